@@ -33,7 +33,7 @@ func NewTasks(store TaskStore) *Tasks { return &Tasks{Occurrences: Occurrences{s
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
-// Backfill, submit to them.
+// Backfill, submit to them. Apply then refuses tasks of other sinks.
 func (s *Tasks) With(queues Submitters) *Tasks {
 	return &Tasks{s.Occurrences, queues, s.tracer}
 }
@@ -132,7 +132,7 @@ func (s *Tasks) Pending(ctx context.Context, id string) (*sink.Pending, error) {
 		}
 		queue, ok := s.store.Queues(s.queues)[t.Sink]
 		if !ok {
-			return &SinkError{t.Sink}
+			return &SinkError{Sink: t.Sink}
 		}
 		bare, _ := tx.Bare()
 		pending, err := queue.Pending(ctx, bare, []string{id})

@@ -85,6 +85,8 @@ type Applied struct {
 	Gone    []days.Row   // and removed
 	Kept    []TaskChange // what people have changed, from and to, and stays
 	Newer   *Origin      // not nil: nothing was changed, since a newer program has declared other tasks
+	// Elsewhere are tasks that only run if a scheduler has their sink among its Submitters: [Tasks.With] has named none.
+	Elsewhere []string
 
 	version int64 // of the program
 }
@@ -105,6 +107,9 @@ func (a Applied) String() string {
 	for i, c := range a.Kept {
 		text += [2]string{"; people changed ", ", "}[min(i, 1)] + c.ID
 	}
+	if len(a.Elsewhere) > 0 {
+		text += "; warning: only a scheduler that has their sink among its Submitters runs " + strings.Join(a.Elsewhere, ", ")
+	}
 	return text
 }
 
@@ -123,13 +128,17 @@ func (a Applied) unchanged() string {
 // tasks calls it at each start, in any number of processes at once; see [NewSchedule]. It compares the
 // columns that users own, except NextRun, and does not touch rows that need no change. A row keeps
 // its plan unless its timer, Starts, Ends or calendars change, and its pause. If the table would refuse tasks, Apply
-// returns all their [*TaskError]s and changes nothing. Args need not be JSON, as in
-// the table: the row then gets a warning.
+// returns all their [*TaskError]s and changes nothing; if they have a sink that [Tasks.With] does not
+// name, their [*SinkError]s. Args need not be JSON, as in the table: the row then gets a warning.
 func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
 	if a.Origin != "" && a.Version == 0 && !a.Force {
 		a.Version = builtAt()
 	}
-	if err := a.validate(); err != nil {
+	elsewhere, unknown := a.elsewhere(s.store.Queues(s.queues))
+	if s.queues == nil { // another program may have them
+		unknown = nil
+	}
+	if err := errors.Join(a.validate(), unknown); err != nil {
 		return Applied{}, err
 	}
 	run := s.store.Update
@@ -144,6 +153,7 @@ func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
+	done.Elsewhere = elsewhere
 	return done, nil
 }
 

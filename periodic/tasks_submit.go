@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -19,7 +21,7 @@ import (
 func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (jid string, err error) {
 	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
-		return "", &SinkError{t.Sink}
+		return "", &SinkError{Sink: t.Sink}
 	}
 	bare, now := tx.Bare()
 	if tick.Due.IsZero() {
@@ -85,7 +87,7 @@ func (s *Tasks) Retry(ctx context.Context, id string, due time.Time) error {
 		})
 		switch {
 		case !known:
-			return &SinkError{t.Sink}
+			return &SinkError{Sink: t.Sink}
 		case !ok || retrier == nil || !retrier.Retries():
 			return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, id)
 		}
@@ -134,11 +136,29 @@ func endedTick(ctx context.Context, tx TaskTx, id string, due time.Time) (tick T
 
 // SinkError is returned for a task whose sink is a queue that the program does not
 // know. See [Tasks.With].
-type SinkError struct{ Sink Sink }
+type SinkError struct {
+	Sink  Sink
+	Known []Sink // that the program has; nil: not said
+}
 
-// Error names the sink.
+// Error names the sinks.
 func (e *SinkError) Error() string {
-	return fmt.Sprintf("sink %q: this program has no queue of that name", e.Sink)
+	text := fmt.Sprintf("sink %q: this program has no queue of that name", e.Sink)
+	if e.Known != nil {
+		text += fmt.Sprintf(", only %q", e.Known)
+	}
+	return text
+}
+
+// elsewhere finds the tasks whose sink is none of these queues.
+func (a *Apply) elsewhere(queues map[Sink]Queue) (ids []string, err error) {
+	for i := range a.Tasks {
+		if t := &a.Tasks[i]; queues[t.Sink] == nil && t.Sink.Valid() {
+			ids = append(ids, t.ID)
+			err = errors.Join(err, about(t.ID, &SinkError{t.Sink, slices.Sorted(maps.Keys(queues))}))
+		}
+	}
+	return ids, err
 }
 
 // SubmitNext gives a task a tick of a due time of its own, beside those of its timer,

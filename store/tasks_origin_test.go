@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // declare applies tasks with these timers by their ids: "a=daily b=hourly".
@@ -170,6 +171,36 @@ func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
 		list, err := periodic.NewOrigins(env.db.Tasks()).List(t.Context())
 		if err != nil || len(list) != 2 || list[0].Name != "app" || time.Since(list[0].Since) > time.Hour {
 			t.Errorf("the origins are %+v (%v)", list, err)
+		}
+	})
+}
+
+// A program that names its queues learns at its start of a schedule that none of them would get, before anything is
+// stored. One that does not name them is warned, since another program may have the queue.
+func TestApplyKnowsTheQueuesOfTheProgram(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		river, err := env.db.Queue(queues.River{Queue: "default"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, bad := periodic.NewTask("good", "report", "daily"), periodic.NewTask("bad", "report", "daily")
+		good.Sink, bad.Sink = "river", "rivre"
+		apply := periodic.Apply{Origin: "app", Tasks: []periodic.Task{good, bad, periodic.NewTask("own", "report", "daily")}}
+
+		_, err = env.tasks.With(periodic.Submitters{"river": river}).Apply(t.Context(), apply)
+		if sinkErr := (*periodic.SinkError)(nil); !errors.As(err, &sinkErr) ||
+			err.Error() != `task "bad": sink "rivre": this program has no queue of that name, only ["event" "job" "river"]` {
+			t.Errorf("the error is %v", err)
+		}
+		env.has(t, "after the error", "")
+
+		applied, err := env.tasks.Apply(t.Context(), apply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "only a scheduler that has their sink among its Submitters runs good, bad"; !strings.HasSuffix(applied.String(), want) {
+			t.Errorf("it says %q", applied)
 		}
 	})
 }
