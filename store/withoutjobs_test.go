@@ -141,6 +141,60 @@ func list(t *testing.T, q *jobqueue.Queue) error {
 	return err
 }
 
+// When the queue of a program has a fault, nothing is said of the tables of jobs, which the program does without.
+func TestFaultWithoutTheTablesOfJobs(t *testing.T) {
+	t.Parallel()
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, db)
+		if _, err := migrations.Of(db).UpWithoutJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.Exec("INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES ('a', 'a', 'every 1s', 'acme', 'allow')")
+		sinks, submitted := make(chan periodic.Sink, 100), make(chan struct{}, 100)
+		aside := make(chan struct{}, 100)
+		quiet := logrus.New()
+		quiet.SetOutput(io.Discard)
+		s, err := scheduler.New(db.Periodic(), scheduler.Config{
+			Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet, Submitters: periodic.Submitters{"acme": acme{d}},
+			Observe: func(e scheduler.Event) {
+				switch {
+				case e.Kind == scheduler.EventSink:
+					sinks <- e.Sink
+				case e.Kind == scheduler.EventAside:
+					aside <- struct{}{}
+				case e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted:
+					submitted <- struct{}{}
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, wait := range []chan struct{}{aside, submitted} {
+			select {
+			case <-wait:
+			case name := <-sinks:
+				t.Errorf("the sink %s is reported", name)
+			case <-time.After(storetest.Patience):
+				t.Fatal("the task was not set aside, or not submitted later")
+			}
+			if wait == aside {
+				d.Exec("CREATE TABLE job (what varchar(100), open integer)")
+			}
+		}
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A role that may only add jobs adds them in its own transaction: what nextrun needs to
 // know besides it asks on its own connection.
 func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {

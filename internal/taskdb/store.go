@@ -61,6 +61,8 @@ type foreignStore interface {
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.
 	Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error)
+	// Fed returns those of some sinks that enabled tasks have.
+	Fed(ctx context.Context, sinks []periodic.Sink) ([]periodic.Sink, error)
 }
 
 // Watcher tells of changes and of locks.

@@ -65,7 +65,7 @@ func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
 	l.ends = newEnds(store, cfg, r)
 	l.trouble = aside.Trouble{Store: store, Worker: worker}
-	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
+	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault, Fed: store.Fed}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{due: atOnce, limit: followLimit},
 	}

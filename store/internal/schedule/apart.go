@@ -148,3 +148,12 @@ func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, prob
 	}
 	return found, nil
 }
+
+// Fed implements [taskdb.Store].
+func (s Store) Fed(ctx context.Context, sinks []periodic.Sink) (fed []periodic.Sink, err error) {
+	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		var args []any
+		return tx.Select(ctx, &fed, `SELECT DISTINCT sink FROM periodic_task WHERE enabled AND sink IN (`+placeholders(&args, sinks)+`) ORDER BY sink`, args...)
+	})
+	return fed, err
+}

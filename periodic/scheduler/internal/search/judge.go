@@ -91,9 +91,13 @@ func unwrapped(err error) error {
 	return err
 }
 
-// Probe tries sinks and returns the errors of those that cannot be used.
+// Probe tries sinks and returns the errors of those that cannot be used. Those that no task has are of no
+// interest: a program that feeds another queue need not have a table job that works.
 func (s Searcher) Probe(ctx context.Context, sinks []periodic.Sink) (map[periodic.Sink]error, error) {
 	bad := map[periodic.Sink]error{}
+	if fed, err := s.Fed(ctx, sinks); err == nil {
+		sinks = fed
+	}
 	for _, sink := range sinks {
 		err := s.probe(ctx, sink)
 		if err != nil && !s.Faults.Isolatable(err) {

@@ -24,6 +24,7 @@ const aloneWait = 20 * time.Millisecond
 type Searcher struct {
 	Commit batch.Committer
 	Faults Faults
+	Fed    func(context.Context, []periodic.Sink) ([]periodic.Sink, error) // those of some sinks that tasks have
 }
 
 // Search takes those of the given tasks that can be taken, after a batch of them failed with an
