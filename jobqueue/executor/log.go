@@ -43,7 +43,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		fields["duration"] = event.Duration.Round(time.Millisecond).String()
 	}
 	if event.Err != nil {
-		fields["error"] = event.Err.Error()
+		fields["error"] = event.Err
 	}
 	line := service.WithEvent(logger, fields, event)
 	switch event.Kind {
