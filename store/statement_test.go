@@ -70,9 +70,10 @@ func TestStatementThatFails(t *testing.T) {
 			"no argument":    {"INSERT INTO effect VALUES (:a)", "{}", `the args of the job have no "a"`},
 			"no object":      {"INSERT INTO effect VALUES (:a)", "[]", "no JSON object"},
 			"no such table":  {"INSERT INTO effects VALUES (1)", "{}", "effects"},
+			"no such column": {"DELETE FROM effect WHERE b = 1", "{}", "b"},
 		} {
 			job := env.runs(t, statement.Work{SQL: c.sql}, c.args)
-			if job.State != jobqueue.Failed || !strings.Contains(job.Result, c.want) {
+			if job.State != jobqueue.Failed || !strings.Contains(job.Result, c.want) || strings.Contains(job.Result, "nextrun migrate") {
 				t.Errorf("%s: %s: %s", name, job.State, job.Result)
 			}
 		}
@@ -107,6 +108,69 @@ func TestStatementOfARole(t *testing.T) {
 		}
 		if job := env.runs(t, statement.Work{SQL: "CALL commits()"}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
 			t.Errorf("a procedure that commits: %s: %s", job.State, job.Result)
+		}
+	})
+}
+
+// A check finds what the database has against a statement, and runs nothing.
+func TestStatementIsChecked(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec("CREATE TABLE effect (a varchar(20), n integer)")
+		env.Exec("INSERT INTO effect VALUES ('x', 1)")
+		for sql, want := range map[string]string{
+			"INSERT INTO effect VALUES (:a, :n); DELETE FROM effect WHERE n > :n; UPDATE effect SET a = :nextrun_job_id": "",
+			"WITH one AS (SELECT 1 AS n) INSERT INTO effect SELECT 'y', n FROM one":                                      "",
+			"CREATE TABLE other (a integer); INSERT INTO other VALUES (:n)":                                              "",
+			"DROP TABLE effect":                             "",
+			"SELECT 1; DELETE FROM efect WHERE a = :a":      "statement 2: ",
+			"DELETE FROM effect WHERE b = :a":               "b",
+			"DELETE FORM effect":                            "FORM",
+			"CREATE TABBLE other (a integer)":               "TABBLE",
+			"SELECT no_such_function(:n)":                   "no_such_function",
+			"INSERT INTO effect (a, n) VALUES (:a, :n, :n)": "columns",
+		} {
+			err := statement.Work{SQL: sql}.Check(t.Context(), env.db)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", sql, err)
+			}
+		}
+		if got := env.texts(t, "SELECT a || n FROM effect"); len(got) != 1 || got[0] != "x1" {
+			t.Errorf("the check changed the rows to %q", got)
+		}
+	})
+}
+
+// It is checked with the role that will run it.
+func TestStatementOfARoleIsChecked(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		if env.Kind == storetest.SQLite {
+			return // has no roles
+		}
+		role := fmt.Sprintf("checking%d", env.number(t))
+		env.Exec("CREATE ROLE " + role)
+		defer env.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
+		env.Exec("CREATE SCHEMA other; CREATE TABLE other.thing (a text); CREATE TABLE effect (who text)")
+		env.Exec("GRANT USAGE ON SCHEMA other TO " + role)
+		env.Exec("GRANT INSERT ON effect TO " + role)
+		for sql, want := range map[string]string{
+			"INSERT INTO effect VALUES (:who)":                      "",
+			"DELETE FROM effect":                                    "permission denied for table effect",
+			"SELECT who FROM effect FOR UPDATE":                     "permission denied for table effect",
+			"SET LOCAL search_path = other; DELETE FROM thing":      "permission denied",
+			"TRUNCATE effect; INSERT INTO effect VALUES (:a, :who)": "statement 2: ",
+		} {
+			err := statement.Work{SQL: sql, Role: role}.Check(t.Context(), env.db)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", sql, err)
+			}
+		}
+		if err := (statement.Work{SQL: "SELECT 1", Role: "no such role"}).Check(t.Context(), env.db); err == nil || !strings.Contains(err.Error(), "no such role") {
+			t.Errorf("an unknown role: %v", err)
+		}
+		if err := (statement.Work{SQL: "SET LOCAL search_path = other; DELETE FROM thing"}).Check(t.Context(), env.db); err != nil {
+			t.Errorf("a name that SET LOCAL finds: %v", err)
 		}
 	})
 }

@@ -20,28 +20,33 @@ type runner struct {
 	list []Statement
 }
 
-// Handler returns a handler that runs SQL on a database, and ends its job in the same
-// transaction: see [jobqueue.CompleteTx]. Each job that runs holds a connection; on
-// SQLite it holds the write lock of the whole database. The result of the job is how many rows
-// the SQL has changed.
-func (w Work) Handler(on sqldb.Opened) (jobqueue.Handler, error) {
+func (w Work) runner(on sqldb.Opened) (r runner, err error) {
 	if err := w.Validate(); err != nil {
-		return nil, err
+		return r, err
 	}
-	db := sqldb.Of(on)
-	sqlite := db.SQL().IsSQLite()
+	r.Work, r.db = w, sqldb.Of(on)
+	sqlite := r.db.SQL().IsSQLite()
 	mark := "$"
 	if sqlite {
 		mark = "?"
 	}
 	if sqlite && w.Role != "" {
-		return nil, errors.New("role: SQLite has no roles")
+		return r, errors.New("role: SQLite has no roles")
 	}
-	list, err := Parse(w.SQL, mark)
+	r.list, err = Parse(w.SQL, mark)
+	return r, err
+}
+
+// Handler returns a handler that runs SQL on a database, and ends its job in the same
+// transaction: see [jobqueue.CompleteTx]. Each job that runs holds a connection; on
+// SQLite it holds the write lock of the whole database. The result of the job is how many rows
+// the SQL has changed.
+func (w Work) Handler(on sqldb.Opened) (jobqueue.Handler, error) {
+	r, err := w.runner(on)
 	if err != nil {
 		return nil, err
 	}
-	run := jobqueue.Handler(runner{w, db, list}.run)
+	run := jobqueue.Handler(r.run)
 	if w.Timeout > 0 {
 		run = jobqueue.Chain(run, jobqueue.Timeout(w.Timeout))
 	}
@@ -63,10 +68,7 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 		for i, s := range r.list {
 			n, err := r.exec(ctx, tx, s.Text, args[i])
 			if err != nil {
-				if len(r.list) > 1 {
-					err = fmt.Errorf("statement %d: %w", i+1, err)
-				}
-				return err
+				return r.at(i, err)
 			}
 			rows += n
 		}
@@ -87,18 +89,42 @@ func (r runner) begin(ctx context.Context, tx *sqldb.Tx) error {
 		return nil
 	}
 	_, err := tx.Exec(ctx, "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)")
-	if err == nil && r.Role != "" {
-		_, err = tx.Exec(ctx, `SET LOCAL ROLE "`+strings.ReplaceAll(r.Role, `"`, `""`)+`"`)
+	if err != nil {
+		return err
 	}
+	return r.setRole(ctx, tx)
+}
+
+func (r runner) setRole(ctx context.Context, tx *sqldb.Tx) error {
+	if r.Role == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `SET LOCAL ROLE "`+strings.ReplaceAll(r.Role, `"`, `""`)+`"`)
 	return err
 }
 
 func (r runner) exec(ctx context.Context, tx *sqldb.Tx, text string, args []any) (int64, error) {
 	result, err := tx.DBTX().ExecContext(ctx, text, args...)
 	if err != nil {
-		return 0, err
+		return 0, r.others(ctx, err)
 	}
 	return result.RowsAffected()
+}
+
+// others has it that a column is missing which is none of nextrun's.
+func (r runner) others(ctx context.Context, err error) error {
+	if errors.Is(r.db.Classify(ctx, err), sqldb.ErrNoSchema) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
+// at says which of several statements an error is of.
+func (r runner) at(i int, err error) error {
+	if err == nil || len(r.list) == 1 {
+		return err
+	}
+	return fmt.Errorf("statement %d: %w", i+1, err)
 }
 
 // args are the values of the parameters of each statement.

@@ -103,6 +103,9 @@ func (r *report) check(ctx context.Context) {
 		}
 		if c != nil {
 			r.checkServices(ctx, c, db)
+			if err := checkStatements(ctx, r, db, c); err != nil {
+				return err
+			}
 			if options.Quiet {
 				r.add(levelNote, "database", "quiet: a task or job that another program adds or changes is noticed at the next due time of any task, "+
 					"or after POST /wake on the dashboard")
@@ -138,8 +141,7 @@ func (r *report) check(ctx context.Context) {
 // checkSchema names each difference, and reports whether tasks can be read.
 func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
 	err := m.Check(ctx)
-	var drift *migrations.DriftError
-	if errors.As(err, &drift) {
+	if drift, ok := errors.AsType[*migrations.DriftError](err); ok {
 		for _, d := range drift.Differences {
 			if d.Object() == "table "+d.Table || !drift.Lacks(d.Table) { // not all that a missing table had
 				r.add(levelError, "schema", "%s", d)
