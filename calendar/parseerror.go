@@ -13,9 +13,17 @@ type ParseError struct {
 	Msg    string `json:"message"` // what was found, what was expected, and a suggestion
 }
 
-// Error returns the message with the timer and the place.
+// Error returns the message with the timer, and with what stands at the place unless that is the beginning.
 func (e *ParseError) Error() string {
-	return fmt.Sprintf("timer %q, at offset %d: %s", shorten(e.Timer), e.Offset, e.Msg)
+	place, rest := "", e.Timer[min(max(e.Offset, 0), len(e.Timer)):]
+	switch {
+	case rest == e.Timer:
+	case strings.TrimSpace(rest) == "":
+		place = ", at its end"
+	default:
+		place = fmt.Sprintf(", at %q", shorten(rest, 32))
+	}
+	return fmt.Sprintf("timer %q%s: %s", shorten(e.Timer, MaxLength), place, e.Msg)
 }
 
 // Caret returns two lines for a terminal with a font of one width: the timer, and a caret under the
@@ -35,9 +43,9 @@ func printable(s string) string {
 }
 
 // shorten keeps an overlong timer from filling the log.
-func shorten(s string) string {
-	if len(s) <= MaxLength {
+func shorten(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	return s[:64] + "..."
+	return s[:min(most, 64)] + "..."
 }

@@ -144,6 +144,21 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 	}
 }
 
+// An error says in words where the trouble is: nobody has to count bytes.
+func TestErrorsSayWhere(t *testing.T) {
+	for timer, want := range map[string]string{
+		"Fry 10:00":              `timer "Fry 10:00": "Fry" is not`,
+		"Mon 25:00":              `timer "Mon 25:00", at "25:00": hour 25`,
+		"12:00:":                 `timer "12:00:", at its end: `,
+		"":                       `timer "": the timer is empty`,
+		strings.Repeat("1", 300): `timer "` + strings.Repeat("1", 64) + `...", at "` + strings.Repeat("1", 32) + `...": the timer has 300 bytes`,
+	} {
+		if _, err := Parse(timer); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %s", timer, err, want)
+		}
+	}
+}
+
 func TestSuggestionsAreTimers(t *testing.T) {
 	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks", "0 2 * * * Europe/Berlin", "daily at 3 Europe/Berlin", "*/5 * * * * ./x"} {
 		_, err := Parse(timer)

@@ -124,7 +124,7 @@ var ofPlans = []situation{
 			w.scheduler(0)
 		},
 		codes:   []string{"task_problem"},
-		problem: `timer "Fry 10:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
+		problem: `timer "Fry 10:00": "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{"state blocked", `did you mean "Fri"?`, "nextrun task set t"},
 		not:     []string{"?.", ".."},

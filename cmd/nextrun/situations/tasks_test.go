@@ -29,7 +29,7 @@ var ofRows = []situation{
 			w.scheduled()
 		},
 		codes:   []string{"task_problem"},
-		problem: `timer "Fry 12:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
+		problem: `timer "Fry 12:00": "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{"state blocked", `did you mean "Fri"?`, "nextrun task set t"},
 		not:     []string{`"Fri"?.`, "no scheduler"},
