@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -17,7 +18,8 @@ type Bar struct {
 type Bars struct {
 	Name     string
 	Bars     []Bar
-	Top      float64 // of the axis, at least as great as each value
+	Top      float64 // of the axis; a bar that is longer is drawn with a cut
+	Floor    float64 // Top is not below it
 	Half     string  // what is written at half of Top; empty: nothing
 	Whole    string  // and at Top
 	Usual    float64 // a line; 0: none
@@ -38,12 +40,19 @@ func (b Bars) Draw() string {
 		if bar.Value <= 0 && bar.Title == "" {
 			continue
 		}
-		height := 0.0
+		height, x := 0.0, 10*(places-len(b.Bars)+i)+1
 		if b.Top > 0 {
 			height = 100 * min(bar.Value/b.Top, 1)
 		}
 		height = max(height, 1.5) // what was quick is there, too
-		c.linked(bar.Link, bar.Title, fmt.Sprintf(`class=%q d="M%d 100v-%.1fh8v%.1fz"`, escape(bar.Class), 10*(places-len(b.Bars)+i)+1, height, height))
+		shape := fmt.Sprintf("M%d 100v-%.1fh8v%.1fz", x, height, height)
+		if bar.Class == "bad" { // a foot, so that nobody needs the colour
+			shape += fmt.Sprintf("M%d 102h8v5h-8z", x)
+		}
+		c.linked(bar.Link, bar.Title, fmt.Sprintf(`class=%q d=%q`, escape(bar.Class), shape))
+		if b.Top > 0 && bar.Value > b.Top {
+			fmt.Fprintf(&c.text, `<path class="cut" d="M%d 14l10-6"/>`, x-1)
+		}
 	}
 	if b.Usual > 0 && b.Top > 0 {
 		fmt.Fprintf(&c.text, `<path class="usual" d="M0 %.1fh%d"/>`, 100-100*min(b.Usual/b.Top, 1), 10*places)
@@ -72,12 +81,18 @@ var tops = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * ti
 	10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 
 // Durations gives bars whose values are durations in seconds an axis with round numbers, which
-// span writes.
+// span writes. A few values that are far from all others do not make these invisible: they go beyond it.
 func (b Bars) Durations(span func(time.Duration) string) Bars {
-	most := b.Usual
+	values := []float64{b.Usual}
 	for _, bar := range b.Bars {
-		most = max(most, bar.Value)
+		values = append(values, bar.Value)
 	}
+	slices.Sort(values)
+	most, usual := values[len(values)-1], values[(len(values)-1)*9/10]
+	if usual > 0 && most > farOff*usual {
+		most = 2 * usual
+	}
+	most = max(most, b.Floor)
 	day := tops[len(tops)-1]
 	top := day * time.Duration(1+most/day.Seconds())
 	for i := len(tops) - 1; i >= 0 && most <= tops[i].Seconds(); i-- {
@@ -86,6 +101,9 @@ func (b Bars) Durations(span func(time.Duration) string) Bars {
 	b.Top, b.Whole, b.Half = top.Seconds(), span(top), span(top/2)
 	return b
 }
+
+// farOff is how many times nine of ten values another one is that is drawn with a cut.
+const farOff = 10
 
 // Counts gives bars whose values are numbers an axis with round ones.
 func (b Bars) Counts() Bars {

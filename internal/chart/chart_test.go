@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,21 @@ func TestMonth(t *testing.T) {
 	}
 }
 
+// Without their colours, days still differ by what became of them.
+func TestDaysDifferWithoutColour(t *testing.T) {
+	t.Parallel()
+	class, seen := regexp.MustCompile(`class="(good|bad|warn|wait|off)"`), map[string]string{}
+	for _, kind := range []string{"good", "bad", "warn", "wait", "off"} {
+		drawing := chart.Square(kind)
+		titles(t, drawing)
+		shape := class.ReplaceAllString(drawing, "")
+		if other, known := seen[shape]; known {
+			t.Errorf("%s and %s look the same: %s", kind, other, drawing)
+		}
+		seen[shape] = kind
+	}
+}
+
 func TestBars(t *testing.T) {
 	t.Parallel()
 	evil := `"><script>`
@@ -156,6 +172,13 @@ func TestBars(t *testing.T) {
 		if got := (chart.Bars{Bars: []chart.Bar{{Value: value}}}).Durations(time.Duration.String); got.Whole != want || got.Top < value {
 			t.Errorf("the axis of %g s ends at %s, want %s", value, got.Whole, want)
 		}
+	}
+	far := chart.Bars{Floor: 1, Bars: []chart.Bar{{Value: 3600, Class: "bad"}}}
+	for range 20 {
+		far.Bars = append(far.Bars, chart.Bar{Value: 0.3, Class: "good"})
+	}
+	if far = far.Durations(time.Duration.String); far.Whole != "1s" || strings.Count(far.Draw(), `class="cut"`) != 1 || strings.Count(far.Draw(), "M1 102h8v5h-8z") != 1 {
+		t.Errorf("one of an hour among many short ones, to %s: %s", far.Whole, far.Draw())
 	}
 	for value, want := range map[float64]string{0: "4", 5: "10", 11: "20", 40: "40", 41: "100", 62: "100", 5000: "10000"} {
 		if got := (chart.Bars{Bars: []chart.Bar{{Value: value}}}).Counts().Whole; got != want {

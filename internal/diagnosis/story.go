@@ -74,16 +74,31 @@ type Step struct {
 	Since time.Duration `json:"-"`              // since the step before; negative: it began before that one ended
 	State string        `json:"state"`          // its colour: a state of jobs, or a decision
 	Text  string        `json:"text,omitempty"` // what happened
+	Parts []Part        `json:"-"`              // of several attempts
+
+	before   string // the name of the step before
+	together bool   // both began at the same moment
 }
 
-// After is how long after the step before it a step began, such as "1.20 s"; negative if
-// that one had not ended.
+// Part is when an attempt of several began and ended.
+type Part struct{ From, To time.Time }
+
+// After says when a step began, from the step before it: "250 ms after it was due", "during attempt 1". It is empty for the
+// first one, and for one that began at once.
 func (s Step) After() string {
-	if s.Since < 0 {
-		return "-" + span.Exact(-s.Since)
+	before := cmp.Or(befores[s.before], s.before)
+	switch {
+	case before == "" || s.together || s.Since >= 0 && s.Since < time.Millisecond:
+		return ""
+	case s.Since < 0:
+		return "during " + before
 	}
-	return span.Exact(s.Since)
+	return span.Exact(s.Since) + " after " + before
 }
+
+// befores name steps before others, where their names are no nouns.
+var befores = map[string]string{"due": "it was due", "decided": "the decision", "submitted": "it was submitted", "waited": "the wait", "waits": "the wait", "hook": "the hook",
+	"written": "it was written", "published": "its delivery", "ended": "its end", "by hand": "that", "next attempt": "the next attempt"}
 
 // MarshalJSON adds the times between the steps, in seconds.
 func (s Step) MarshalJSON() ([]byte, error) {
@@ -232,22 +247,12 @@ func (s *Story) readJob(ctx context.Context, db *store.DB) error {
 		}
 		return unlessGone(err)
 	}
-	queue := jobqueue.NewQueue(db.Jobs())
-	j, err := queue.Get(ctx, s.JID)
+	j, err := jobqueue.NewQueue(db.Jobs()).Get(ctx, s.JID)
 	if err != nil {
 		return unlessGone(err)
 	}
 	s.job, s.State = &j, string(j.State)
-	err = eachLine(ctx, queue, s.JID, func(l jobqueue.LogLine) {
-		s.hear(l)
-		s.Output = append(s.Output, l.Message)
-		s.Output = s.Output[max(0, len(s.Output)-storyLines):]
-	})
-	s.ofJob()
-	if err == nil {
-		s.waits, err = OfJob(ctx, db, &j)
-	}
-	return err
+	return s.readAttempts(ctx, db)
 }
 
 // storyLines is how much of the end of a log a story has.

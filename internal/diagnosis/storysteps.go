@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -31,7 +29,8 @@ func (s *Story) step(name string, from, to time.Time, state, text string) {
 func (s *Story) order() {
 	slices.SortStableFunc(s.Steps, func(a, b Step) int { return a.From.Compare(b.From) })
 	for i := 1; i < len(s.Steps); i++ {
-		s.Steps[i].Since = s.Steps[i].From.Sub(s.Steps[i-1].To)
+		step, before := &s.Steps[i], &s.Steps[i-1]
+		step.Since, step.before, step.together = step.From.Sub(before.To), before.Name, step.From.Equal(before.From)
 	}
 }
 
@@ -53,80 +52,12 @@ func (s *Story) ofTick() {
 	if k.Reason != "" {
 		decided += ": " + k.Reason
 	}
-	if k.Worker != "" {
-		decided += ", by the scheduler " + k.Worker
+	if worker, _, _ := strings.Cut(k.Worker, service.BootMark); worker != "" {
+		decided += ", by the scheduler " + worker
 	}
 	s.step("decided", k.Decided, k.Decided, string(k.Decision), decided)
 	if k.Ended != "" {
 		s.step("ended", k.Finished, k.Finished, k.Result().State, "its job "+s.ended())
-	}
-}
-
-// attempt is a run of the job, as its log tells.
-type attempt struct {
-	number, worker string
-	from, to       time.Time
-	said           string // how it ended; empty: the log does not say
-}
-
-// The lines with which attempts begin and end in the log of a job; see jobqueue.Job.Begins
-// and jobqueue/executor/internal/outcome.
-var (
-	begins = regexp.MustCompile(`^attempt (\d+) begins on (.+)$`)
-	ends   = regexp.MustCompile(`^(failed(, to be tried again in [^:]+)?: |cancelled[:;] |put back: |interrupted: )`)
-)
-
-// hear finds the attempts in the log of the job.
-func (s *Story) hear(l jobqueue.LogLine) {
-	if m := begins.FindStringSubmatch(l.Message); m != nil {
-		worker, _, _ := strings.Cut(m[2], service.BootMark)
-		s.ran = append(s.ran, attempt{number: m[1], worker: worker, from: l.Created})
-		return
-	}
-	if n := len(s.ran); n > 0 {
-		s.ran[n-1].to = l.Created
-		if s.ran[n-1].said = ""; ends.MatchString(l.Message) {
-			s.ran[n-1].said = firstLine(l.Message)
-		}
-	}
-}
-
-// ofJob are the job and its attempts.
-func (s *Story) ofJob() {
-	j := s.job
-	s.step("submitted", j.Submitted, j.Submitted, "scheduled", fmt.Sprintf("handler %s, group %s", j.Task, j.Group))
-	if len(s.ran) == 0 && !j.Started.IsZero() { // the log has been deleted
-		s.ran = []attempt{{number: fmt.Sprint(max(j.Attempt()-1, 1)), worker: j.Worker, from: j.Started}}
-	}
-	if len(s.ran) > 0 {
-		s.step("waited", latest(j.Submitted, s.Due), s.ran[0].from, string(jobqueue.Waiting), "until "+s.ran[0].worker+" claimed it")
-	} else if j.State == jobqueue.Waiting {
-		s.step("waits", latest(j.Submitted, s.Due), s.now, string(jobqueue.Waiting), "")
-	}
-	for i, a := range s.ran {
-		state, said := jobqueue.Stuck, a.said
-		if strings.HasPrefix(said, "failed") {
-			state = jobqueue.Failed
-		}
-		if i+1 == len(s.ran) {
-			state = j.State
-			switch {
-			case !j.Finished.IsZero():
-				a.to = j.Finished
-			case j.State == jobqueue.Running:
-				a.to, said = s.now, "runs"
-			}
-			if state == jobqueue.Success {
-				said = "succeeded"
-			}
-			if result := firstLine(j.Result); result != "" && state.Final() && !strings.Contains(said, result) {
-				said = strings.TrimPrefix(said+": "+result, ": ")
-			}
-		}
-		s.step("attempt "+a.number, a.from, a.to, string(state), strings.TrimSuffix("on "+a.worker+": "+said, ": "))
-	}
-	if j.State == jobqueue.Stuck || j.State == jobqueue.Waiting && len(s.ran) > 0 && j.Retry.After(s.now) {
-		s.step("next attempt", j.Retry, j.Retry, planned, "")
 	}
 }
 

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -27,6 +28,14 @@ type Finding struct {
 	Message string `json:"message"` // in English
 	// At is the first elapse concerned, in UTC. It is zero if the finding has no time.
 	At time.Time `json:"at,omitzero"`
+}
+
+// Sentence is the message as a sentence: most messages begin with what the timer does.
+func (f Finding) Sentence() string {
+	if word, _, _ := strings.Cut(f.Message, " "); word == "elapses" || word == "never" {
+		return "It " + f.Message + "."
+	}
+	return strings.ToUpper(f.Message[:1]) + f.Message[1:] + "."
 }
 
 // lintYears is how far Lint looks ahead for changes of the clock.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -23,6 +24,7 @@ type clockChange struct {
 const (
 	changeAround = 6 * time.Hour
 	changeCell   = 15 * time.Minute
+	mostNamed    = 12 // ticks
 )
 
 // nextChange is the next change of the clock of a timer's zone within a year; nil: there is none,
@@ -44,16 +46,19 @@ func nextChange(s calendar.Schedule, now time.Time) *clockChange {
 	c := &clockChange{At: at, Zone: zone.String(), Ticks: []time.Time{}, Marks: []string{local(at.Add(-changeAround)), old.Format("15:04") + " → " + local(at), local(at.Add(changeAround))}}
 	c.Text = fmt.Sprintf("On %s clocks of %s go from %s to %s", at.In(zone).Format("Mon 2 Jan 2006"), zone, old.Format("15:04"), local(at))
 	cells := make([]chart.Cell, 2*changeAround/changeCell)
-	from := at.Add(-changeAround)
+	from, times := at.Add(-changeAround), []string{}
 	for t := s.Next(from.Add(-1)); !t.IsZero() && t.Before(at.Add(changeAround)); {
 		cell := &cells[t.Sub(from)/changeCell]
 		if cell.Class = "plan"; cell.Title != "" {
 			cell.Title += ", "
 		}
 		cell.Title += t.In(zone).Format("15:04:05 MST")
-		c.Ticks = append(c.Ticks, t)
+		c.Ticks, times = append(c.Ticks, t), append(times, strings.TrimSuffix(t.In(zone).Format("15:04:05"), ":00"))
 		next := t.Truncate(changeCell).Add(changeCell - 1) // one tick in a cell is enough
 		t = s.Next(next)
+	}
+	if len(times) > 0 && len(times) <= mostNamed {
+		c.Text += ". Around it the timer elapses at " + strings.Join(times, ", ")
 	}
 	c.Drawing = template.HTML(chart.Strip(c.Text, cells)) //nolint:gosec // package chart escapes its texts
 	return c

@@ -222,11 +222,32 @@ func TestEditOfATimer(t *testing.T) {
 				Error        string
 				Gained, Lost []string
 				Kept         int
+				Gains        int `json:"gained_in_all"`
 			}
 		}
 		s.data("/task?format=json&id=report&timer="+url.QueryEscape("*-*-* 02,14:00"), &d)
-		if len(d.Edit.Gained) != 20 || len(d.Edit.Lost) != 0 || d.Edit.Kept < 20 {
+		if len(d.Edit.Gained) != 12 || d.Edit.Gains != 30 || len(d.Edit.Lost) != 0 || d.Edit.Kept < 20 {
 			s.Errorf("gained %d, lost %d, kept %d", len(d.Edit.Gained), len(d.Edit.Lost), d.Edit.Kept)
+		}
+		for timer, want := range map[string][]string{
+			"*-*-* 02,14:00": {"30 ticks would come, 0 would go and 30 would stay", "and later ones", "Save this timer"},
+			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
+			"*-*-* 02:00:00": {"nothing would change: 30 ticks would stay"},
+			"*-*-* 02:00":    {"It is the timer of the task."},
+			"*:*:0/1":        {"at least ", "and later ones"},
+			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
+		} {
+			_, edit, _ := strings.Cut(s.get("/task?id=report&timer="+url.QueryEscape(timer)), `<div id="edit"`)
+			for _, text := range want {
+				if !strings.Contains(edit, text) {
+					s.Errorf("with the timer %s the page lacks %q: %s", timer, text, edit)
+				}
+			}
+		}
+		s.Exec(`INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('closed', '2000-01-01', '2198-12-31')`)
+		s.Exec(`UPDATE periodic_task SET exclude_calendars = 'closed'`)
+		if page := s.get("/task?id=report&timer=hourly"); !strings.Contains(page, "nothing would change: 0 ticks would stay") {
+			s.Error("ticks that a calendar leaves out are gained")
 		}
 		s.data("/task?format=json&id=report&timer="+url.QueryEscape("Mon 25:00"), &d)
 		if !strings.Contains(d.Edit.Error, "25") {

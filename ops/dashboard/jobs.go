@@ -78,6 +78,7 @@ type jobRow struct {
 	Task      string    `json:"tracker,omitempty"`
 	Subject   string    `json:"subject,omitempty"`
 	State     string    `json:"state"`
+	Due       time.Time `json:"due,omitzero"` // of its tick
 	Submitted time.Time `json:"submitted"`
 	Started   time.Time `json:"started,omitzero"`
 	Finished  time.Time `json:"finished,omitzero"`
@@ -90,7 +91,7 @@ type jobRow struct {
 
 func (s *server) jobRow(j jobqueue.Job) jobRow {
 	r := jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State),
-		Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
+		Due: j.Due, Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
 		Worker: j.Worker, Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
 		r.Took = span.Exact(j.Finished.Sub(j.Started))
@@ -158,6 +159,7 @@ type jobView struct {
 	Job      jobRow              `json:"job"`
 	Findings []diagnosis.Finding `json:"findings"` // why it waits, if it does
 	Args     string              `json:"args"`
+	Bars     storyBars           `json:"-"` // its attempts, and the waits before them
 	Lines    []logLine           `json:"log"`
 	More     bool                `json:"more"` // there are more lines, or some after After
 	After    int64               `json:"after,omitempty"`
@@ -188,6 +190,11 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.Findings = shownFindings(s.mask, findings)
+	steps, err := diagnosis.Attempts(ctx, s.db, &j, findings)
+	if err != nil {
+		return nil, err
+	}
+	d.Bars = s.bars(steps, frame.Zone(r))
 	if d.Actions, err = s.recorded(ctx, "", id); err != nil {
 		return nil, err
 	}

@@ -167,6 +167,11 @@ func (f finishRow) Shape() string {
 	return map[string]string{"kept": "good", "late": "bad", "at risk": "warn", "open": "wait"}[f.State]
 }
 
+// Word is the state as people read it.
+func (f finishRow) Word() string {
+	return map[string]string{"kept": "in time", "open": "on course", "unknown": "not known"}[f.State]
+}
+
 // finishes are the newest ticks of a task that have to finish by a time, the newest first.
 func (s *source) finishes(ctx context.Context, id string) (rows []finishRow, err error) {
 	list, err := figures.Of(s.db).Finishes(ctx, id, shownFinishes)

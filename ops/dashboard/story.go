@@ -1,9 +1,10 @@
 package dashboard
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
@@ -15,15 +16,22 @@ import (
 type storyView struct {
 	*diagnosis.Story
 
-	Bars []storyBar
+	Bars storyBars
 	Zone *time.Location
 }
 
-// storyBar is a step as a part of a width of 1000.
+// storyBars are the steps of a story, and how long all of them lasted.
+type storyBars struct {
+	Bars  []storyBar
+	Lasts time.Duration
+}
+
+// storyBar is a step, and its time as a part of a width of 1000.
 type storyBar struct {
 	diagnosis.Step
 
-	X, Width int
+	At   string // when it began; empty: when the step before it did
+	Path string
 }
 
 func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
@@ -47,10 +55,7 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 	for i, line := range d.Output {
 		d.Output[i] = show.Shorten(show.Printable(s.mask.Line(line)), 500)
 	}
-	for i, step := range d.Steps {
-		d.Steps[i].Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
-	}
-	d.scale()
+	d.Bars = s.bars(d.Steps, d.Zone)
 	return d, nil
 }
 
@@ -67,35 +72,38 @@ func momentOf(text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, frame.Bad("unknown time %q; use a time such as 2026-03-28 14:30", show.Printable(text))
 }
 
-// scale places the steps from the first to the last one.
-func (d *storyView) scale() {
-	if len(d.Steps) == 0 {
-		return
+// bars places steps between the first and the end of the last one.
+func (s *server) bars(steps []diagnosis.Step, zone *time.Location) (bars storyBars) {
+	if len(steps) == 0 {
+		return bars
 	}
-	from, to := d.Steps[0].From, d.Steps[0].To
-	for _, step := range d.Steps {
-		if step.To.After(to) {
-			to = step.To
+	from := steps[0].From
+	to := slices.MaxFunc(steps, func(a, b diagnosis.Step) int { return a.To.Compare(b.To) }).To
+	bars.Lasts = to.Sub(from)
+	place := func(at time.Time) int { return int(1000 * at.Sub(from) / max(bars.Lasts, 1)) }
+	before := ""
+	for i := range steps {
+		step := &steps[i]
+		step.Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
+		layout, at := "15:04:05.000", step.From.In(zone)
+		if at.Format(time.DateOnly) != from.In(zone).Format(time.DateOnly) {
+			layout = "2 Jan 15:04:05"
 		}
+		bar := storyBar{Step: *step, At: at.Format(layout)}
+		for _, part := range append(step.Parts, diagnosis.Part{From: step.From, To: step.To})[:max(len(step.Parts), 1)] {
+			x := min(place(part.From), 994)
+			bar.Path += fmt.Sprintf("M%d 18v-15h%dv15z", x, max(place(part.To)-x, 6))
+		}
+		if bar.At == before {
+			bar.At = ""
+		}
+		before, bars.Bars = at.Format(layout), append(bars.Bars, bar)
 	}
-	place := func(at time.Time) int { return int(1000 * at.Sub(from) / cmp.Or(to.Sub(from), 1)) }
-	for _, step := range d.Steps {
-		x := min(place(step.From), 994)
-		d.Bars = append(d.Bars, storyBar{step, x, max(place(step.To)-x, 6)})
-	}
+	return bars
 }
 
 // Took is how long the step lasted.
 func (b storyBar) Took() time.Duration { return b.To.Sub(b.From) }
-
-// Clock is a time to the millisecond, with the day if that is not the one of the tick.
-func (d storyView) Clock(at time.Time) string {
-	at = at.In(d.Zone)
-	if at.YearDay() != d.Due.In(d.Zone).YearDay() {
-		return at.Format("2 Jan 15:04:05")
-	}
-	return at.Format("15:04:05.000")
-}
 
 // Field is a time as the form has it.
 func (d storyView) Field(at time.Time) string { return at.In(d.Zone).Format("2006-01-02T15:04:05") }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/diagnosis"
-	"github.com/nextrun/nextrun/internal/explain"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -33,39 +31,45 @@ const (
 // taskView is the page of a task.
 type taskView struct {
 	yearKnown
+	timerNotes
 
 	Row      taskRow        `json:"task"`
 	Task     *periodic.Task `json:"-"`
 	Why      whyView        `json:"why"`
 	Settings []show.Setting `json:"settings"`
-	NoNext   string         `json:"-"`                       // why there is no next run
-	Delayed  string         `json:"-"`                       // what delays it
-	Clocks   []string       `json:"clock_changes,omitempty"` // what changes of the clock do to the timer
+	NoNext   string         `json:"-"` // why there is no next run
+	Delayed  string         `json:"-"` // what delays it
 	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
-	Changed  []days.Effect  `json:"overrides"` // ticks to come that people have skipped or moved
-	Findings []string       `json:"findings,omitempty"`
+	Changed  []days.Effect  `json:"overrides"`      // ticks to come that people have skipped or moved
 	Place    string         `json:"-"`              // the timer with a caret under what is wrong
 	Ticks    []cell         `json:"ticks"`          // the newest first
+	Rows     []tickRow      `json:"-"`              // these, as the table has them
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these
 	Usual    string         `json:"usually_takes,omitempty"`
 	Finish   []finishRow    `json:"finish,omitempty"`      // of the newest ticks that have to finish by a time
 	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
 	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
-	History  template.HTML  `json:"-"`
-	Change   *clockChange   `json:"clock_change,omitempty"` // the next one of the timer's zone
-	Can      []string       `json:"-"`                      // what may be done with it now
-	Retry    bool           `json:"-"`                      // its last job failed, and may be tried again
-	Actions  []actionRow    `json:"actions"`                // the newest first
+	Can      []string       `json:"-"`                     // what may be done with it now
+	Retry    bool           `json:"-"`                     // its last job failed, and may be tried again
+	Actions  []actionRow    `json:"actions"`               // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
-	Took     template.HTML  `json:"-"`              // how long the runs took
-	Late     template.HTML  `json:"-"`              // how late they began
 	Days     []yearDay      `json:"days"`           // of the year around now
-	Year     template.HTML  `json:"-"`              // the days as a calendar
+	Charts   charts         `json:"-"`
 }
+
+// tickRow is a tick in the table, and those right before it that ended with the same error or reason.
+type tickRow struct {
+	cell
+
+	Same []cell
+}
+
+// leastFolded is from how many ticks on that ended alike they are one row.
+const leastFolded = 3
 
 // upcoming is a tick to come.
 type upcoming struct {
@@ -92,7 +96,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	now, zone, h := s.now(), frame.Zone(r), of[id]
 	d := taskView{Row: s.row(&t, h, zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
-	d.History = strip(s.prefix, id, d.Row.Cells, taskTicks)
+	d.Charts.History = strip(s.prefix, id, d.Row.Cells, taskTicks)
 	if err := d.readTicks(ctx, s, h, q.Get("until"), zone); err != nil {
 		return nil, err
 	}
@@ -112,11 +116,11 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
 	}
 	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
-	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
+	d.Charts.Took, d.Charts.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
 	}
-	d.Year = drawYear(s.prefix, id, d.Days, d.yearKnown, d.Row.Zone, now)
+	d.Charts.Year = drawYear(s.prefix, id, d.Days, d.yearKnown, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}
@@ -136,25 +140,35 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {
 			return frame.Bad("until is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(until))
 		}
-		before, err := figures.Of(s.db).HistoryBefore(ctx, []string{d.Row.ID}, tableTicks+1, d.Until)
+		before, err := figures.Of(s.db).HistoryBefore(ctx, []string{d.Row.ID}, taskTicks, d.Until)
 		if err != nil || len(before) == 0 {
 			return err
 		}
 		h = before[0]
 	}
+	cells := make([]cell, len(h.Ticks))
 	for i, k := range h.Ticks {
-		if i == tableTicks {
-			d.Older = d.Ticks[i-1].Due
-			break
-		}
-		c := s.cell(k, zone)
+		c := &cells[i]
+		*c = s.cell(k, zone)
 		if late := lateness(k); late >= lateLong && c.Took != "" {
 			c.Late = "began " + span.Text(late) + " late"
 		}
 		if normal > 0 && !k.Started.IsZero() && !k.Finished.IsZero() {
 			c.Slow = slower(k.Finished.Sub(k.Started), normal)
 		}
-		d.Ticks = append(d.Ticks, c)
+	}
+	for i := 0; i < len(cells) && len(d.Rows) < tableTicks; i = len(d.Ticks) {
+		n := i + 1
+		for n < len(cells) && cells[i].Why != "" && cells[n].Why == cells[i].Why && cells[n].State == cells[i].State {
+			n++
+		}
+		if n-i < leastFolded {
+			n = i + 1
+		}
+		d.Rows, d.Ticks = append(d.Rows, tickRow{cells[i], cells[i+1 : n]}), append(d.Ticks, cells[i:n]...)
+	}
+	if n := len(d.Ticks); n > 0 && (n < len(cells) || n == taskTicks) {
+		d.Older = d.Ticks[n-1].Due
 	}
 	return nil
 }
@@ -237,79 +251,8 @@ func (d *taskView) lookAhead(now time.Time) {
 		}
 	}
 	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {
-		d.Change = nextChange(schedule, now)
-		for _, f := range explain.Lint(schedule, now, 0) {
-			if strings.HasPrefix(f.Code, "dst-") { // nothing is wrong now
-				d.Clocks = append(d.Clocks, f.Message)
-			} else {
-				d.Findings = append(d.Findings, f.Message)
-			}
-		}
+		d.timerNotes = notesOn(schedule, now)
 	} else {
 		d.Place = show.Place(err)
-	}
-}
-
-// previewDays is how far an edit of a timer looks ahead.
-const previewDays = 30
-
-// mostChanges is how many gained and lost ticks are listed.
-const mostChanges = 20
-
-// preview is what another timer would change.
-type preview struct {
-	Timer  string         `json:"timer"`
-	Words  string         `json:"timer_in_words,omitempty"`
-	Error  string         `json:"error,omitempty"`
-	Place  string         `json:"-"` // the timer, and a caret under what is wrong
-	Days   int            `json:"days"`
-	Gained []time.Time    `json:"gained"`
-	Lost   []time.Time    `json:"lost"`
-	More   bool           `json:"more"` // than are listed
-	Kept   int            `json:"kept"`
-	Zone   *time.Location `json:"-"`
-}
-
-// tryTimer compares the ticks of a task with those of another timer.
-func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
-	p := &preview{Timer: show.Shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
-	other, err := calendar.ParseAt(timer, t.Anchor())
-	if err != nil {
-		p.Error, p.Place = err.Error(), show.Place(err)
-		return p
-	}
-	p.Zone, p.Words = calendar.Location(other), explain.Schedule(other)
-	before, err := calendar.ParseAt(t.Timer, t.Anchor())
-	if err != nil {
-		before = other // nothing to compare with: the row has a problem
-	}
-	until := now.AddDate(0, 0, previewDays)
-	old, fresh := before.Next(now), other.Next(now)
-	within := func(at time.Time) bool { return !at.IsZero() && at.Before(until) }
-	for within(old) || within(fresh) {
-		switch {
-		case old.Equal(fresh):
-			p.Kept++
-			old, fresh = before.Next(old), other.Next(fresh)
-		case within(old) && (fresh.IsZero() || old.Before(fresh)):
-			p.add(&p.Lost, old)
-			old = before.Next(old)
-		default:
-			p.add(&p.Gained, fresh)
-			fresh = other.Next(fresh)
-		}
-		if p.Kept+len(p.Lost)+len(p.Gained) > 100_000 || len(p.Lost) >= mostChanges && len(p.Gained) >= mostChanges {
-			p.More = true
-			break
-		}
-	}
-	return p
-}
-
-func (p *preview) add(to *[]time.Time, at time.Time) {
-	if len(*to) < mostChanges {
-		*to = append(*to, at)
-	} else {
-		p.More = true
 	}
 }

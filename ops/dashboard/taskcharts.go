@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"html/template"
 	"slices"
 	"time"
@@ -14,15 +15,31 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// leastBars are the places of a chart of runs: one bar is not as wide as the page.
-const leastBars = 25
+// leastBars are the places of a chart of runs: one bar is not as wide as the page. Up to onTime a run is on time for people.
+const (
+	leastBars = 25
+	onTime    = time.Second
+)
 
-// plots draw how long the runs of a task took, and how late they began. They are
-// empty if there is nothing to draw.
-func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late template.HTML) {
+// charts are the drawings of the page of a task.
+type charts struct {
+	History, Year template.HTML // the newest ticks, and the days as a calendar
+	Took, Late    plot          // how long the runs took, and how late they began
+}
+
+// plot is a chart of the runs of a task, and what there is to say of it, or instead of it. It is zero if there are no runs.
+type plot struct {
+	Drawing template.HTML
+	Text    string
+}
+
+// plots show how long the runs of a task took, and how late they began.
+func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late plot) {
 	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
-	delays := chart.Bars{Name: "How late the runs began", Least: leastBars}
-	for _, k := range slices.Backward(ticks) {
+	delays := chart.Bars{Name: "How late the runs began", Least: leastBars, Floor: onTime.Seconds()}
+	var shortest, longest, latest time.Duration
+	for i := range slices.Backward(ticks) {
+		k := &ticks[i]
 		due := show.Clock(k.Due, now, zone)
 		link := ""
 		if k.Own {
@@ -36,26 +53,62 @@ func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now t
 		}
 		if !k.Started.IsZero() && !k.Finished.IsZero() {
 			d := k.Finished.Sub(k.Started)
+			if longest = max(longest, d); len(durations.Bars) == 0 || d < shortest {
+				shortest = d
+			}
 			add(&durations, d, show.Kind(k.State), show.Word(k.State)+", "+span.Exact(d))
 		}
 		if k.Decision == periodic.Submitted {
-			add(&delays, lateness(k), "off", span.Exact(lateness(k))+" late")
+			d, class := lateness(*k), "off"
+			if latest = max(latest, d); d >= lateLong {
+				class = "warn"
+			}
+			add(&delays, d, class, span.Exact(d)+" late")
 		}
 	}
-	for _, b := range []struct {
-		bars chart.Bars
-		to   *template.HTML
-	}{{durations, &took}, {delays, &late}} {
-		if len(b.bars.Bars) > 0 {
-			*b.to = template.HTML(b.bars.Durations(round).Draw()) //nolint:gosec // package chart escapes its texts
-		}
-	}
-	return took, late
+	return plotOf(durations, round(shortest) == round(longest), "took "+span.Exact(longest)),
+		plotOf(delays, latest <= onTime, "began within "+span.Exact(max(latest, time.Millisecond))+" of the due time")
 }
 
-// lateness is from the time of a tick until its job began the attempt that ended, or was submitted, if no more is known.
+// plotOf is a chart, or a sentence if there is one run only, or all are alike: it says what they did.
+func plotOf(b chart.Bars, alike bool, did string) (p plot) {
+	switch n := len(b.Bars); {
+	case n == 0:
+		return p
+	case n == 1:
+		p.Text = "The only run " + did + "."
+		return p
+	case alike:
+		p.Text = fmt.Sprintf("All of the last %d runs %s.", n, did)
+		return p
+	case n < leastBars: // the first bar is not at the left
+		b.From, b.To = "", b.From+" to "+b.To
+	}
+	b = b.Durations(round)
+	p.Drawing = template.HTML(b.Draw()) //nolint:gosec // package chart escapes its texts
+	if b.Usual > 0 {
+		p.Text = "The dashed line is the usual duration."
+	}
+	if slices.ContainsFunc(b.Bars, func(one chart.Bar) bool { return one.Class == "bad" }) {
+		p.Text += " A bar with a foot below the axis is a run that failed."
+	}
+	for i, one := range slices.Backward(b.Bars) {
+		if one.Value > b.Top {
+			p.Text += " The axis is too short for some bars, such as that of " + b.Bars[i].Title + "."
+			break
+		}
+	}
+	return p
+}
+
+// lateness is from the time of a tick until its job began, or was submitted if that is not known: of a job with
+// several attempts, the last one is.
 func lateness(k figures.TickResult) time.Duration {
-	return max(later(k.Decided, k.Started).Sub(k.Due), 0)
+	began := k.Decided
+	if k.Retries == 0 {
+		began = later(began, k.Started)
+	}
+	return max(began.Sub(k.Due), 0)
 }
 
 // usual is how long the runs of a task usually take; 0: nobody knows.

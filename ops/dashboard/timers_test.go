@@ -19,8 +19,13 @@ func TestTimersAreExplained(t *testing.T) {
 			"/timers?timer=0+0+31+2+*":          {"It never elapses from now on.", "It never elapses."},
 			"/timers?timer=Mon..Fri+08:30+Europe/Berlin%3B+Sat+10:00+Europe/Berlin": {"at 10:00 on Saturdays, Europe/Berlin time</h1>", ">Europe/Berlin</th>",
 				"<code>CRON_TZ=Europe/Berlin 30 8 * * 1-5; CRON_TZ=Europe/Berlin 0 10 * * 6</code>", "nothing is lost, moved or added"},
-			"/timers?timer=daily%3B+Mun+08:30": {`class="note bad"`, "timer 2 of 2", "daily; Mun 08:30\n       ^", `value="daily; Mun 08:30"`},
-			"/timers?timer=Mon+25:00":          {`class="note bad"`, "hour 25 is not in 0..23", "Mon 25:00\n    ^", `value="Mon 25:00"`},
+			"/timers?timer=*-*-31":                        {"Day 31 does not exist in February, April, June, September and November."},
+			"/timers?timer=*/7+*+*+*+*":                   {"It elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes."},
+			"/timers?timer=12:00+Mars/Olympus":            {`class="note bad"`, "unknown time zone &#34;Mars/Olympus&#34;", "12:00 Mars/Olympus\n      ^"},
+			"/timers?timer=%1b%5b31m%00%e2%80%aedaily":    {`class="note bad"`},
+			"/timers?timer=" + strings.Repeat("1", 20000): {`class="note bad"`, "at most 254 are allowed"},
+			"/timers?timer=daily%3B+Mun+08:30":            {`class="note bad"`, "timer 2 of 2", "daily; Mun 08:30\n       ^", `value="daily; Mun 08:30"`},
+			"/timers?timer=Mon+25:00":                     {`class="note bad"`, "hour 25 is not in 0..23", "Mon 25:00\n    ^", `value="Mon 25:00"`},
 		} {
 			page := s.get(path)
 			for _, text := range want {

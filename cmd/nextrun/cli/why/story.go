@@ -16,15 +16,12 @@ func story(env *ui.Env, s *diagnosis.Story) error {
 	}
 	if len(s.Steps) > 0 {
 		t := ui.NewTable("TIME", "AFTER", "STEP", "TOOK", "WHAT").Wrap()
-		for i, one := range s.Steps {
-			after, took := "", ""
-			if i > 0 {
-				after = one.After()
-			}
+		for _, one := range s.Steps {
+			took := ""
 			if one.To.After(one.From) {
 				took = span.Exact(one.To.Sub(one.From))
 			}
-			t.Add(one.From.In(env.Zone).Format("2006-01-02 15:04:05.000 MST"), after, one.Name, took, one.Text)
+			t.Add(one.From.In(env.Zone).Format("2006-01-02 15:04:05.000 MST"), one.After(), one.Name, took, one.Text)
 		}
 		if err := env.Printf("\n"); err != nil {
 			return err

@@ -54,14 +54,15 @@ func (timersView) Day(t time.Time, zone *time.Location) string {
 
 // Timers is the page that says what a timer means.
 func (s Pages) Timers(_ context.Context, r *http.Request) (any, error) {
-	d := timersView{Timer: r.URL.Query().Get("timer"), Notations: []explain.Notation{}, Elapses: []time.Time{}, Changes: []clockChange{}, Findings: []explain.Finding{}}
-	if d.Timer == "" {
+	timer := r.URL.Query().Get("timer")
+	d := timersView{Timer: show.Printable(show.Shorten(timer, calendar.MaxLength)), Notations: []explain.Notation{}, Elapses: []time.Time{}, Changes: []clockChange{}, Findings: []explain.Finding{}}
+	if timer == "" {
 		return d, nil
 	}
 	now := s.Now().UTC().Truncate(time.Second)
-	schedule, err := calendar.ParseAt(d.Timer, now)
+	schedule, err := calendar.ParseAt(timer, now)
 	if err != nil {
-		d.Error, d.Place = show.Printable(err.Error()), show.Printable(show.Place(err))
+		d.Error, d.Place = show.Printable(err.Error()), show.Place(err)
 		return d, nil
 	}
 	d.Words, d.Own = explain.Schedule(schedule), calendar.Location(schedule)

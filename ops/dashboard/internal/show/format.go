@@ -93,11 +93,12 @@ func Tail(id string) string {
 // Word is a state as people read it.
 func Word(state string) string { return jobqueue.State(state).Word() }
 
-// Place shows where a timer is wrong: the timer, and a caret below. It is empty for other errors.
+// Place shows where a timer is wrong: the timer, and a caret below. It is empty for other errors, and for a timer of more
+// than a few lines.
 func Place(err error) string {
 	var wrong interface{ Caret() string }
-	if !errors.As(err, &wrong) {
+	if !errors.As(err, &wrong) || len(wrong.Caret()) > 1000 {
 		return ""
 	}
-	return wrong.Caret()
+	return Printable(wrong.Caret())
 }
