@@ -102,6 +102,9 @@ func (s *Story) ofJob() {
 		s.tell(s.ran[first:end])
 		first, since = end, s.ran[end-1].to
 	}
+	if n := len(s.ran); n > 0 {
+		since = latest(since, s.ran[n-1].from)
+	}
 	if j.State == jobqueue.Waiting && !j.Retry.After(s.now) {
 		s.step("waits", since, s.now, string(jobqueue.Waiting), "for an executor")
 	}

@@ -12,6 +12,7 @@ import (
 type Change struct {
 	At       time.Time     `json:"at"` // in UTC
 	From, To time.Duration `json:"-"`  // what the clock shows minus UTC, before and after
+	Zone     string        `json:"-"`
 }
 
 // Changes are the changes of the clock in the two years after a time. Of several timers, those in all of
@@ -31,7 +32,7 @@ func Changes(s calendar.Schedule, at time.Time) (list []Change) {
 		zone = s.Zone
 	}
 	for _, c := range zone.Changes(elapse.InstantOf(at), elapse.InstantOf(at.AddDate(lintYears, 0, 0))) {
-		list = append(list, Change{c.At.Time(), time.Duration(c.Before) * time.Microsecond, time.Duration(c.After) * time.Microsecond})
+		list = append(list, Change{c.At.Time(), time.Duration(c.Before) * time.Microsecond, time.Duration(c.After) * time.Microsecond, zone.Name})
 	}
 	return list
 }

@@ -52,6 +52,16 @@ func (timersView) Day(t time.Time, zone *time.Location) string {
 	return strings.TrimSuffix(t.In(zone).Format("Mon 2 Jan 2006, 15:04:05"), ":00")
 }
 
+// Calm are the changes of the clock that change nothing.
+func (d timersView) Calm() (list []clockChange) {
+	for _, c := range d.Changes {
+		if len(c.Findings) == 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // Timers is the page that says what a timer means.
 func (s Pages) Timers(_ context.Context, r *http.Request) (any, error) {
 	timer := r.URL.Query().Get("timer")
@@ -78,8 +88,8 @@ func (s Pages) Timers(_ context.Context, r *http.Request) (any, error) {
 		if c.To < c.From {
 			way = "back"
 		}
-		d.Changes = append(d.Changes, clockChange{c.At, fmt.Sprintf("%s: the clock goes %s from %s to %s",
-			before.Format("Mon 2 Jan 2006"), way, before.Format("15:04"), after.Format("15:04")), []explain.Finding{}})
+		d.Changes = append(d.Changes, clockChange{c.At, fmt.Sprintf("%s: the clock of %s goes %s from %s to %s",
+			before.Format("Mon 2 Jan 2006"), c.Zone, way, before.Format("15:04"), after.Format("15:04")), []explain.Finding{}})
 	}
 	for _, f := range explain.Lint(schedule, now, 0) {
 		d.sort(f)
