@@ -47,8 +47,9 @@ var pictures = []struct {
 }{
 	{"now", "/", 1000},
 	{"tasks", "/tasks", 860},
-	{"task", "/task?id=backup-files", 1500},
-	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 1000},
+	{"task", "/task?id=backup-files", 1800},
+	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 1100},
+	{"tick", "/tick?id=price-import&at=2026-03-27T07:09:25Z", 700},
 	{"timeline", "/timeline?zone=Europe/Berlin", 700},
 	{"heatmap", "/heatmap?zone=Europe/Berlin&day=0&hour=9", 700},
 	{"jobs", "/jobs", 640},
