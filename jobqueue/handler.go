@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/cause"
 )
 
 // Handler runs a job. It must return soon after ctx has ended; [context.Cause]
@@ -51,9 +53,9 @@ func (limitsOption) option() {}
 // come before them, and those of the executor's [executor.Config] after them.
 func WithLimits(l Limits) Option { return limitsOption(l) }
 
-// Configure returns a handler inside the middlewares of its options, and its limits: executors
+// With returns the handler inside the middlewares of options, and the limits among them: executors
 // call it when a handler is registered.
-func Configure(h Handler, options ...Option) (Handler, Limits) {
+func (h Handler) With(options ...Option) (Handler, Limits) {
 	var limits Limits
 	var middlewares []Middleware
 	for _, o := range options {
@@ -64,11 +66,11 @@ func Configure(h Handler, options ...Option) (Handler, Limits) {
 			limits = Limits(o).Over(limits)
 		}
 	}
-	return Chain(h, middlewares...), limits
+	return chain(h, middlewares), limits
 }
 
-// Chain returns h inside the middlewares, the first being the outermost.
-func Chain(h Handler, middlewares ...Middleware) Handler {
+// chain returns h inside the middlewares, the first being the outermost.
+func chain(h Handler, middlewares []Middleware) Handler {
 	for i := len(middlewares) - 1; i >= 0; i-- {
 		h = middlewares[i](h)
 	}
@@ -113,23 +115,8 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return delayedError{err, delay}
+	return cause.DelayedError{Err: err, Delay: delay}
 }
-
-// DelayAfter is the delay that [RetryAfter] asks for; 0: none.
-func DelayAfter(err error) time.Duration {
-	var asked delayedError
-	errors.As(err, &asked)
-	return asked.delay
-}
-
-type delayedError struct {
-	error
-	delay time.Duration
-}
-
-// Unwrap returns what the handler returned.
-func (e delayedError) Unwrap() error { return e.error }
 
 // Timeout ends the context of the handlers inside it after a time. A job with a
 // timeout of its own ([Limits.Timeout]) has that instead. An error after that counts

@@ -9,7 +9,7 @@ import (
 
 // Pause keeps executors from claiming jobs of a group or of a task, until
 // [Queue.Resume]. Jobs that run go on. Pausing twice is no error.
-func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
+func (q *Queue) Pause(ctx context.Context, kind ScopeKind, name string) error {
 	if err := checkPause(kind, name); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
 }
 
 // Resume ends a pause, and wakes executors. It reports whether there was one.
-func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
+func (q *Queue) Resume(ctx context.Context, kind ScopeKind, name string) (bool, error) {
 	return update(ctx, q, func(tx QueueTx) (bool, error) { return tx.Resume(ctx, kind, name) })
 }
 
@@ -26,8 +26,8 @@ func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
 	return view(ctx, q, func(tx QueueTx) ([]Pause, error) { return tx.Pauses(ctx) })
 }
 
-func checkPause(kind PauseKind, name string) error {
-	if kind != PauseGroup && kind != PauseTask {
+func checkPause(kind ScopeKind, name string) error {
+	if kind != ScopeGroup && kind != ScopeTask {
 		return fmt.Errorf("pause %s %q: only a group or a task can be paused", kind, name)
 	}
 	return checkName("pause", string(kind), name)
@@ -44,8 +44,8 @@ func checkName(verb, kind, name string) error {
 // instead of the [Limits] of the task's handler. Jobs that run go on, also if they are
 // more. Jobs beyond the limit wait, and others go on. To let no job begin, use
 // [Queue.Pause].
-func (q *Queue) SetLimit(ctx context.Context, kind LimitKind, name string, most int) error {
-	if kind != LimitGroup && kind != LimitTask {
+func (q *Queue) SetLimit(ctx context.Context, kind ScopeKind, name string, most int) error {
+	if kind != ScopeGroup && kind != ScopeTask {
 		return fmt.Errorf("limit %s %q: only a group or a task can have a limit", kind, name)
 	}
 	if err := checkName("limit", string(kind), name); err != nil {
@@ -59,7 +59,7 @@ func (q *Queue) SetLimit(ctx context.Context, kind LimitKind, name string, most 
 }
 
 // DropLimit ends a limit, and wakes executors. It reports whether there was one.
-func (q *Queue) DropLimit(ctx context.Context, kind LimitKind, name string) (bool, error) {
+func (q *Queue) DropLimit(ctx context.Context, kind ScopeKind, name string) (bool, error) {
 	return update(ctx, q, func(tx QueueTx) (bool, error) {
 		return tx.DropLimit(ctx, Scope{Kind: kind, Name: name})
 	})

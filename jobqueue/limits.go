@@ -69,19 +69,19 @@ func (l Limits) validateOfJob() error {
 	return p.Err()
 }
 
-// LimitKind says which jobs a limit counts.
-type LimitKind string
+// ScopeKind says which jobs a limit counts, or a pause holds.
+type ScopeKind string
 
-// The kinds of limits.
+// The kinds of scopes. A pause has no tracker.
 const (
-	LimitGroup   LimitKind = "group"   // those of a group
-	LimitTask    LimitKind = "task"    // those of a task
-	LimitTracker LimitKind = "tracker" // those of a tracker that have [Limits.Concurrency]
+	ScopeGroup   ScopeKind = "group"   // those of a group
+	ScopeTask    ScopeKind = "task"    // those of a task
+	ScopeTracker ScopeKind = "tracker" // those of a tracker that have [Limits.Concurrency]
 )
 
 // Scope names the jobs that a limit counts.
 type Scope struct {
-	Kind LimitKind
+	Kind ScopeKind
 	Name string
 }
 

@@ -57,8 +57,8 @@ type jobEditor interface {
 
 // pauser keeps executors from groups and tasks.
 type pauser interface {
-	Pause(ctx context.Context, kind PauseKind, name string) error
-	Resume(ctx context.Context, kind PauseKind, name string) (bool, error)
+	Pause(ctx context.Context, kind ScopeKind, name string) error
+	Resume(ctx context.Context, kind ScopeKind, name string) (bool, error)
 	Pauses(ctx context.Context) ([]Pause, error)
 }
 
@@ -95,9 +95,6 @@ type Filter struct {
 	WithArgs bool // read the args, too, which may be large
 }
 
-// DefaultListLimit is how many jobs or lines a list has by default.
-const DefaultListLimit = 100
-
 // LogFilter selects lines of a job's log, oldest first.
 type LogFilter struct {
 	JID   string
@@ -119,18 +116,9 @@ type PruneFilter struct {
 	States    []State       // of these final states; empty: all
 }
 
-// PauseKind says what is paused.
-type PauseKind string
-
-// What can be paused.
-const (
-	PauseGroup PauseKind = "group"
-	PauseTask  PauseKind = "task"
-)
-
 // Pause is a group or a task of which no job is claimed. Jobs that run go on.
 type Pause struct {
-	Kind  PauseKind
+	Kind  ScopeKind
 	Name  string
 	Since time.Time
 }

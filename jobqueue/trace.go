@@ -43,11 +43,3 @@ type SendTracer interface {
 	// jobs were added, or with the reason why they were not.
 	Send(ctx context.Context, queue string, jobs []Job) (traceparent string, end func(error))
 }
-
-// RunTracer makes the spans of attempts. It must be safe for concurrent use.
-type RunTracer interface {
-	// Run begins the span of an attempt. The handler gets the context that it returns,
-	// and passes the traceparent on; empty: that of the job. end is called once, when
-	// the handler has returned, with its error.
-	Run(ctx context.Context, job *Job) (of context.Context, traceparent string, end func(error))
-}

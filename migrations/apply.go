@@ -94,7 +94,7 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	options := []goose.ProviderOption{goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true)}
+	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
 	dialect := goose.DialectSQLite3
 	if m.dialect == Postgres {
 		dialect = goose.DialectPostgres

@@ -7,16 +7,16 @@ import (
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
-// MismatchError is returned by [Migrator.Up] when a table of a name that
+// mismatchError is returned by [Migrator.Up] when a table of a name that
 // nextrun uses is something else. Nothing has been changed then.
-type MismatchError struct {
+type mismatchError struct {
 	Table  string
 	Column string // empty: the table as such
 	Reason string
 }
 
 // Error names the table, the column and the remedy.
-func (e *MismatchError) Error() string {
+func (e *mismatchError) Error() string {
 	place := "table " + e.Table
 	if e.Column != "" {
 		place = "column " + e.Table + "." + e.Column
@@ -31,5 +31,5 @@ func (m *Migrator) compare(ctx context.Context, names []string) error {
 	if err != nil || found == nil {
 		return err
 	}
-	return (*MismatchError)(found)
+	return (*mismatchError)(found)
 }

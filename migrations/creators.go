@@ -19,7 +19,7 @@ func (m *Migrator) Creators(ctx context.Context) (string, error) {
 		FROM pg_namespace AS n, aclexplode(n.nspacl) AS g
 		WHERE n.nspname = current_schema() AND g.privilege_type = 'CREATE' AND g.grantee <> n.nspowner
 		  AND g.grantee <> coalesce((SELECT relowner FROM pg_class WHERE relnamespace = n.oid AND relname = $1), 0::oid)
-		  AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.oid = g.grantee AND r.rolsuper)`, VersionTable).Scan(&schema, &roles)
+		  AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.oid = g.grantee AND r.rolsuper)`, versionTable).Scan(&schema, &roles)
 	if err != nil {
 		return "", fmt.Errorf("ask who may create in the schema: %w", err)
 	}

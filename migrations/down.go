@@ -7,11 +7,11 @@ import (
 	"regexp"
 )
 
-// ErrHalfDown is returned by [Migrator.Check], [Migrator.CheckVersion] and [Migrator.Up]
+// errHalfDown is returned by [Migrator.Check], [Migrator.CheckVersion] and [Migrator.Up]
 // when a [Migrator.Down] was interrupted. It has taken back some migrations completely and
 // the others not at all, but those that are taken back leave no older version that Up
 // could go on from.
-var ErrHalfDown = errors.New("nextrun migrate down was interrupted; finish it: nextrun migrate down --yes")
+var errHalfDown = errors.New("nextrun migrate down was interrupted; finish it: nextrun migrate down --yes")
 
 // goingDown is the row of nextrun_found from the beginning of a Down to its end.
 const goingDown = "migrate down"
@@ -32,7 +32,7 @@ func (d descent) begin(ctx context.Context) error {
 	if _, err := d.m.db.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ('"+goingDown+"') ON CONFLICT DO NOTHING"); err != nil {
 		return err
 	}
-	_, err = d.m.db.ExecContext(ctx, "DELETE FROM "+VersionTable+" WHERE version_id > 0 AND version_id < $1", known[0].Version)
+	_, err = d.m.db.ExecContext(ctx, "DELETE FROM "+versionTable+" WHERE version_id > 0 AND version_id < $1", known[0].Version)
 	return err
 }
 
@@ -48,17 +48,17 @@ func (d descent) underWay(ctx context.Context, version int64) (down bool, err er
 	return down, nil
 }
 
-// check returns [ErrHalfDown] if an interrupted Down has left a version.
+// check returns [errHalfDown] if an interrupted Down has left a version.
 func (d descent) check(ctx context.Context, version int64) error {
 	down, err := d.underWay(ctx, version)
 	if err == nil && down {
-		err = fmt.Errorf("%w (it has got to version %d)", ErrHalfDown, version)
+		err = fmt.Errorf("%w (it has got to version %d)", errHalfDown, version)
 	}
 	return err
 }
 
 // forget forgets a Down that was interrupted before it had taken anything back. Of
-// another one it returns [ErrHalfDown].
+// another one it returns [errHalfDown].
 func (d descent) forget(ctx context.Context) error {
 	version, latest, err := versions(ctx, d.m)
 	if err != nil {

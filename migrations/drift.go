@@ -141,7 +141,7 @@ type comparison struct {
 func (c comparison) differences(want []shape.Object) (list []Difference) {
 	known := map[string]bool{}
 	for _, w := range want {
-		if c.found[WithoutJobs] && w.Jobs == shape.OnlyWith || !c.found[WithoutJobs] && w.Jobs == shape.OnlyWithout {
+		if c.found[withoutJobs] && w.Jobs == shape.OnlyWith || !c.found[withoutJobs] && w.Jobs == shape.OnlyWithout {
 			continue
 		}
 		known[w.Key()] = true
@@ -170,7 +170,7 @@ func (c comparison) differences(want []shape.Object) (list []Difference) {
 // function names no table, so for it any such table counts.
 func (c comparison) foundTableOf(w shape.Object) bool {
 	found := len(c.found)
-	if c.found[WithoutJobs] {
+	if c.found[withoutJobs] {
 		found--
 	}
 	return c.found[w.Table] || w.Kind == shape.Function && found > 0

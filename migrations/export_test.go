@@ -53,3 +53,12 @@ func (m *Migrator) Snapshot(ctx context.Context, found, bare *Migrator) ([]byte,
 	s.Mark(shared, without)
 	return s.JSON()
 }
+
+// For tests: the errors have meanings of their own only here.
+var (
+	ErrHidden   = errHidden
+	ErrHalfDown = errHalfDown
+)
+
+// MismatchError is what a table that was there before is refused with.
+type MismatchError = mismatchError

@@ -11,7 +11,7 @@
 //
 // Migrations are additive. Before the first change [Migrator.Up] compares the
 // tables that it finds with the columns it expects, and on a mismatch changes
-// nothing and returns a [*MismatchError] that names table and column. What it
+// nothing and returns a [*mismatchError] that names table and column. What it
 // found is recorded in the table nextrun_found, and [Migrator.Down] drops
 // nothing that is named there, only what nextrun added.
 //
@@ -43,8 +43,8 @@ import (
 //go:embed postgres/*.sql sqlite/*.sql
 var files embed.FS
 
-// VersionTable is where goose records the versions that have been applied.
-const VersionTable = "nextrun_migration"
+// versionTable is where goose records the versions that have been applied.
+const versionTable = "nextrun_migration"
 
 // ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
 // of a later version than this program knows.
@@ -62,9 +62,9 @@ const lastWithOlder = "e221275"
 // schema is missing or older than this program needs.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
-// ErrHidden is returned by all that reads the version of the schema when the login lacks
+// errHidden is returned by all that reads the version of the schema when the login lacks
 // the right to read it.
-var ErrHidden = errors.New("the version of the database's schema is not known")
+var errHidden = errors.New("the version of the database's schema is not known")
 
 // Dialect names a database system by its folder of SQL files.
 type Dialect = tables.Dialect
@@ -115,7 +115,7 @@ type Status struct {
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
 // returns what it did, nothing if there was nothing to do. It returns [ErrNewer], [ErrOld],
-// [ErrHalfDown], [ErrPartitioned] or a [*MismatchError] before it has changed anything.
+// [errHalfDown], [errPartitioned] or a [*mismatchError] before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	if err := m.onePiece(ctx); err != nil {
 		return nil, fmt.Errorf("migrate up: %w", err)
@@ -148,8 +148,8 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if err != nil {
 		return done, fmt.Errorf("migrate down: %w", err)
 	}
-	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+VersionTable); err != nil {
-		return done, fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
+	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+versionTable); err != nil {
+		return done, fmt.Errorf("migrate down: drop %s: %w", versionTable, err)
 	}
 	schema, err := dropOwnSchema(ctx, m.db, m.dialect)
 	if schema != "" {

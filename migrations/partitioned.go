@@ -9,11 +9,11 @@ import (
 // lastWithPartitions is the last commit that can make a periodic_tick with partitions one table.
 const lastWithPartitions = "7181961"
 
-// ErrPartitioned is returned by [Migrator.Up] when periodic_tick has partitions, which this version does not know.
-var ErrPartitioned = errors.New("the table periodic_tick has partitions, which this version does not support; nothing was changed: " +
+// errPartitioned is returned by [Migrator.Up] when periodic_tick has partitions, which this version does not know.
+var errPartitioned = errors.New("the table periodic_tick has partitions, which this version does not support; nothing was changed: " +
 	"build nextrun at commit " + lastWithPartitions + ", run: nextrun migrate unpartition, then try again with this version")
 
-// onePiece returns [ErrPartitioned] unless periodic_tick is one table, or missing.
+// onePiece returns [errPartitioned] unless periodic_tick is one table, or missing.
 func (m *Migrator) onePiece(ctx context.Context) error {
 	if m.dialect == SQLite {
 		return nil
@@ -25,7 +25,7 @@ func (m *Migrator) onePiece(ctx context.Context) error {
 		return fmt.Errorf("look whether periodic_tick has partitions: %w", err)
 	}
 	if partitioned {
-		return ErrPartitioned
+		return errPartitioned
 	}
 	return nil
 }

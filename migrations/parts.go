@@ -14,8 +14,8 @@ import (
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
-// WithoutJobs is the row of nextrun_found in a database without the tables of jobs.
-const WithoutJobs = script.WithoutJobs
+// withoutJobs is the row of nextrun_found in a database without the tables of jobs.
+const withoutJobs = script.WithoutJobs
 
 // ErrHasJobs is returned by [Migrator.UpWithoutJobs] if the tables of jobs are there.
 var ErrHasJobs = errors.New("the database has the tables of jobs already; they can only be left out when nextrun's tables " +
@@ -57,7 +57,7 @@ func (m *Migrator) HasJobs(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	found, err := recorded(ctx, m.db)
-	return !found[WithoutJobs], err
+	return !found[withoutJobs], err
 }
 
 // AddJobs is [Migrator.Up], and adds the tables of jobs if [Migrator.UpWithoutJobs]
@@ -96,7 +96,7 @@ func (m *Migrator) addJobs(ctx context.Context) error {
 		return err
 	}
 	maps.Copy(all, found)
-	delete(all, WithoutJobs)
+	delete(all, withoutJobs)
 	schema, err := schemaOf(ctx, m.db, m.dialect)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (m *Migrator) addJobsIn(ctx context.Context, tx *sql.Tx, files fs.FS, found
 			return fmt.Errorf("lock the schema: %w", err)
 		}
 	}
-	result, err := tx.ExecContext(ctx, "DELETE FROM nextrun_found WHERE name = '"+WithoutJobs+"'")
+	result, err := tx.ExecContext(ctx, "DELETE FROM nextrun_found WHERE name = '"+withoutJobs+"'")
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Version returns the version of the database's schema, 0 if there is none.
 func (m *Migrator) Version(ctx context.Context) (int64, error) {
-	exists, err := tables.Exists(ctx, m.db, m.dialect, VersionTable)
+	exists, err := tables.Exists(ctx, m.db, m.dialect, versionTable)
 	if err != nil {
 		return 0, err
 	}
@@ -21,7 +21,7 @@ func (m *Migrator) Version(ctx context.Context) (int64, error) {
 		return 0, m.hidden(ctx)
 	}
 	var version sql.NullInt64
-	err = m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+VersionTable).Scan(&version)
+	err = m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+versionTable).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
@@ -40,7 +40,7 @@ func (m *Migrator) hidden(ctx context.Context) error {
 		JOIN unnest(string_to_array(replace(current_setting('search_path'), '"$user"', current_user), ',')) WITH ORDINALITY AS path (name, n)
 		  ON n.nspname = trim(path.name, ' "')
 		WHERE c.relname = $1 AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))
-		ORDER BY path.n LIMIT 1`, VersionTable).Scan(&schema, &role)
+		ORDER BY path.n LIMIT 1`, versionTable).Scan(&schema, &role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (m *Migrator) hidden(ctx context.Context) error {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	return fmt.Errorf("%w: role %s may not read the table %s.%s; as its owner run: GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON %s.%s TO %s; "+
-		"all that nextrun needs: nextrun permissions roles", ErrHidden, role, schema, VersionTable, schema, role, schema, VersionTable, role)
+		"all that nextrun needs: nextrun permissions roles", errHidden, role, schema, versionTable, schema, role, schema, versionTable, role)
 }
 
 // found names what was in the database before nextrun, and whether it does without
@@ -60,7 +60,7 @@ func (m *Migrator) found(ctx context.Context, version int64) (map[string]bool, e
 	}
 	found, err := tables.Found(ctx, m.db, m.dialect, m.wanted())
 	if err == nil && m.leaveOutJobs {
-		found[WithoutJobs] = true
+		found[withoutJobs] = true
 	}
 	return found, err
 }

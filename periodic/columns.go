@@ -204,7 +204,7 @@ func compare(row, wanted *Task) []ColumnChange {
 	var list []ColumnChange
 	for _, c := range UserColumns() {
 		from, to := c.Get(row), c.Get(wanted)
-		if from != to && (c.Kind != column.JSON || !SameArgs(from.Text, to.Text)) {
+		if from != to && (c.Kind != column.JSON || !column.SameJSON(from.Text, to.Text)) {
 			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})
 		}
 	}

@@ -29,18 +29,6 @@ type Origin struct {
 // keptDigests is how many sets of tasks an origin remembers.
 const keptDigests = 100
 
-// OriginColumns are the columns of periodic_origin.
-func OriginColumns() []column.Column[Origin] {
-	return []column.Column[Origin]{
-		{Name: "name", Field: column.TextIn(func(o *Origin) *string { return &o.Name })},
-		{Name: "version", Field: column.In(column.Number, func(o *Origin) *int64 { return &o.Version },
-			func(n int64, v *column.Value) { v.Number = int(n) }, func(v column.Value) int64 { return int64(v.Number) })},
-		{Name: "since", Field: column.TimeIn(func(o *Origin) *time.Time { return &o.Since })},
-		{Name: "declared", Field: column.TextIn(func(o *Origin) *string { return &o.Declared })},
-		{Name: "digests", Field: column.TextIn(func(o *Origin) *string { return &o.Digests })},
-	}
-}
-
 // declaredTasks are the columns of tasks as they were declared, by id and name.
 type declaredTasks map[string]map[string]json.RawMessage
 
@@ -85,7 +73,7 @@ func (d declaredTasks) was(id string, c Column, v column.Value) (known, same boo
 	if err == nil && c.Kind == column.JSON {
 		var a, b string
 		if json.Unmarshal(declared, &a) == nil && json.Unmarshal(text, &b) == nil {
-			return true, SameArgs(a, b)
+			return true, column.SameJSON(a, b)
 		}
 	}
 	return true, err == nil && string(text) == string(declared)

@@ -2,10 +2,7 @@ package periodic
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
@@ -256,26 +253,4 @@ type TickError struct{ Due time.Time }
 // Error names the tick.
 func (e *TickError) Error() string {
 	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
-}
-
-// SameArgs reports whether args are the same text, or the same JSON value apart
-// from white space and the order of names.
-func SameArgs(a, b string) bool {
-	if a == b {
-		return true
-	}
-	valueA, okA := decodeJSON(a)
-	valueB, okB := decodeJSON(b)
-	return okA && okB && reflect.DeepEqual(valueA, valueB)
-}
-
-// decodeJSON decodes one JSON value, numbers as they are written.
-func decodeJSON(text string) (value any, ok bool) {
-	if !json.Valid([]byte(text)) {
-		return nil, false
-	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	err := decoder.Decode(&value)
-	return value, err == nil
 }

@@ -47,19 +47,29 @@ type future struct {
 	left           int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
-// future returns the ticks of the task; call goTo first. It returns an error that
-// wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
-// cannot be followed.
-func (t *Task) future() (*future, error) {
+// Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars and
+// people leave them out or move them. Its errors are those of Upcoming.
+func (t *Task) Schedule() (calendar.Schedule, error) {
 	var line timeline
-	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
 	if err == nil {
-		line, err = t.timeline(schedule)
+		line, err = t.timeline(timer)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
-	return &future{timer: line, At: Upcoming{Task: t}}, nil
+	return line, nil
+}
+
+// future returns the ticks of the task; call goTo first. It returns an error that
+// wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
+// cannot be followed.
+func (t *Task) future() (*future, error) {
+	line, err := t.Schedule()
+	if err != nil {
+		return nil, err
+	}
+	return &future{timer: line.(timeline), At: Upcoming{Task: t}}, nil
 }
 
 // goTo goes to the first tick that is later than a time.

@@ -10,5 +10,5 @@
 //
 // Every transaction carries one now ([Tx.Now]): PostgreSQL's clock_timestamp()
 // when the transaction began, on SQLite the host's clock once the write lock
-// was held. Times are UTC with microseconds; [Timestamp] converts both ways.
+// was held. Times are UTC with microseconds.
 package store

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/store"
 )
@@ -85,7 +86,7 @@ func TestLockStatesAndActions(t *testing.T) {
 						expires = leader.Released
 					}
 					env.Exec(fmt.Sprintf(`INSERT INTO scheduler_lock VALUES ('%s', '%s', 'h', 1, 7, '%s', '%s', '%s')`,
-						name, s.holder, store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now.Add(s.heartbeat)), store.Timestamp(expires)))
+						name, s.holder, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(s.heartbeat)), sqldb.Timestamp(expires)))
 				}
 				if before := inspectLock(t, locks, name); before.State() != s.state {
 					t.Errorf("%s: state before is %q, want %q", name, before.State(), s.state)

@@ -9,9 +9,6 @@ import (
 
 // The names that a program needs of the packages below.
 type (
-	// Timestamp is a time as the tables hold it: UTC, without zone,
-	// microseconds. The zero value is SQL NULL.
-	Timestamp = sqldb.Timestamp
 	// JobStore is the queue of a database: for executors, and for [jobqueue.Queue].
 	JobStore interface {
 		jobdb.Store

@@ -180,7 +180,7 @@ func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
 func TestApplyKnowsTheQueuesOfTheProgram(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		river, err := env.db.Queue(queues.River{Queue: "default"})
+		river, err := queues.Open(env.db, queues.River{Queue: "default"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,15 +25,15 @@ const (
 
 // mostLines is how long the product may be. docs/internals/decisions/size.md says why there is a limit, and what
 // has to be written there before it is raised.
-const mostLines = 81_400
+const mostLines = 81_450
 
 func TestArchitectureSizes(t *testing.T) {
 	sizes, err := readSizes("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sizes.methods["store.DB"] == nil || sizes.interfaces["store/queues.Kind"] == 0 || sizes.sources["store"] == 0 {
-		t.Error("found no methods of store.DB, no interface store/queues.Kind or no file of store; were they moved without a change here?")
+	if sizes.methods["store.DB"] == nil || sizes.interfaces["jobqueue.QueueStore"] == 0 || sizes.sources["store"] == 0 {
+		t.Error("found no methods of store.DB, no interface jobqueue.QueueStore or no file of store; were they moved without a change here?")
 	}
 	for _, violation := range sizes.check() {
 		t.Error(violation)

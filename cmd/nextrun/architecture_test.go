@@ -36,13 +36,13 @@ var arrows = []struct {
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
 	{"internal/proof", []string{"internal/sqldb", "internal/overrides", "jobqueue/outbox", "periodic", "periodic/days"}},
-	{"internal/verify", []string{"store", "internal/sqldb", "internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
+	{"internal/verify", []string{"store", "calendar", "internal/sqldb", "internal/foreign", "internal/proof", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
 	{"internal/simulate", []string{"periodic", "periodic/sink", "calendar", "jobqueue"}},
 	// It runs the scheduler on a database of its own, with a clock that is moved.
-	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
+	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite", "internal/sqldb"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
 	{"internal/jobdb", []string{"jobqueue"}}, // what an executor asks of a database
@@ -72,20 +72,20 @@ var arrows = []struct {
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "internal/sqldb", "internal/connect", "store/queues", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store", []string{"store/internal/...", "internal/sqldb", "internal/connect", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"store/postgres", []string{"internal/connect", "internal/sqldb", "internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"internal/connect", "internal/sqldb", "internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
-	{"store/queues", []string{"internal/foreign", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
+	{"store/queues", []string{"store", "internal/foreign", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", []string{"internal/sqldb", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
-	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
+	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	// A scheduler on a database of its own, with a clock that is moved.
-	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "internal/verify"}},
+	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "internal/sqldb", "internal/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
@@ -99,13 +99,13 @@ var arrows = []struct {
 	{"cmd/nextrun/cli/why", append([]string{"cmd/nextrun/cli/tick"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},
-	{"scripts/...", append([]string{"scripts/...", "store", "store/...", "cmd/nextrun/config"}, belowCommand...)},
+	{"scripts/...", append([]string{"scripts/...", "store", "store/...", "internal/sqldb", "cmd/nextrun/config"}, belowCommand...)},
 }
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
 	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/figures", "internal/neighbors",
-	"internal/statement",
+	"internal/statement", "internal/foreign",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.

@@ -3,7 +3,10 @@
 // own, such as jobqueue.ErrNotFound.
 package cause
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 var (
 	// ErrNotFound says that there is no row of that id.
@@ -13,3 +16,15 @@ var (
 	// ErrNoJobs says that the database was made without the tables of jobs.
 	ErrNoJobs = errors.New("there are no tables of jobs")
 )
+
+// DelayedError is an error of a handler that is to be tried again no sooner than after a delay.
+type DelayedError struct {
+	Err   error
+	Delay time.Duration
+}
+
+// Error is what the handler returned.
+func (e DelayedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the handler returned.
+func (e DelayedError) Unwrap() error { return e.Err }

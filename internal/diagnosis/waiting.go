@@ -34,7 +34,7 @@ func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
 func (q *queueFacts) paused(j *jobqueue.Job) (Finding, bool) {
 	for _, p := range q.pauses {
 		kind, name := "group", j.Group
-		if p.Kind == jobqueue.PauseTask {
+		if p.Kind == jobqueue.ScopeTask {
 			kind, name = "handler", j.Task
 		}
 		if p.Name == name {
@@ -88,7 +88,7 @@ func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
 func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
 	for _, l := range q.limits {
 		kind, name, same := "group", j.Group, func(other *jobqueue.Job) bool { return other.Group == j.Group }
-		if l.Kind == jobqueue.LimitTask {
+		if l.Kind == jobqueue.ScopeTask {
 			kind, name, same = "handler", j.Task, func(other *jobqueue.Job) bool { return other.Task == j.Task }
 		}
 		if l.Name == name && l.Running >= l.Most {
@@ -110,7 +110,7 @@ func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
 // limit in the database comes before theirs.
 func (q *queueFacts) handlerLimited(j *jobqueue.Job) (Finding, bool) {
 	for _, l := range q.limits {
-		if l.Kind == jobqueue.LimitTask && l.Name == j.Task {
+		if l.Kind == jobqueue.ScopeTask && l.Name == j.Task {
 			return Finding{}, false
 		}
 	}

@@ -98,3 +98,13 @@ type Shape struct {
 	// ended says on which tables jobs end; see [EndTrigger]. It may be empty.
 	Ended []Ended
 }
+
+// Kind is a kind of queue with its settings, as package queues has them.
+type Kind interface {
+	// Validate returns an error that names every field that is out of bounds.
+	Validate() error
+	// Open returns the queue of this kind in a database, and does not use that yet.
+	Open(db *sqldb.DB) (Queue, error)
+	// Grants returns statements that give roles what a scheduler needs.
+	Grants(roles string) []string
+}

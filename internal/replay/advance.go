@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Advance moves the clock to a time, from one moment at which something happens to the
@@ -85,8 +85,8 @@ func (r *Replay) next(ctx context.Context) (time.Time, error) {
 		`SELECT min(nextrun) FROM periodic_task WHERE enabled AND worker IS NULL AND nextrun > $1`,
 		`SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1`,
 	} {
-		var at store.Timestamp
-		if err := r.Pool.QueryRowContext(ctx, r.bind(query), store.Timestamp(r.Now())).Scan(&at); err != nil {
+		var at sqldb.Timestamp
+		if err := r.Pool.QueryRowContext(ctx, r.bind(query), sqldb.Timestamp(r.Now())).Scan(&at); err != nil {
 			return next, err
 		}
 		next = earlier(next, at.Time())
@@ -178,7 +178,7 @@ func (r *Replay) endJobs(ctx context.Context, state jobqueue.State, result, whic
 	n, err := r.exec(ctx, `UPDATE job SET state = $1, worker = NULL, result = nullif($2, ''),
 			started = coalesce(started, submitted), finished = $3
 		WHERE state NOT IN ('success', 'failed', 'cancelled') AND `+which,
-		string(state), result, store.Timestamp(r.Now()), arg)
+		string(state), result, sqldb.Timestamp(r.Now()), arg)
 	if err != nil {
 		return n, fmt.Errorf("end jobs: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
@@ -138,7 +139,7 @@ func (r *Replay) Edit(ctx context.Context, edit func() error) error {
 	}
 	for _, column := range []string{"changed", "created"} { // the earlier, since an edit of created is a change
 		if _, err := r.exec(ctx, `UPDATE periodic_task SET `+column+` = $1 WHERE `+column+` BETWEEN $2 AND $3`,
-			store.Timestamp(r.Now()), store.Timestamp(begun), store.Timestamp(ended)); err != nil {
+			sqldb.Timestamp(r.Now()), sqldb.Timestamp(begun), sqldb.Timestamp(ended)); err != nil {
 			return fmt.Errorf("set the time of an edit: %w", err)
 		}
 	}
@@ -151,7 +152,7 @@ func (r *Replay) serverNow(ctx context.Context) (time.Time, error) {
 	if r.postgres {
 		query = `SELECT clock_timestamp() AT TIME ZONE 'UTC'`
 	}
-	var now store.Timestamp
+	var now sqldb.Timestamp
 	err := r.Pool.QueryRowContext(ctx, query).Scan(&now)
 	return now.Time(), err
 }

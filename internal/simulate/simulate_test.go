@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/simulate"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store"
 )
 
 // What is simulated is what the scheduler does, on a real database: for all policies, with
@@ -127,17 +127,17 @@ func span(from time.Time, r *rand.Rand) (o simulate.Options) {
 func disturb(s *nextruntest.Schedule, id string, r *rand.Rand) {
 	switch r.IntN(8) {
 	case 0:
-		s.Exec(`UPDATE periodic_task SET paused = $1 WHERE id = $2`, store.Timestamp(s.Now()), id)
+		s.Exec(`UPDATE periodic_task SET paused = $1 WHERE id = $2`, sqldb.Timestamp(s.Now()), id)
 	case 1:
-		s.Exec(`UPDATE periodic_task SET paused = $1, paused_until = $2 WHERE id = $3`, store.Timestamp(s.Now()),
-			store.Timestamp(s.Now().Add(3*time.Hour+time.Duration(r.IntN(60))*time.Minute)), id)
+		s.Exec(`UPDATE periodic_task SET paused = $1, paused_until = $2 WHERE id = $3`, sqldb.Timestamp(s.Now()),
+			sqldb.Timestamp(s.Now().Add(3*time.Hour+time.Duration(r.IntN(60))*time.Minute)), id)
 	case 2:
 		s.Exec(`UPDATE periodic_task SET enabled = false WHERE id = $1`, id)
 	case 3:
-		s.Exec(`UPDATE periodic_task SET nextrun = $1 WHERE id = $2`, store.Timestamp(s.Now().Add(90*time.Minute)), id)
+		s.Exec(`UPDATE periodic_task SET nextrun = $1 WHERE id = $2`, sqldb.Timestamp(s.Now().Add(90*time.Minute)), id)
 	case 5: // paused after failures
 		s.Exec(`UPDATE periodic_task SET paused = $1, paused_until = $2, paused_by = 'nextrun', pause_after = 2, probe_delay = 600, failures = 3 WHERE id = $3`,
-			store.Timestamp(s.Now()), store.Timestamp(s.Now().Add(time.Duration(r.IntN(240))*time.Minute)), id)
+			sqldb.Timestamp(s.Now()), sqldb.Timestamp(s.Now().Add(time.Duration(r.IntN(240))*time.Minute)), id)
 	case 4:
 		s.Exec(`UPDATE periodic_task SET overlap = 'queue', catchup = 'all' WHERE id = $1`, id)
 	}

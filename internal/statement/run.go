@@ -48,7 +48,7 @@ func (w Work) Handler(on sqldb.Opened) (jobqueue.Handler, error) {
 	}
 	run := jobqueue.Handler(r.run)
 	if w.Timeout > 0 {
-		run = jobqueue.Chain(run, jobqueue.Timeout(w.Timeout))
+		run = jobqueue.Timeout(w.Timeout)(run)
 	}
 	return run, nil
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // What followed another plan is no violation of the plan in force.
@@ -18,7 +18,7 @@ func TestEditsAreNoViolations(t *testing.T) {
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		f := newFixture(t, d)
 		f.Exec(`UPDATE periodic_task SET timer = '*:0/1'`)
-		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, store.Timestamp(f.due), store.Timestamp(f.due))
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, sqldb.Timestamp(f.due), sqldb.Timestamp(f.due))
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 {
 			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
 		}
@@ -88,7 +88,7 @@ func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 5)`)
 		for _, e := range []struct{ version, age int }{{2, 9}, {4, 8}, {5, 1}} {
 			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`,
-				strconv.Itoa(e.version), e.version, store.Timestamp(f.now.AddDate(0, 0, -e.age)))
+				strconv.Itoa(e.version), e.version, sqldb.Timestamp(f.now.AddDate(0, 0, -e.age)))
 		}
 		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 2 to 5") {
 			t.Errorf("nothing deletes events: %s", text(r))
@@ -138,9 +138,9 @@ func TestOverriddenTicksAreNoViolations(t *testing.T) {
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		f := newFixture(t, d)
 		day := f.due.AddDate(0, 0, 2).Truncate(time.Hour)
-		moved := store.Timestamp(day.Add(30 * time.Minute))
+		moved := sqldb.Timestamp(day.Add(30 * time.Minute))
 		f.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('one', 'work', 'hourly'), ('two', 'work', 'hourly')`)
-		f.Exec(`INSERT INTO periodic_override (task_id, due, moved_to) SELECT id, ?, ? FROM periodic_task WHERE id = 'one'`, store.Timestamp(day), moved)
+		f.Exec(`INSERT INTO periodic_override (task_id, due, moved_to) SELECT id, ?, ? FROM periodic_task WHERE id = 'one'`, sqldb.Timestamp(day), moved)
 		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id IN ('one', 'two')`, moved, moved)
 		r := f.verify(verify.Options{})
 		if len(r.Findings) != 1 || len(r.Findings[0].Rows) != 1 || r.Findings[0].Rows[0].About != "two" || r.Tasks != 3 {
@@ -158,7 +158,7 @@ func TestMovedTicksAreNoViolations(t *testing.T) {
 		day := f.due.AddDate(0, 0, 2)
 		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', ?)`, day.Format(time.DateOnly))
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('moved', 'work', ?, 'c', 'next')`, day.Format("2006-01-02 15:04"))
-		moved := store.Timestamp(day.AddDate(0, 0, 1).Truncate(time.Minute))
+		moved := sqldb.Timestamp(day.AddDate(0, 0, 1).Truncate(time.Minute))
 		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'moved'`, moved, moved)
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 2 {
 			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
@@ -173,20 +173,20 @@ func TestWindowsAreNoViolations(t *testing.T) {
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		f := newFixture(t, d)
 		hour := f.due.Truncate(time.Hour).Add(-5 * time.Hour)
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('held', 'work', ?, ?)`, "*:00", store.Timestamp(hour.Add(-time.Hour)))
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('held', 'work', ?, ?)`, "*:00", sqldb.Timestamp(hour.Add(-time.Hour)))
 		f.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since) VALUES ('w', 'hourly', 3599, 'all', 'once', '2000-01-01 00:00:00')`)
 		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')`)
 		f.Exec(`UPDATE periodic_task SET exclude_calendars = 'c' WHERE id = 'held'`)
-		f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
+		f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, sqldb.Timestamp(hour))
 		last := time.Now().UTC().Truncate(time.Hour)
 		for at := hour; !at.After(last); at = at.Add(time.Hour) {
-			due, end := store.Timestamp(at), store.Timestamp(at.Add(3599*time.Second))
+			due, end := sqldb.Timestamp(at), sqldb.Timestamp(at.Add(3599*time.Second))
 			f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, worker, decided) VALUES ('held', ?, 'skipped', 'window w', 'a', ?)`, due, due)
 			if at.Before(last) {
 				f.Exec(`INSERT INTO periodic_tick (task_id, due, nominal, decision, reason, worker, decided) VALUES ('held', ?, ?, 'skipped', 'x', 'a', ?)`, end, due, end)
 			} else {
 				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'held'`, end, end)
-				f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
+				f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, sqldb.Timestamp(hour))
 			}
 		}
 		for _, change := range []string{`UPDATE periodic_calendar SET length = 600 WHERE name = 'w'`, `DELETE FROM periodic_calendar WHERE name = 'w'`, `SELECT 1`} {

@@ -3,19 +3,19 @@ package verify
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 // queue compares the jobs in the tables of another queue with the ticks that were submitted
 // to it.
-func (r *run) queue(ctx context.Context, check, sink string, queue queues.Auditor) error {
-	audit, err := queue.Audit(ctx, sink, queues.AuditBounds{Since: r.o.Since, Most: r.o.Most + 1})
+func (r *run) queue(ctx context.Context, check, sink string, queue foreign.Auditor) error {
+	audit, err := queue.Audit(ctx, sink, foreign.AuditBounds{Since: r.o.Since, Most: r.o.Most + 1})
 	if err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		Finding
-		rows []queues.AuditRow
+		rows []foreign.AuditRow
 	}{
 		{Finding{Level: Violation, Guarantee: "G1", Text: "a tick has more than one job in the queue",
 			Remedy: "find out who adds jobs that say they are nextrun's, such as copies made by hand; delete those that nobody wants"}, audit.Twice},

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -72,15 +72,15 @@ func TestQueuesOfOthers(t *testing.T) {
 				if q.setup != "" {
 					d.Exec(q.setup)
 				}
-				submitter, err := d.Store.Queue(q.kind)
+				submitter, err := queues.Open(d.Store, q.kind)
 				if err != nil {
 					t.Fatal(err)
 				}
 				o := verify.Options{Queues: periodic.Submitters{"theirs": submitter}}
-				newYear := store.Timestamp(time.Date(time.Now().UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC))
+				newYear := sqldb.Timestamp(time.Date(time.Now().UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC))
 				hour := time.Now().Add(-time.Hour)
 				d.Exec(`INSERT INTO periodic_task (id, task, timer, sink, overlap, created, due, nextrun) VALUES ('report', 'work', 'yearly', 'theirs', ?, ?, ?, ?)`,
-					cmp.Or(q.overlap, "skip"), store.Timestamp(hour), newYear, newYear)
+					cmp.Or(q.overlap, "skip"), sqldb.Timestamp(hour), newYear, newYear)
 				tasks := periodic.NewTasks(d.Store.Tasks()).With(o.Queues)
 				for _, later := range []time.Duration{time.Minute, 2 * time.Minute} {
 					if err := tasks.SubmitNext(t.Context(), "report", hour.Add(later), "a test"); err != nil {
@@ -88,7 +88,7 @@ func TestQueuesOfOthers(t *testing.T) {
 					}
 					d.Exec(end[name])
 				}
-				d.Exec(`UPDATE periodic_tick SET decided = ?`, store.Timestamp(time.Now().Add(-5*time.Minute)))
+				d.Exec(`UPDATE periodic_tick SET decided = ?`, sqldb.Timestamp(time.Now().Add(-5*time.Minute)))
 				f := &fixture{Database: d}
 				if r := f.verify(o); len(r.Findings) > 0 || len(r.Undone) > 0 || !strings.Contains(strings.Join(r.Checks, " "), "queue theirs") {
 					t.Fatalf("before anything was done: %s", text(r))

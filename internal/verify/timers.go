@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/proof"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -92,7 +91,7 @@ func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
 
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
-func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic.Audit, follows bool, err error) {
+func (a *audits) compare(ctx context.Context, p proof.Planned) (result *audit, follows bool, err error) {
 	if !p.Task.Days.Empty() {
 		rows, err := a.calendars.List(ctx)
 		if err != nil {
@@ -103,7 +102,7 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic
 		}
 		p.Task.Days.Calendars = days.NewCalendars(rows)
 	}
-	if result, err = periodic.NewAudit(&p.Task); err != nil {
+	if result, err = newAudit(&p.Task); err != nil {
 		return nil, false, nil //nolint:nilerr // nextrun check reports it
 	}
 	from := p.Since
@@ -122,9 +121,9 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic
 			}
 			switch result.Held = tick.Held; {
 			case tick.Extra:
-				result.AddExtra(tick.First)
+				result.addExtra(tick.First)
 			default:
-				result.Add(tick.TickRange)
+				result.add(tick.TickRange)
 			}
 		}
 		if len(page) < tickPage {
@@ -132,7 +131,7 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic
 		}
 		from = page[len(page)-1].First.Add(time.Microsecond)
 	}
-	follows = result.End(p.Now)
+	follows = result.end(p.Now)
 	return result, follows, nil
 }
 

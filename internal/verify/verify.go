@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/proof"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Options are what [Run] needs to know.
@@ -31,7 +31,7 @@ type Options struct {
 	// that are enabled.
 	Tasks []string
 	// Queues are the queues that are not nextrun's own, by the sinks that name them. Those
-	// that are a [queues.Auditor] are checked, too.
+	// that are a [foreign.Auditor] are checked, too.
 	Queues periodic.Submitters
 	// Most is how many rows of each finding are named; 0: 20.
 	Most int
@@ -111,7 +111,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
 	}
 	for _, sink := range slices.Sorted(maps.Keys(o.Queues)) {
-		if queue, ok := o.Queues[sink].(queues.Auditor); ok {
+		if queue, ok := o.Queues[sink].(foreign.Auditor); ok {
 			name := "queue " + string(sink)
 			r.step(ctx, name, func() error { return r.queue(ctx, name, string(sink), queue) })
 		}

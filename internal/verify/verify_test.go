@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
@@ -28,7 +28,7 @@ func newFixture(t *testing.T, d *migrated.Database) *fixture {
 	f := &fixture{Database: d, now: now, due: now.Truncate(time.Minute).Add(30 * time.Minute)}
 	f.first = f.due.Add(-hours * time.Hour)
 	f.Exec(`DELETE FROM periodic_task`)
-	f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', ?, ?)`, f.due.Format("*:04"), store.Timestamp(f.first.Add(-time.Minute)))
+	f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', ?, ?)`, f.due.Format("*:04"), sqldb.Timestamp(f.first.Add(-time.Minute)))
 	f.plan("report")
 	for due := f.first; due.Before(f.due); due = due.Add(time.Hour) {
 		f.tick(due)
@@ -39,13 +39,13 @@ func newFixture(t *testing.T, d *migrated.Database) *fixture {
 // plan plans the next tick, as a scheduler does.
 func (f *fixture) plan(id string) {
 	f.Helper()
-	f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?`, store.Timestamp(f.due), store.Timestamp(f.due), id)
+	f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?`, sqldb.Timestamp(f.due), sqldb.Timestamp(f.due), id)
 }
 
 // tick records a tick, and its job.
 func (f *fixture) tick(due time.Time) {
 	f.Helper()
-	at, jid := store.Timestamp(due), "job-"+due.Format("15:04:05")
+	at, jid := sqldb.Timestamp(due), "job-"+due.Format("15:04:05")
 	f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, worker, decided) VALUES ('report', ?, 'submitted', ?, 'host@1.1', ?)`, at, jid, at)
 	f.Exec(`INSERT INTO job (jid, task, tracker, due, submitted, state, single, finished) VALUES (?, 'work', 'report', ?, ?, 'success', true, ?)`, jid, at, at, at)
 }
@@ -59,7 +59,7 @@ func (f *fixture) elsewhere() {
 	f.Exec(`DELETE FROM job`)
 	f.Exec(`UPDATE periodic_tick SET outcome = 'success', finished = decided WHERE due < ?`, f.at(hours-1))
 	f.Exec(`INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
-		SELECT task_id, due, 'mail', jid, jid, decided, ? FROM periodic_tick WHERE outcome IS NULL`, store.Timestamp(f.now))
+		SELECT task_id, due, 'mail', jid, jid, decided, ? FROM periodic_tick WHERE outcome IS NULL`, sqldb.Timestamp(f.now))
 }
 
 func (f *fixture) verify(o verify.Options) *verify.Report {
@@ -71,8 +71,8 @@ func (f *fixture) verify(o verify.Options) *verify.Report {
 	return r
 }
 
-func (f *fixture) at(hour int) store.Timestamp {
-	return store.Timestamp(f.first.Add(time.Duration(hour) * time.Hour))
+func (f *fixture) at(hour int) sqldb.Timestamp {
+	return sqldb.Timestamp(f.first.Add(time.Duration(hour) * time.Hour))
 }
 
 // text is what a report says.
@@ -93,9 +93,9 @@ func TestNothingToSayOfAGoodDatabase(t *testing.T) {
 		f := newFixture(t, d)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('new', 'work', 'daily', ?), ('bad', 'work', 'noon-ish', ?)`, f.at(0), f.at(0))
 		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?, problem = 'not a timer' WHERE id = 'bad'`,
-			store.Timestamp(periodic.Never), store.Timestamp(periodic.Never))
-		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'new'`, store.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)),
-			store.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)))
+			sqldb.Timestamp(periodic.Never), sqldb.Timestamp(periodic.Never))
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'new'`, sqldb.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)),
+			sqldb.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)))
 		r := f.verify(verify.Options{})
 		if len(r.Findings) > 0 || len(r.Undone) > 0 || r.Violated() || r.Tasks != 2 || r.Ticks != hours || len(r.Checks) < 14 {
 			t.Errorf("%d checks, %d tasks, %d ticks:\n%s", len(r.Checks), r.Tasks, r.Ticks, text(r))
@@ -156,7 +156,7 @@ func TestViolations(t *testing.T) {
 		},
 		"a plan that the timer does not have": {
 			harm: func(f *fixture) {
-				at := store.Timestamp(f.due.Add(17 * time.Minute))
+				at := sqldb.Timestamp(f.due.Add(17 * time.Minute))
 				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, at, at)
 			}, want: []string{"violation G9: ticks against timers", `timer "*:`}, violated: true,
 		},
@@ -166,7 +166,7 @@ func TestViolations(t *testing.T) {
 		},
 		"a task that ended too soon": {
 			harm: func(f *fixture) {
-				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, store.Timestamp(periodic.Never), store.Timestamp(periodic.Never))
+				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, sqldb.Timestamp(periodic.Never), sqldb.Timestamp(periodic.Never))
 			}, want: []string{"violation G9: ticks against timers", "due 9999-12-31"}, violated: true,
 		},
 		"a queued tick that waits for nothing": {

@@ -147,23 +147,23 @@ func TestClaimTakesOnlyWhatItMay(t *testing.T) {
 			jobqueue.Job{Task: "u", Group: "a", Subject: "second", Priority: 3},
 			jobqueue.Job{Task: "t", Group: "b", Subject: "third"},
 		)
-		if err := q.queue.Pause(q.ctx, jobqueue.PauseGroup, "b"); err != nil {
+		if err := q.queue.Pause(q.ctx, jobqueue.ScopeGroup, "b"); err != nil {
 			t.Fatal(err)
 		}
-		if err := q.queue.Pause(q.ctx, jobqueue.PauseTask, "t"); err != nil {
+		if err := q.queue.Pause(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
 			t.Fatal(err)
 		}
 		c := q.claimer("t", "u")
 		if got := c.next(10); !slices.Equal(got, []string{"second"}) {
 			t.Errorf("with group b and task t paused: %q", got)
 		}
-		if was, err := q.queue.Resume(q.ctx, jobqueue.PauseTask, "t"); err != nil || !was {
+		if was, err := q.queue.Resume(q.ctx, jobqueue.ScopeTask, "t"); err != nil || !was {
 			t.Errorf("resume: %v, %v", was, err)
 		}
 		if got := c.next(10); !slices.Equal(got, []string{"first"}) {
 			t.Errorf("with group b paused: %q", got)
 		}
-		if was, err := q.queue.Resume(q.ctx, jobqueue.PauseGroup, "b"); err != nil || !was {
+		if was, err := q.queue.Resume(q.ctx, jobqueue.ScopeGroup, "b"); err != nil || !was {
 			t.Errorf("resume: %v, %v", was, err)
 		}
 		c.claim.Groups = []string{"z"}

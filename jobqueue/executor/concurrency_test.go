@@ -138,7 +138,7 @@ func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		now := time.Now()
 		q.sql(`INSERT INTO job (jid, task, state, worker, heartbeat) VALUES ('dead', 'x', 'running', 'w/1', %s)`, utc(now.Add(time.Hour)))
-		if err := q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "x", 1); err != nil {
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "x", 1); err != nil {
 			t.Fatal(err)
 		}
 		jid := q.submit(jobqueue.Job{Task: "x"})[0]
@@ -160,20 +160,20 @@ func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 func TestLimitsOfAQueue(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, most := range []int{3, 2} {
-			if err := q.queue.SetLimit(q.ctx, jobqueue.LimitGroup, "g", most); err != nil {
+			if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", most); err != nil {
 				t.Fatal(err)
 			}
 		}
 		q.Want("group g 2", "SELECT kind || ' ' || name || ' ' || most FROM job_limit")
-		if was, err := q.queue.DropLimit(q.ctx, jobqueue.LimitGroup, "g"); err != nil || !was {
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "g"); err != nil || !was {
 			t.Errorf("DropLimit: %t, %v", was, err)
 		}
-		if was, err := q.queue.DropLimit(q.ctx, jobqueue.LimitGroup, "g"); err != nil || was {
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "g"); err != nil || was {
 			t.Errorf("DropLimit again: %t, %v", was, err)
 		}
 		for _, err := range []error{
-			q.queue.SetLimit(q.ctx, jobqueue.LimitGroup, "g", 0), q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "", 1),
-			q.queue.SetLimit(q.ctx, "tracker", "t", 1), q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "t", 2_000_000),
+			q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", 0), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "", 1),
+			q.queue.SetLimit(q.ctx, "tracker", "t", 1), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "t", 2_000_000),
 		} {
 			if err == nil {
 				t.Error("a bad limit is taken")

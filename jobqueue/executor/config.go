@@ -85,7 +85,7 @@ type Config struct {
 	// transaction; store.DB.Hooks makes them.
 	Hooks Hooks
 	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
-	Tracer jobqueue.RunTracer
+	Tracer Tracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every [Event], possibly from several

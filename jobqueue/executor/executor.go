@@ -72,7 +72,7 @@ func (e *Executor) Register(task string, h jobqueue.Handler, options ...jobqueue
 	case e.handlers[task].run != nil:
 		panic("executor: task " + task + " has a handler already")
 	}
-	h, limits := jobqueue.Configure(h, options...)
+	h, limits := h.With(options...)
 	if err := limits.Validate(); err != nil {
 		panic("executor: register " + task + ": " + err.Error())
 	}

@@ -87,7 +87,7 @@ func TestJobContextWithoutAnExecutor(t *testing.T) {
 func TestMiddlewareWithoutAnExecutor(t *testing.T) {
 	t.Parallel()
 	slow := func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() }
-	h := jobqueue.Chain(slow, jobqueue.Timeout(time.Millisecond))
+	h := jobqueue.Timeout(time.Millisecond)(slow)
 	if err := h(t.Context(), jobqueue.NewJobContext(jobqueue.Job{})); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("got %v", err)
 	}

@@ -53,7 +53,7 @@ func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.awaitEnd(jids[0], jobqueue.Success)
-		if err := q.queue.Pause(q.ctx, jobqueue.PauseTask, "t"); err != nil {
+		if err := q.queue.Pause(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
 			t.Fatal(err)
 		}
 		for len(s.settle) > 0 {
@@ -64,7 +64,7 @@ func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 		if job := q.get(jid); job.State != jobqueue.Waiting {
 			t.Errorf("a job of a paused task is %s", job.State)
 		}
-		if _, err := q.queue.Resume(q.ctx, jobqueue.PauseTask, "t"); err != nil {
+		if _, err := q.queue.Resume(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
 			t.Fatal(err)
 		}
 		e.awaitEnd(jid, jobqueue.Success)

@@ -90,7 +90,7 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
 	handler := jobqueue.Handler(cfg.run)
 	if cfg.Timeout > 0 {
-		handler = jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout))
+		handler = jobqueue.Timeout(cfg.Timeout)(handler)
 	}
 	return handler, nil
 }

@@ -76,7 +76,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Path, Target: target}
 	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
-		return jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout)), nil
+		return jobqueue.Timeout(cfg.Timeout)(handler), nil
 	}
 	return handler, nil
 }

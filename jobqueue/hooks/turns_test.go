@@ -68,7 +68,7 @@ func (f *turning) open() {
 		return
 	}
 	f.Exec("CREATE TABLE legacy (jid varchar(254), outcome varchar(16))")
-	q, err := f.db.Queue(queues.SQL{
+	q, err := queues.Open(f.db, queues.SQL{
 		Enqueue: `INSERT INTO legacy (jid) SELECT jid FROM nextrun_batch`,
 		Pending: `SELECT o.jid FROM nextrun_open AS o CROSS JOIN legacy AS l WHERE l.jid = o.jid AND l.outcome IS NULL`,
 		Outcome: `SELECT o.jid, l.outcome, CASE WHEN l.outcome = 'failed' THEN 'exit status 2' END AS error FROM nextrun_open AS o CROSS JOIN legacy AS l WHERE l.jid = o.jid`,

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 // hours adds ticks of each hour, the newest first: success, failed, missed, skipped since a job ran, and paused.
@@ -17,7 +17,7 @@ func (s *site) hours(id, newest string, now time.Time) {
 	for i, what := range newest {
 		due := now.Truncate(time.Hour).Add(-time.Duration(i+1) * time.Hour)
 		decided := func(decision, reason string) {
-			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES (?, ?, ?, ?, ?)`, id, store.Timestamp(due), decision, store.Timestamp(due), reason)
+			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES (?, ?, ?, ?, ?)`, id, sqldb.Timestamp(due), decision, sqldb.Timestamp(due), reason)
 		}
 		switch what {
 		case '.':
@@ -144,7 +144,7 @@ func TestNowNamesWhatDoesNotGetOut(t *testing.T) {
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
 		s.hours("fine", "...", time.Now().UTC())
 		for topic, created := range map[string]time.Duration{"orders": time.Hour, "nextrun.hooks/all/on_failure/pay": time.Hour, "new": time.Second} {
-			at := store.Timestamp(time.Now().Add(-created))
+			at := sqldb.Timestamp(time.Now().Add(-created))
 			s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, ?, 'x', ?, 1, ?)`, topic, topic, topic, at)
 			s.Exec(`INSERT INTO outbox_message (event_id, topic, created) VALUES (?, ?, ?)`, topic, topic, at)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 // The jobs are counted by state, the tasks that fail most come first, and a long list has pages.
@@ -67,13 +67,13 @@ func TestJobsAreCountedAndPaged(t *testing.T) {
 // The page of events names the task that an event is about, and what to do about a topic that nobody publishes.
 func TestEventsSayWhatToDo(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		old := store.Timestamp(time.Now().Add(-time.Hour))
+		old := sqldb.Timestamp(time.Now().Add(-time.Hour))
 		for i, topic := range []string{"reports", "nextrun.hooks/all/on_failure/report", "nextrun.hooks/tasks/backup/on_success"} {
 			id := fmt.Sprintf("01a2135a-f0dd-75af-86c6-a11c86d85e%02d", i)
 			s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload, created) VALUES (?, ?, 'x', ?, 1, '{}', ?)`, id, topic, id, old)
 			s.Exec(`INSERT INTO outbox_message (event_id, topic, created) VALUES (?, ?, ?)`, id, topic, old)
 		}
-		s.Exec(`UPDATE outbox_message SET problem = 'connection refused', attempts = 3, retry = ? WHERE topic <> 'reports'`, store.Timestamp(time.Now().Add(-10*time.Minute)))
+		s.Exec(`UPDATE outbox_message SET problem = 'connection refused', attempts = 3, retry = ? WHERE topic <> 'reports'`, sqldb.Timestamp(time.Now().Add(-10*time.Minute)))
 		page := s.get("/events")
 		for _, want := range []string{"No relay publishes this topic.", `/task?id=report">report</a>`, `/task?id=backup">backup</a>`, "…86d85e00", "connection refused; no relay has tried it again for 10 min"} {
 			if !strings.Contains(page, want) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 type nowData struct {
@@ -128,9 +128,9 @@ func TestNowSortsByHarm(t *testing.T) {
 		s.Exec(`UPDATE periodic_task SET problem = 'warning: the args are odd' WHERE id = 'a-warned'`)
 		s.Exec(`UPDATE periodic_task SET timer = 'Mun' WHERE id = 'f-blocked'`)
 		s.Exec(`UPDATE periodic_task SET problem = 'timer "Mun": unknown' WHERE id = 'f-blocked'`)
-		s.Exec(`UPDATE periodic_task SET nextrun = ?, created = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`, store.Timestamp(now.Add(-time.Minute)))
+		s.Exec(`UPDATE periodic_task SET nextrun = ?, created = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`, sqldb.Timestamp(now.Add(-time.Minute)))
 		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed) VALUES ('b-missed', ?, 'missed', ?, 7)`, store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed) VALUES ('b-missed', ?, 'missed', ?, 7)`, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now))
 		for n, id := range []string{"d-failed-often", "d-failed-often", "d-failed-often", "c-failed-once", "e-failed-important"} {
 			s.ran(id, now.Add(-2*time.Hour+time.Duration(n)*time.Second), time.Second, "failed")
 		}
@@ -177,7 +177,7 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 			s.Errorf("%q", d.Sentence)
 		}
 		s.Exec(`DELETE FROM outbox_message`)
-		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, store.Timestamp(time.Now().Add(-31*time.Minute)))
+		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, sqldb.Timestamp(time.Now().Add(-31*time.Minute)))
 		if s.data("/?format=json", &d); d.Sentence != "1 job waits, and no executor is known to run" {
 			s.Errorf("%q", d.Sentence)
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/ops/lifecycle"
-	"github.com/nextrun/nextrun/store"
 )
 
 // ran adds a tick of a task and the job that it became.
@@ -19,9 +19,9 @@ func (s *site) ran(task string, due time.Time, took time.Duration, state string)
 	s.Helper()
 	jid := task + due.UTC().Format(time.RFC3339)
 	s.Exec(`INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started, finished) VALUES (?, 'work', ?, ?, 'vm@abcdef012345', ?, ?, ?, ?)`,
-		jid, task, state, store.Timestamp(due), store.Timestamp(due), store.Timestamp(due), store.Timestamp(due.Add(took)))
+		jid, task, state, sqldb.Timestamp(due), sqldb.Timestamp(due), sqldb.Timestamp(due), sqldb.Timestamp(due.Add(took)))
 	s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, worker, decided) VALUES (?, ?, 'submitted', ?, 'vm@0123456789ab.17', ?)`,
-		task, store.Timestamp(due), jid, store.Timestamp(due))
+		task, sqldb.Timestamp(due), jid, sqldb.Timestamp(due))
 }
 
 type day struct {
@@ -46,7 +46,7 @@ func TestYearOfATask(t *testing.T) {
 		s.ran("report", noon.Add(12*time.Hour-time.Minute), time.Second, "success")
 		s.ran("report", noon.Add(12*time.Hour), time.Second, "success")
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, missed, decided) VALUES ('report', ?, 'missed', 7, ?)`,
-			store.Timestamp(noon.Add(15*time.Hour)), store.Timestamp(now))
+			sqldb.Timestamp(noon.Add(15*time.Hour)), sqldb.Timestamp(now))
 		for i := range 60 { // more than the table of ticks shows
 			s.ran("report", noon.Add(48*time.Hour).Add(time.Duration(i)*time.Minute), time.Second, "success")
 		}
@@ -87,9 +87,9 @@ func TestInstances(t *testing.T) {
 		now := time.Now()
 		const insert = `INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES `
 		s.Exec(insert+`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, 30, '[{"name": "mail", "attempts": 6}]'), ('web@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL, NULL)`,
-			store.Timestamp(now), store.Timestamp(now), store.Timestamp(now), store.Timestamp(now))
+			sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now))
 		s.Exec(insert+`('old@1', 'executor', 'v1', ?, ?, 10, 30, '[]'), ('killed@1', 'executor', 'v1', ?, NULL, 10, 30, '[]')`,
-			store.Timestamp(now), store.Timestamp(now.Add(-3*time.Minute)), store.Timestamp(now))
+			sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)), sqldb.Timestamp(now))
 		s.data("/scheduler?format=json", &d)
 		want := []instance{{"vm", "abcdef012345", "executor", "v1.2.3", 10, []string{"mail"}}, {"web", "0000000000aa", "scheduler", "v1.2.3", 0, nil}}
 		if !reflect.DeepEqual(d.Instances, want) {

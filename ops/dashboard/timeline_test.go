@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 type timelineData struct {
@@ -96,7 +96,7 @@ func TestTimelineAgreesWithOtherPages(t *testing.T) {
 			s.ran("weekly", now.AddDate(0, 0, -7*(i+1)), 2*time.Hour, "success")
 		}
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided, outcome) VALUES ('told', ?, 'submitted', 'a', ?, NULL), ('told', ?, 'submitted', 'b', ?, 'failed')`,
-			store.Timestamp(now.Add(-24*time.Hour)), store.Timestamp(now.Add(-24*time.Hour)), store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now.Add(-time.Hour)))
+			sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)))
 		var d timelineData
 		s.data("/timeline?format=json", &d)
 		rows := map[string]int{}

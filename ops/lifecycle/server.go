@@ -10,38 +10,27 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/web"
 )
 
 // HealthPath is where a process reports its health.
 const HealthPath = "/healthz"
 
-// HealthStage is the name of the stage that reports the health.
-const HealthStage = "health"
+// healthStageName is the name of the stage that reports the health.
+const healthStageName = "health"
 
 // healthTimeout limits a health report, which may have to wait for the database.
 const healthTimeout = 5 * time.Second
-
-// LoopbackAddress returns a loopback address with a port, with 127.0.0.1 for localhost.
-// Any other address is an error: no credentials are asked for there.
-func LoopbackAddress(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if ip := net.ParseIP(host); err != nil || port == "" || ip == nil || !ip.IsLoopback() {
-		return "", fmt.Errorf("%q is no loopback address with a port, such as 127.0.0.1:8321", address)
-	}
-	return net.JoinHostPort(host, port), nil
-}
 
 // healthStage serves the health of all stages, from the first one on to the end.
 func (p *Process) healthStage() Stage {
 	var server *http.Server
 	served := make(chan struct{})
 	return Stage{
-		Name: HealthStage,
+		Name: healthStageName,
 		Up: func(ctx context.Context) error {
-			address, err := LoopbackAddress(p.cfg.HealthAddress)
+			address, err := web.LoopbackAddress(p.cfg.HealthAddress)
 			if err != nil {
 				return err
 			}

@@ -22,8 +22,8 @@ type Service interface {
 	Done() <-chan struct{} // closed when it has ended, also by itself
 }
 
-// LockStage is the name of the stage in which a scheduler contends for the lock.
-const LockStage = "lock"
+// lockStageName is the name of the stage in which a scheduler contends for the lock.
+const lockStageName = "lock"
 
 // AddService adds the stage of a service, after one for the lock if it is a scheduler.
 // The end of a start's context does not end it: it goes on until its turn to stop.
@@ -50,9 +50,9 @@ func (p *Process) AddService(name string, s Service, needs ...string) error {
 		own.hurry = h.Hurry
 	}
 	if j, ok := s.(interface{ Join(context.Context) error }); ok {
-		own.Needs, own.feeds = []string{LockStage}, true
+		own.Needs, own.feeds = []string{lockStageName}, true
 		lock := Stage{
-			Name: LockStage, Needs: needs, Down: s.Stop,
+			Name: lockStageName, Needs: needs, Down: s.Stop,
 			Up: func(ctx context.Context) error { return j.Join(context.WithoutCancel(ctx)) },
 		}
 		return p.Add(lock, own)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -85,7 +86,7 @@ func (s *Schedule) RequireArgs(id, due, args string) {
 		if !job.Due.Equal(at) {
 			continue
 		}
-		if !periodic.SameArgs(job.Args, args) {
+		if !column.SameJSON(job.Args, args) {
 			s.t.Fatalf("task %q at %s: the job has the args\n  %s\nwant\n  %s", id, due, job.Args, args)
 		}
 		return

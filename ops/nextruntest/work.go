@@ -7,9 +7,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Run is an attempt at a job.
@@ -73,7 +73,7 @@ func (s *Schedule) ready(ctx context.Context, task string) (n int) {
 	s.t.Helper()
 	query := `SELECT count(*) FROM job WHERE task = $1 AND (state IN ('scheduled', 'running')
 		OR state IN ('waiting', 'stuck') AND (retry IS NULL OR retry <= $2))`
-	s.must("look for jobs", s.run.Scan(ctx, &n, query, task, store.Timestamp(s.Now())))
+	s.must("look for jobs", s.run.Scan(ctx, &n, query, task, sqldb.Timestamp(s.Now())))
 	return n
 }
 

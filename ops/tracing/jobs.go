@@ -36,7 +36,7 @@ func (t *Tracer) Send(ctx context.Context, queue string, jobs []jobqueue.Job) (s
 	return Traceparent(ctx), func(err error) { end(span, err, "_OTHER") }
 }
 
-// Run implements [jobqueue.RunTracer]. The span begins a trace.
+// Run implements [executor.Tracer]. The span begins a trace.
 func (t *Tracer) Run(ctx context.Context, job *jobqueue.Job) (context.Context, string, func(error)) {
 	more := append(ofJob(job), attemptKey.Int(job.Attempt()))
 	if !job.Due.IsZero() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -28,7 +29,7 @@ type Tracer struct{ tracer trace.Tracer }
 
 var (
 	_ jobqueue.SendTracer = (*Tracer)(nil)
-	_ jobqueue.RunTracer  = (*Tracer)(nil)
+	_ executor.Tracer     = (*Tracer)(nil)
 	_ outbox.Tracer       = (*Tracer)(nil)
 )
 

@@ -52,12 +52,12 @@ func (f *fixture) schedule() {
 
 // work runs the jobs of a handler until n attempts have ended. Without a tracer they
 // are not traced.
-func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
+func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
 	f.Helper()
 	f.workWith(nil, n, task, handler, tracer)
 }
 
-func (f *fixture) workWith(hooks jobdb.Hooks, n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
+func (f *fixture) workWith(hooks jobdb.Hooks, n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
 	f.Helper()
 	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
 }

@@ -18,9 +18,9 @@ import (
 // The slog levels of the logrus levels that slog lacks. Debug, Info, Warn and
 // Error keep their names.
 const (
-	LevelTrace = slog.LevelDebug - 4
-	LevelFatal = slog.LevelError + 4
-	LevelPanic = slog.LevelError + 8
+	levelTrace = slog.LevelDebug - 4
+	levelFatal = slog.LevelError + 4
+	levelPanic = slog.LevelError + 8
 )
 
 // New returns a logger that passes each line to h and writes nothing itself. The
@@ -81,9 +81,9 @@ func (h hook) Fire(e *logrus.Entry) error {
 func levelOf(level logrus.Level) slog.Level {
 	switch level {
 	case logrus.PanicLevel:
-		return LevelPanic
+		return levelPanic
 	case logrus.FatalLevel:
-		return LevelFatal
+		return levelFatal
 	case logrus.ErrorLevel:
 		return slog.LevelError
 	case logrus.WarnLevel:
@@ -93,6 +93,6 @@ func levelOf(level logrus.Level) slog.Level {
 	case logrus.DebugLevel:
 		return slog.LevelDebug
 	default:
-		return LevelTrace
+		return levelTrace
 	}
 }

@@ -3,7 +3,7 @@
 // [PgBoss], [PGMQ], and [SQL] for any queue whose statements you write
 // yourself. Give one of these values to the method Queue of package store:
 //
-//	river, err := db.Queue(queues.River{Queue: "default"})
+//	river, err := queues.Open(db, queues.River{Queue: "default"})
 //	cfg := scheduler.Config{Submitters: periodic.Submitters{"river": river}}
 //
 // and let a task use it: UPDATE periodic_task SET sink = 'river'.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -14,7 +15,7 @@ import (
 
 // wantEnds compares what a queue tells of open jobs, in their order, with
 // "STATE ATTEMPTS ERROR"; a job that it does not have is "-".
-func (f *fixture) wantEnds(q queues.Queue, open []sink.Open, want ...string) map[string]sink.JobEnd {
+func (f *fixture) wantEnds(q foreign.Queue, open []sink.Open, want ...string) map[string]sink.JobEnd {
 	f.Helper()
 	by := map[string]sink.JobEnd{}
 	if err := f.db.View(f.Context(), func(tx *sqldb.Tx) error {

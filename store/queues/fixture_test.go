@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
@@ -55,9 +56,9 @@ func open(t testing.TB, url string) *sqldb.DB {
 }
 
 // queue opens a queue.
-func (f *fixture) queue(k queues.Kind) queues.Queue {
+func (f *fixture) queue(k queues.Kind) foreign.Queue {
 	f.Helper()
-	q, err := k.Open(f.db)
+	q, err := queues.OpenIn(f.db, k)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func (f *fixture) update(fn func(ctx context.Context, tx jobqueue.DBTX) error) e
 }
 
 // submit submits jobs in a transaction of their own.
-func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]sink.Submission, error) {
+func (f *fixture) submit(q foreign.Queue, jobs ...jobqueue.Job) ([]sink.Submission, error) {
 	var done []sink.Submission
 	err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		done, err = q.Submit(ctx, tx, jobs)
@@ -108,7 +109,7 @@ func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]sink.Submissio
 
 // accept submits jobs, all of which the queue has to take, and returns them as open
 // ones.
-func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []sink.Open {
+func (f *fixture) accept(q foreign.Queue, jobs ...jobqueue.Job) []sink.Open {
 	f.Helper()
 	done, err := f.submit(q, jobs...)
 	if err != nil {
@@ -129,7 +130,7 @@ func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []sink.Open {
 }
 
 // pending returns those of the open jobs that are not final.
-func (f *fixture) pending(q queues.Queue, open ...sink.Open) []sink.Pending {
+func (f *fixture) pending(q foreign.Queue, open ...sink.Open) []sink.Pending {
 	f.Helper()
 	var list []sink.Pending
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
@@ -142,7 +143,7 @@ func (f *fixture) pending(q queues.Queue, open ...sink.Open) []sink.Pending {
 }
 
 // cancel cancels open jobs and returns the ids of those that were.
-func (f *fixture) cancel(q queues.Queue, open ...sink.Open) (jids []string) {
+func (f *fixture) cancel(q foreign.Queue, open ...sink.Open) (jids []string) {
 	f.Helper()
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		jids, err = q.(canceller).Cancel(ctx, tx, open, due.Add(time.Hour))
@@ -180,7 +181,7 @@ func (f *fixture) run(files ...string) {
 }
 
 // unusable checks that a queue says why it cannot be used, whatever is asked of it.
-func (f *fixture) unusable(q queues.Queue, want string) {
+func (f *fixture) unusable(q foreign.Queue, want string) {
 	f.Helper()
 	one := sink.Open{TaskID: "t", JID: "j", Ref: "1"}
 	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{

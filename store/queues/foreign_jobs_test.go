@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -15,7 +16,7 @@ import (
 
 // wantNotOurs checks that an open job is final, and that its cancellation spares the
 // job of somebody else that has its reference now.
-func (f *fixture) wantNotOurs(q queues.Queue, open []sink.Open) {
+func (f *fixture) wantNotOurs(q foreign.Queue, open []sink.Open) {
 	f.Helper()
 	if got := f.pending(q, open...); len(got) > 0 {
 		f.Errorf("pending %+v: that is somebody else's job", got)

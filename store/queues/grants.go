@@ -10,19 +10,19 @@ import (
 	"github.com/nextrun/nextrun/internal/foreign"
 )
 
-// Grants implements [Kind].
-func (k River) Grants(roles string) []string {
+// Grants implements [foreign.Kind].
+func (k river) Grants(roles string) []string {
 	return grants(k.Schema, roles, "river_job", strings.Join(riverRights, ", "), "SEQUENCE river_job_id_seq", "USAGE")
 }
 
-// Grants implements [Kind].
-func (k PgBoss) Grants(roles string) []string {
+// Grants implements [foreign.Kind].
+func (k pgBoss) Grants(roles string) []string {
 	return grants(cmp.Or(k.Schema, pgBossSchema), roles, "job", strings.Join(pgBossRights, ", "), "queue", "SELECT", "version", "SELECT")
 }
 
-// Grants implements [Kind]. Rights alone are not enough: row level security hides the
+// Grants implements [foreign.Kind]. Rights alone are not enough: row level security hides the
 // rows of Graphile Worker's tables.
-func (k GraphileWorker) Grants(roles string) []string {
+func (k graphileWorker) Grants(roles string) []string {
 	schema, rights, policies := cmp.Or(k.Schema, graphileSchema), []string{"migrations", "SELECT"}, []string(nil)
 	for _, table := range slices.Sorted(maps.Keys(graphileRights)) {
 		rights = append(rights, table, graphileRights[table])
@@ -34,9 +34,9 @@ func (k GraphileWorker) Grants(roles string) []string {
 	return append(grants(schema, roles, rights...), policies...)
 }
 
-// Grants implements [Kind]. Without a name the rights are those on all queues that
+// Grants implements [foreign.Kind]. Without a name the rights are those on all queues that
 // there are when the statements run.
-func (k PGMQ) Grants(roles string) []string {
+func (k pgmq) Grants(roles string) []string {
 	if k.Queue != "" {
 		return pgmqQueue{Name: strings.ToLower(k.Queue), Role: roles}.grants()
 	}
@@ -46,8 +46,8 @@ func (k PGMQ) Grants(roles string) []string {
 END LOOP; END $$;`)
 }
 
-// Grants implements [Kind]: nobody knows the tables of statements.
-func (SQL) Grants(string) []string { return nil }
+// Grants implements [foreign.Kind]: nobody knows the tables of statements.
+func (sqlQueue) Grants(string) []string { return nil }
 
 // grants gives rights, in pairs of a table and what roles may do with it.
 func grants(schema, roles string, rights ...string) (list []string) {

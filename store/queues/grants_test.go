@@ -38,7 +38,7 @@ func TestGrantsAreEnough(t *testing.T) {
 			f := test.fixture(t)
 			f.task("t", "{}")
 			one, other := f.role(), f.role()
-			grants := strings.Join(test.kind.Grants(one.name+", "+other.name), "\n")
+			grants := strings.Join(queues.Grants(test.kind, one.name+", "+other.name), "\n")
 			f.Exec(grants + grants) // they can be repeated
 			for _, role := range []role{one, other} {
 				q := role.queue(test.kind)
@@ -54,7 +54,7 @@ func TestGrantsAreEnough(t *testing.T) {
 			}
 		})
 	}
-	if grants := (queues.SQL{}).Grants("x"); grants != nil {
+	if grants := queues.Grants(queues.SQL{}, "x"); grants != nil {
 		t.Errorf("statements need %v, which nobody knows", grants)
 	}
 }

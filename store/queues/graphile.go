@@ -40,10 +40,12 @@ const graphileSchema = "graphile_worker"
 // graphileNameLength is the greatest length of identifiers and named queues.
 const graphileNameLength = 128
 
-func (GraphileWorker) sealed() {}
+func (k GraphileWorker) kind() foreign.Kind { return graphileWorker(k) }
 
-// Validate implements [Kind].
-func (k GraphileWorker) Validate() error {
+type graphileWorker GraphileWorker
+
+// Validate implements [foreign.Kind].
+func (k graphileWorker) Validate() error {
 	p := &service.Check{Config: "queues.GraphileWorker"}
 	foreign.CheckIdentifier(p, "Schema", k.Schema)
 	foreign.CheckName(p, "Queue", k.Queue, graphileNameLength)
@@ -52,8 +54,8 @@ func (k GraphileWorker) Validate() error {
 	return p.Err()
 }
 
-// Open implements [Kind].
-func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
+// Open implements [foreign.Kind].
+func (k graphileWorker) Open(db *sqldb.DB) (foreign.Queue, error) {
 	if k.Schema == "" {
 		k.Schema = graphileSchema
 	}
@@ -70,7 +72,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 		Heeds: []string{"retry_limit", "priority"}}), nil
 }
 
-func (GraphileWorker) check(j jobqueue.Job) string {
+func (graphileWorker) check(j jobqueue.Job) string {
 	switch {
 	case j.Task == "":
 		return "task is empty; Graphile Worker needs the identifier of a task there"
@@ -87,7 +89,7 @@ func graphileKey(j jobqueue.Job) string {
 	return "nextrun:" + j.Tracker + j.Due.UTC().Format(":2006-01-02T15:04:05.000000Z:") + j.JID
 }
 
-func (k GraphileWorker) columns() []foreign.Column {
+func (k graphileWorker) columns() []foreign.Column {
 	return []foreign.Column{
 		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnTask, foreign.ColumnDue, foreign.TextColumn("key", graphileKey),
 		foreign.TextColumn("queue_name", func(jobqueue.Job) string { return k.Queue }),

@@ -20,7 +20,7 @@ const graphileJobs = "_private_jobs"
 
 const graphileInstall = "run: npx graphile-worker --schema-only --connection ... (https://worker.graphile.org)"
 
-func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k graphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	private, err := k.rights(ctx, tx, r)
 	if err != nil || r.Unusable() {
 		return nil, err
@@ -57,7 +57,7 @@ func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Ins
 }
 
 // level is the newest migration of Graphile Worker; 0 if this role may not read it.
-func (k GraphileWorker) level(ctx context.Context, tx *sqldb.Tx) (level int, err error) {
+func (k graphileWorker) level(ctx context.Context, tx *sqldb.Tx) (level int, err error) {
 	may := false
 	table := foreign.Qualified(k.Schema, "migrations")
 	if err := tx.First(ctx, &may, `SELECT has_table_privilege($1, 'SELECT')`, table); err != nil || !may {
@@ -88,7 +88,7 @@ type graphileTable struct {
 
 // rights reports that the role may not add jobs. private says that the table of jobs
 // is where nextrun knows it.
-func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (private bool, err error) {
+func (k graphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (private bool, err error) {
 	var tables []graphileTable
 	err = tx.Select(ctx, &tables, `SELECT c.oid::bigint AS oid, c.relname AS name, pg_get_userbyid(c.relowner) AS owner,
 			quote_ident(current_user) AS role, quote_ident(left('nextrun_' || current_user, 63)) AS policy,
@@ -116,7 +116,7 @@ func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Ins
 
 // missing returns statements that give the role what it lacks, and reports all that
 // a role needs.
-func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection, tables []graphileTable) (missing []string, err error) {
+func (k graphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection, tables []graphileTable) (missing []string, err error) {
 	need := func(has bool, statement string) {
 		r.Grant(statement)
 		if !has {
@@ -145,7 +145,7 @@ func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.In
 }
 
 // fields returns the fields of a job_spec, of which add_jobs takes an array.
-func (k GraphileWorker) fields(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (fields []string, err error) {
+func (k graphileWorker) fields(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (fields []string, err error) {
 	err = tx.Select(ctx, &fields, `SELECT a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
 		JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE n.nspname = $1 AND c.relname = 'job_spec' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, k.Schema)

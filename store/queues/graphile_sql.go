@@ -33,7 +33,7 @@ const graphilePending = `(j.locked_at IS NOT NULL OR j.attempts < j.max_attempts
 // postgres makes the statements for a job_spec with these fields. add_jobs notifies
 // the workers itself. private says that the table of jobs is there: cancel passes
 // over its locked rows.
-func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
+func (k graphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 	values := make([]string, len(fields))
 	for i, field := range fields {
 		values[i] = "NULL"

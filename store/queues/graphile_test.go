@@ -134,7 +134,7 @@ func TestGraphileChecksItsFields(t *testing.T) {
 		"Queue":       {Queue: strings.Repeat("q", 129)},
 		"MaxAttempts": {MaxAttempts: 40000},
 	} {
-		if _, err := k.Open(f.db); err == nil || !strings.Contains(err.Error(), "queues.GraphileWorker."+want+" is ") {
+		if _, err := queues.OpenIn(f.db, k); err == nil || !strings.Contains(err.Error(), "queues.GraphileWorker."+want+" is ") {
 			t.Errorf("%+v: %v, want an error that names %s", k, err, want)
 		}
 	}

@@ -36,18 +36,20 @@ type PgBoss struct {
 // pgBossSchema is pg-boss's own default.
 const pgBossSchema = "pgboss"
 
-func (PgBoss) sealed() {}
+func (k PgBoss) kind() foreign.Kind { return pgBoss(k) }
 
-// Validate implements [Kind].
-func (k PgBoss) Validate() error {
+type pgBoss PgBoss
+
+// Validate implements [foreign.Kind].
+func (k pgBoss) Validate() error {
 	p := &service.Check{Config: "queues.PgBoss"}
 	foreign.CheckIdentifier(p, "Schema", k.Schema)
 	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
-// Open implements [Kind].
-func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
+// Open implements [foreign.Kind].
+func (k pgBoss) Open(db *sqldb.DB) (foreign.Queue, error) {
 	if k.Schema == "" {
 		k.Schema = pgBossSchema
 	}
@@ -67,7 +69,7 @@ var (
 	pgBossRef = regexp.MustCompile(`(?s)^.*/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-func (k PgBoss) check(j jobqueue.Job) string {
+func (k pgBoss) check(j jobqueue.Job) string {
 	switch {
 	case k.queueOf(j) == "":
 		return "task is empty; pg-boss needs the name of a queue there"
@@ -77,14 +79,14 @@ func (k PgBoss) check(j jobqueue.Job) string {
 	return foreign.CheckPriority(j)
 }
 
-func (k PgBoss) queueOf(j jobqueue.Job) string {
+func (k pgBoss) queueOf(j jobqueue.Job) string {
 	if k.Queue != "" {
 		return k.Queue
 	}
 	return j.Task
 }
 
-func (k PgBoss) columns() []foreign.Column {
+func (k pgBoss) columns() []foreign.Column {
 	return []foreign.Column{
 		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnGroup, foreign.ColumnDue, foreign.ColumnPriority,
 		foreign.TextColumn("queue", k.queueOf),

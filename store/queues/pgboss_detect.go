@@ -20,7 +20,7 @@ const (
 )
 
 // detect builds the list of columns from the table, since pg-boss often adds some.
-func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k pgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	version, err := k.version(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection)
 
 // version is that of pg-boss's tables; 0 if this role may not read it, or there are
 // none.
-func (k PgBoss) version(ctx context.Context, tx *sqldb.Tx) (version int, err error) {
+func (k pgBoss) version(ctx context.Context, tx *sqldb.Tx) (version int, err error) {
 	at := foreign.Relation{Schema: k.Schema, Name: "version", Rights: []string{"SELECT"}}
 	var ignored foreign.Inspection // the right to read it is not needed
 	if ok, err := at.Look(ctx, tx, &ignored, ""); err != nil || !ok {

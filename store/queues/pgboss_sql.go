@@ -12,7 +12,7 @@ import (
 type pgBossValue struct{ column, value string }
 
 // values are the columns that an insert writes, if the table has them.
-func (k PgBoss) values() []pgBossValue {
+func (k pgBoss) values() []pgBossValue {
 	key := `CASE WHEN q.policy IN ('standard', 'key_strict_fifo') THEN v.tracker END`
 	if k.PerTask {
 		key = `v.tracker`
@@ -56,7 +56,7 @@ const pgBossUnfinished = "('created', 'retry', 'active')"
 const pgBossKeeps = 7 * 24 * time.Hour
 
 // postgres makes the statements for a table job with the columns of these values.
-func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
+func (k pgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 	var columns, expressions []string
 	for _, v := range values {
 		columns, expressions = append(columns, v.column), append(expressions, v.value)
@@ -106,7 +106,7 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 }
 
 // retry puts a job back, as boss.retry does.
-func (k PgBoss) retry(table string) foreign.Statement {
+func (k pgBoss) retry(table string) foreign.Statement {
 	name := "t.task"
 	if k.Queue != "" {
 		name = foreign.Literal(k.Queue)

@@ -175,7 +175,7 @@ func TestPgBossNeedsRights(t *testing.T) {
 
 func TestPgBossChecksItsFields(t *testing.T) {
 	f := pgBossFixture(t)
-	if _, err := (queues.PgBoss{Schema: "a b"}).Open(f.db); err == nil || !strings.Contains(err.Error(), "queues.PgBoss.Schema is") {
+	if _, err := queues.OpenIn(f.db, queues.PgBoss{Schema: "a b"}); err == nil || !strings.Contains(err.Error(), "queues.PgBoss.Schema is") {
 		t.Errorf("%v, want an error that names schema", err)
 	}
 	wantNotOnSQLite(t, queues.PgBoss{})

@@ -29,18 +29,20 @@ type PGMQ struct {
 	Gone string
 }
 
-func (PGMQ) sealed() {}
+func (k PGMQ) kind() foreign.Kind { return pgmq(k) }
 
-// Validate implements [Kind].
-func (k PGMQ) Validate() error {
+type pgmq PGMQ
+
+// Validate implements [foreign.Kind].
+func (k pgmq) Validate() error {
 	p := &service.Check{Config: "queues.PGMQ"}
 	foreign.CheckIdentifier(p, "Queue", k.Queue)
 	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
-// Open implements [Kind].
-func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
+// Open implements [foreign.Kind].
+func (k pgmq) Open(db *sqldb.DB) (foreign.Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func pgmqHeaders(j jobqueue.Job) string {
 	return string(b)
 }
 
-func (k PGMQ) part(j jobqueue.Job) string { return strings.ToLower(foreign.QueueOf(k.Queue, j)) }
+func (k pgmq) part(j jobqueue.Job) string { return strings.ToLower(foreign.QueueOf(k.Queue, j)) }
 
 // pgmqQueue is a queue of PGMQ and what this role may do with it.
 type pgmqQueue struct {
@@ -80,7 +82,7 @@ func (q pgmqQueue) grants() []string {
 	}
 }
 
-func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k pgmq) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	meta := foreign.Relation{Schema: "pgmq", Name: "meta", Rights: []string{"SELECT"}}
 	const remedy = "run: CREATE EXTENSION pgmq (https://github.com/pgmq/pgmq)"
 	if ok, err := meta.Look(ctx, tx, r, remedy); err != nil || !ok {
@@ -105,7 +107,7 @@ func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (
 
 // queues looks at all queues: also at those that get no jobs since the configuration
 // was changed, which may hold unfinished ones.
-func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k pgmq) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	var list []pgmqQueue
 	err := tx.Select(ctx, &list, `SELECT lower(m.queue_name) AS name, pg_get_userbyid(q.relowner) AS owner, quote_ident(current_user) AS role,
 			has_table_privilege(q.oid, 'SELECT') AND has_table_privilege(q.oid, 'INSERT') AND has_table_privilege(q.oid, 'UPDATE')
@@ -152,7 +154,7 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (
 
 // shape makes the statements. Only the headers tell which message is for which job:
 // PGMQ does not promise the order of the numbers that it returns.
-func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *foreign.Shape {
+func (k pgmq) shape(parts map[string]bool, forbidden map[string]string) *foreign.Shape {
 	const table = `pgmq."q_{part}"`
 	// A queue that was dropped and created again gives the same numbers to others.
 	const ours = `q.msg_id = v.ref::bigint AND q.headers->'nextrun'->>'jid' = v.jid`

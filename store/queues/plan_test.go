@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -46,7 +47,7 @@ func TestGraphileLooksUpJobsByTheirID(t *testing.T) {
 
 // looksUp checks that want is part of the plans of pending and cancel, with statistics
 // and without.
-func (f *fixture) looksUp(q queues.Queue, open []sink.Open, want string) {
+func (f *fixture) looksUp(q foreign.Queue, open []sink.Open, want string) {
 	f.Helper()
 	explain := "EXPLAIN "
 	if f.Kind == storetest.SQLite {

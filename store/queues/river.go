@@ -50,7 +50,9 @@ type River struct {
 	Gone string
 }
 
-func (River) sealed() {}
+func (k River) kind() foreign.Kind { return river(k) }
+
+type river River
 
 // RiverTick returns the tick that a job of River is for, from its Metadata; ok is false for a job that no task has
 // submitted. In its first attempt the job's ScheduledAt is Due, too; for a retry River moves that.
@@ -67,8 +69,8 @@ func RiverTick(metadata []byte) (tick periodic.TickKey, ok bool) {
 	return periodic.TickKey{TaskID: m.Nextrun.Task, Due: m.Nextrun.Due}, true
 }
 
-// Validate implements [Kind].
-func (k River) Validate() error {
+// Validate implements [foreign.Kind].
+func (k river) Validate() error {
 	p := &service.Check{Config: "queues.River"}
 	foreign.CheckIdentifier(p, "Schema", k.Schema)
 	foreign.CheckName(p, "Queue", k.Queue, riverNameLength)
@@ -78,8 +80,8 @@ func (k River) Validate() error {
 	return p.Err()
 }
 
-// Open implements [Kind].
-func (k River) Open(db *sqldb.DB) (Queue, error) {
+// Open implements [foreign.Kind].
+func (k river) Open(db *sqldb.DB) (foreign.Queue, error) {
 	if k.MaxAttempts == 0 {
 		k.MaxAttempts = 25 // its own default
 	}
@@ -100,7 +102,7 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 // riverNameLength is the greatest length of kinds and queues.
 const riverNameLength = 127
 
-func (k River) check(j jobqueue.Job) string {
+func (k river) check(j jobqueue.Job) string {
 	queue := foreign.QueueOf(k.Queue, j)
 	switch {
 	case j.Task == "":
@@ -115,7 +117,7 @@ func (k River) check(j jobqueue.Job) string {
 	return foreign.CheckPriority(j)
 }
 
-func (k River) priority(j jobqueue.Job) int {
+func (k river) priority(j jobqueue.Job) int {
 	switch {
 	case k.Priority > 0:
 		return k.Priority
@@ -139,7 +141,7 @@ func riverKey(j jobqueue.Job) string {
 	return hex.EncodeToString(hash[:])
 }
 
-func (k River) columns() []foreign.Column {
+func (k river) columns() []foreign.Column {
 	return []foreign.Column{
 		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnTask, foreign.ColumnQueue(k.Queue), foreign.NumberColumn("priority", k.priority),
 		foreign.ColumnDue, foreign.ColumnMeta, foreign.TextColumn("unique_key", riverKey),
@@ -152,7 +154,7 @@ var riverWrites = []string{
 	"args", "kind", "max_attempts", "metadata", "priority", "queue", "scheduled_at", "state", "tags", "unique_key", "unique_states",
 }
 
-func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k river) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	jobs := foreign.Relation{Schema: k.Schema, Name: "river_job", Unlike: true, Serial: "id", Writes: riverWrites,
 		Rights: riverRights}
 	const remedy = "run: river migrate-up --database-url ... (https://riverqueue.com/docs/migrations)"
@@ -185,7 +187,7 @@ func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) 
 }
 
 // level is the level of River's schema; 0 if this role may not read it.
-func (k River) level(ctx context.Context, tx *sqldb.Tx, schema string) (level int, err error) {
+func (k river) level(ctx context.Context, tx *sqldb.Tx, schema string) (level int, err error) {
 	done := foreign.Relation{Schema: schema, Name: "river_migration", Rights: []string{"SELECT"}}
 	var ignored foreign.Inspection // the right to read it is not needed
 	if ok, err := done.Look(ctx, tx, &ignored, ""); err != nil || !ok {

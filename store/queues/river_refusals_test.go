@@ -196,7 +196,7 @@ func TestRiverInSchemaWithRole(t *testing.T) {
 func TestRiverHasNoSchemaOnSQLite(t *testing.T) {
 	t.Parallel()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		_, err := (queues.River{Schema: "river"}).Open(open(t, d.URL))
+		_, err := queues.OpenIn(open(t, d.URL), queues.River{Schema: "river"})
 		if d.Kind == storetest.SQLite && (err == nil || !strings.Contains(err.Error(), "SQLite has no schemas")) || d.Kind == storetest.Postgres && err != nil {
 			t.Errorf("the error is %v", err)
 		}

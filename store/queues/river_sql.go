@@ -16,7 +16,7 @@ const riverAbsent = "River has an unfinished job of this task that nextrun does 
 const riverKeeps = 23 * time.Hour
 
 // shape is what is alike on both databases.
-func (k River) shape() foreign.Shape {
+func (k river) shape() foreign.Shape {
 	return foreign.Shape{
 		Keeps:   riverKeeps,
 		Columns: k.columns(), Absent: riverAbsent, AbsentPassing: true, IsRef: foreign.IsNumber,
@@ -32,7 +32,7 @@ const riverFinal = "('cancelled', 'completed', 'discarded')"
 
 // postgres makes the statements for PostgreSQL. The id alone does not tell that a job
 // is ours: its table may have been emptied and its numbers begun anew.
-func (k River) postgres(schema string) *foreign.Shape {
+func (k river) postgres(schema string) *foreign.Shape {
 	table := foreign.Qualified(schema, "river_job")
 	s := k.shape()
 	s.Insert = foreign.Own(`INSERT INTO ` + table + ` (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags,
@@ -73,7 +73,7 @@ func (k River) postgres(schema string) *foreign.Shape {
 // milliseconds. Before level 8 SQLite gives the id of a deleted row to a new one, so
 // a job is looked up by our id, too. CROSS JOIN keeps SQLite from reading all jobs of
 // a state. A statement must hold no $, so that paths into JSON are written with ->.
-func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error) {
+func (k river) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error) {
 	notification := foreign.Relation{Name: "river_notification"}
 	if err := notification.FindSQLite(ctx, tx, nil); err != nil {
 		return nil, err

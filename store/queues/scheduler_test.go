@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -28,7 +30,7 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		q, err := db.Queue(k)
+		q, err := queues.Open(db, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,7 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", store.Timestamp(time.Now()))
+		f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", sqldb.Timestamp(time.Now()))
 		err = scheduler.RunOnce(t.Context())
 		for tries := 0; errors.Is(err, queues.ErrUnusable) && tries < 20; tries++ { // the search for the task has a limit
 			err = scheduler.RunOnce(t.Context())
@@ -64,11 +66,11 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		q, err := db.Queue(queues.River{})
+		q, err := queues.Open(db, queues.River{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		trigger, err := q.(queues.Queue).EndTrigger(t.Context(), "river")
+		trigger, err := q.(foreign.Queue).EndTrigger(t.Context(), "river")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +84,7 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 		}
 		f.Exec("INSERT INTO periodic_task (id, task, timer, sink, args) VALUES ('bad', 'report', 'yearly', 'river', 'not JSON')")
 		round := func() { // every task is due
-			f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", store.Timestamp(time.Now()))
+			f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", sqldb.Timestamp(time.Now()))
 			if err := scheduler.RunOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}

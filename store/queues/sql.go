@@ -54,10 +54,12 @@ type SQL struct {
 	Notify string
 }
 
-func (SQL) sealed() {}
+func (k SQL) kind() foreign.Kind { return sqlQueue(k) }
 
-// Validate implements [Kind].
-func (k SQL) Validate() error {
+type sqlQueue SQL
+
+// Validate implements [foreign.Kind].
+func (k sqlQueue) Validate() error {
 	p := &service.Check{Config: "queues.SQL"}
 	p.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")
 	p.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")
@@ -74,8 +76,8 @@ func reads(statement, relation string) bool {
 	return strings.Contains(strings.ToLower(statement), relation)
 }
 
-// Open implements [Kind].
-func (k SQL) Open(db *sqldb.DB) (Queue, error) {
+// Open implements [foreign.Kind].
+func (k sqlQueue) Open(db *sqldb.DB) (foreign.Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (k SQL) Open(db *sqldb.DB) (Queue, error) {
 }
 
 // heeds are the columns of a task's priority and limits that Enqueue names.
-func (k SQL) heeds() (names []string) {
+func (k sqlQueue) heeds() (names []string) {
 	for _, name := range []string{"priority", "retry_limit", "retry_delay", "timeout"} {
 		if reads(k.Enqueue, name) {
 			names = append(names, name)
@@ -106,7 +108,7 @@ const (
 
 // shape makes the statements. SQLite would unpack the rows again for each row that
 // a user joins with them, if it were not told to keep them.
-func (k SQL) shape(sqlite bool) *foreign.Shape {
+func (k sqlQueue) shape(sqlite bool) *foreign.Shape {
 	now, as := pgParamTime, " AS ("
 	if sqlite {
 		now, as = anyParamTime, " AS MATERIALIZED ("
@@ -131,7 +133,7 @@ func (k SQL) shape(sqlite bool) *foreign.Shape {
 }
 
 // detect lets the database plan the statements, and runs pending without a job.
-func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+func (k sqlQueue) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	found := k.shape(tx.SQL().IsSQLite())
 	fields := make([]sqldb.Field, len(found.Columns))
 	for i, c := range found.Columns {

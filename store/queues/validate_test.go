@@ -26,7 +26,7 @@ func TestKindsCheckTheirSettings(t *testing.T) {
 		{queues.PgBoss{Schema: "pg-boss_2"}, nil},
 		{queues.PgBoss{Schema: "pg boss"}, []string{`queues.PgBoss.Schema is "pg boss"`}},
 	} {
-		err := test.kind.Validate()
+		err := queues.Validate(test.kind)
 		if lines := strings.Count(fmt.Sprint(err), "\n") + 1; err != nil && lines != len(test.want) || err == nil && len(test.want) > 0 {
 			t.Errorf("%+v: %v", test.kind, err)
 		}

@@ -71,7 +71,7 @@ func (f *fixture) scheduler(kind queues.Kind) *scheduler.Scheduler {
 	f.Cleanup(func() { _ = db.Close() })
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	submitter, err := db.Queue(kind)
+	submitter, err := queues.Open(db, kind)
 	if err != nil {
 		f.Fatal(err)
 	}

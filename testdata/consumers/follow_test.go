@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -30,7 +31,7 @@ func follow(t *testing.T, q queue, kind queues.Kind) *follower {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	submitter, err := db.Queue(kind)
+	submitter, err := queues.Open(db, kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestTriggerOfPgBoss(t *testing.T) { follow(t, pgBoss, queues.PgBoss{}).trig
 
 func (f *follower) trigger(more ...string) {
 	f.Helper()
-	trigger, err := f.Submitter.(queues.Queue).EndTrigger(f.Context(), f.queue.sink)
+	trigger, err := f.Submitter.(foreign.Queue).EndTrigger(f.Context(), f.queue.sink)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
@@ -73,9 +74,9 @@ func viaPgx(t *testing.T, mode pgx.QueryExecMode) *sql.DB {
 // feed submits three jobs, one of them with args that are not JSON, and cancels one.
 func feed(t *testing.T, pool *sql.DB, db *store.DB, k queues.Kind, refused string) {
 	t.Helper()
-	q, err := db.Queue(k)
+	q, err := queues.Open(db, k)
 	must(t, err)
-	report, err := q.(queues.Inspector).Inspect(t.Context())
+	report, err := q.(foreign.Inspector).Inspect(t.Context())
 	if err != nil || len(report.Problems) > 0 {
 		t.Fatalf("report %+v, %v", report, err)
 	}
@@ -113,9 +114,9 @@ func feed(t *testing.T, pool *sql.DB, db *store.DB, k queues.Kind, refused strin
 // misspelt: the place of an error is found with each driver.
 func misspelt(t *testing.T, db *store.DB) {
 	t.Helper()
-	q, err := db.Queue(queues.SQL{Enqueue: "INSERT INTO own (jid)\n  SELEC jid FROM nextrun_batch", Pending: "SELECT jid FROM nextrun_open"})
+	q, err := queues.Open(db, queues.SQL{Enqueue: "INSERT INTO own (jid)\n  SELEC jid FROM nextrun_batch", Pending: "SELECT jid FROM nextrun_open"})
 	must(t, err)
-	report, err := q.(queues.Inspector).Inspect(t.Context())
+	report, err := q.(foreign.Inspector).Inspect(t.Context())
 	if err != nil || len(report.Problems) != 1 || !strings.HasPrefix(report.Problems[0].Text, "enqueue: line 2, column 3: ") {
 		t.Errorf("report %+v, %v; want a problem in line 2, column 3", report, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // ErrNotFresh is the error of [Plain.Fresh] for a database that somebody uses.
@@ -48,7 +48,7 @@ func (p Plain) AddTasks(ctx context.Context, n int, due time.Time) error {
 	if err != nil {
 		return err
 	}
-	at := store.Timestamp(due).String()
+	at := sqldb.Timestamp(due).String()
 	if err := p.exec(ctx, "UPDATE periodic_task SET due = '"+at+"', nextrun = '"+at+"' WHERE "+ours); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // The statements of a consumer that does no more than it must: it claims a batch, and ends it. They claim in the order of
@@ -41,7 +41,7 @@ func (p Plain) RunJobs(ctx context.Context, batch int) (jobs int, err error) {
 		for i, r := range rows {
 			jids[i] = quote(r.JID)
 		}
-		now := store.Timestamp(time.Now()).String()
+		now := sqldb.Timestamp(time.Now()).String()
 		if err := p.exec(ctx, fmt.Sprintf(endJobs, now, strings.Join(jids, ", "))); err != nil {
 			return jobs, err
 		}

@@ -115,7 +115,7 @@ func argsNode(args string) *yaml.Node {
 	}
 	root := n.Content[0]
 	again := (&reader{}).args("args", root)
-	if root.Kind == yaml.ScalarNode || !periodic.SameArgs(args, again) {
+	if root.Kind == yaml.ScalarNode || !column.SameJSON(args, again) {
 		return textNode(args)
 	}
 	return root

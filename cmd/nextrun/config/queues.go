@@ -94,16 +94,21 @@ func (r queueReader) queue(place string, n *yaml.Node, notify func(string, *yaml
 	for _, key := range requiredKeys[resolve(typed).Value] {
 		r.need(n, place, key, "")
 	}
-	r.check(n, place, kind)
+	r.check(n, place, kindOf{kind})
 	return kind
 }
+
+// kindOf has the method of the other owners of settings.
+type kindOf struct{ queues.Kind }
+
+func (k kindOf) Validate() error { return queues.Validate(k.Kind) }
 
 // BuildQueues makes the queues of the section queues. It does not look into the
 // database.
 func (c *Config) BuildQueues(db *store.DB) (periodic.Submitters, error) {
 	built := periodic.Submitters{}
 	for _, sink := range slices.Sorted(maps.Keys(c.Queues)) {
-		submitter, err := db.Queue(c.Queues[sink])
+		submitter, err := queues.Open(db, c.Queues[sink])
 		if err != nil {
 			return nil, fmt.Errorf("%s: queues.%s: %w", c.Path, sink, err)
 		}

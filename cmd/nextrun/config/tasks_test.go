@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -43,7 +44,7 @@ func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
 		t.Fatalf("%d tasks, want %d", len(got), len(tasks))
 	}
 	for i := range tasks {
-		if !periodic.SameArgs(got[i].Args, tasks[i].Args) {
+		if !column.SameJSON(got[i].Args, tasks[i].Args) {
 			t.Errorf("args %q become %q", tasks[i].Args, got[i].Args)
 		}
 		got[i].Args = tasks[i].Args
@@ -151,7 +152,7 @@ func FuzzWriteTasks(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, file.String())
 		}
-		if len(got) != 1 || got[0].ID != id || got[0].Task != name || got[0].Subject != subject || !periodic.SameArgs(got[0].Args, args) {
+		if len(got) != 1 || got[0].ID != id || got[0].Task != name || got[0].Subject != subject || !column.SameJSON(got[0].Args, args) {
 			t.Fatalf("got %+v of\n%s", got, file.String())
 		}
 	})

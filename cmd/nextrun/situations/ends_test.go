@@ -42,7 +42,7 @@ func (w *world) queues(db *store.DB) periodic.Submitters {
 	if !w.other {
 		return nil
 	}
-	q, err := db.Queue(mail)
+	q, err := queues.Open(db, mail)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (s *shop) furnish(ctx context.Context) error {
 	if err := s.edit(ctx, `UPDATE periodic_task SET enabled = false WHERE id = 'nextrun-housekeeping'`); err != nil {
 		return err
 	}
-	return s.jobs().SetLimit(ctx, jobqueue.LimitGroup, "finance", 5)
+	return s.jobs().SetLimit(ctx, jobqueue.ScopeGroup, "finance", 5)
 }
 
 func (s *shop) insert(ctx context.Context, c cols) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
@@ -201,8 +202,8 @@ func (s *shop) next(ctx context.Context) (time.Time, error) {
 		`SELECT min(nextrun) FROM periodic_task WHERE enabled AND nextrun > $1`,
 		`SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1`,
 	} {
-		var at store.Timestamp
-		if err := s.pool.QueryRowContext(ctx, s.bind(query), store.Timestamp(s.now())).Scan(&at); err != nil {
+		var at sqldb.Timestamp
+		if err := s.pool.QueryRowContext(ctx, s.bind(query), sqldb.Timestamp(s.now())).Scan(&at); err != nil {
 			return next, err
 		}
 		if t := at.Time(); !t.IsZero() && t.Before(next) {
@@ -236,7 +237,7 @@ func (s *shop) edit(ctx context.Context, query string, args ...any) error {
 		return err
 	}
 	for _, column := range []string{"changed", "created"} {
-		if err := s.exec(ctx, `UPDATE periodic_task SET `+column+` = $1 WHERE `+column+` > $1`, store.Timestamp(s.now())); err != nil {
+		if err := s.exec(ctx, `UPDATE periodic_task SET `+column+` = $1 WHERE `+column+` > $1`, sqldb.Timestamp(s.now())); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store"
 )
 
 // The defaults of an executor, for the retries.
@@ -34,7 +34,7 @@ func (s *shop) begin(ctx context.Context) (bool, error) {
 // one alone for some seconds of the host's clock while autovacuum has a lock; here, these are days.
 func left(ctx context.Context, s *shop) (left bool, err error) {
 	err = s.pool.QueryRowContext(ctx, s.bind(`SELECT EXISTS (SELECT 1 FROM periodic_task
-		WHERE enabled AND paused IS NULL AND problem IS NULL AND nextrun <= $1)`), store.Timestamp(s.now())).Scan(&left)
+		WHERE enabled AND paused IS NULL AND problem IS NULL AND nextrun <= $1)`), sqldb.Timestamp(s.now())).Scan(&left)
 	return left, err
 }
 

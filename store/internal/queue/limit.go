@@ -47,7 +47,7 @@ func (tx claimTx) limited(statement string, c jobdb.Claim, n int, args []any) (s
 // limitsOfJob are the limits of a job, given those that the database has for its task and
 // its group, and its own.
 func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits []jobqueue.Limit) {
-	add := func(kind jobqueue.LimitKind, name string, most int) {
+	add := func(kind jobqueue.ScopeKind, name string, most int) {
 		if most > 0 {
 			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
 		}
@@ -55,10 +55,10 @@ func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits [
 	if k.TaskMost == 0 {
 		k.TaskMost = c.Most[k.Task]
 	}
-	add(jobqueue.LimitTask, k.Task, k.TaskMost)
-	add(jobqueue.LimitGroup, k.Group, k.GroupMost)
+	add(jobqueue.ScopeTask, k.Task, k.TaskMost)
+	add(jobqueue.ScopeGroup, k.Group, k.GroupMost)
 	if tracker != "" {
-		add(jobqueue.LimitTracker, tracker, own)
+		add(jobqueue.ScopeTracker, tracker, own)
 	}
 	return limits
 }
@@ -97,7 +97,7 @@ func (tx claimTx) running(ctx context.Context, candidates []jobdb.Candidate) (ma
 			return nil, err
 		}
 		for _, row := range rows {
-			running[jobqueue.Scope{Kind: jobqueue.LimitKind(row.Kind), Name: row.Name}] += row.N
+			running[jobqueue.Scope{Kind: jobqueue.ScopeKind(row.Kind), Name: row.Name}] += row.N
 		}
 	}
 	return running, nil

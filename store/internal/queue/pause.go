@@ -9,14 +9,14 @@ import (
 )
 
 // Pause implements [jobqueue.Pauser].
-func (tx jobTx) Pause(ctx context.Context, kind jobqueue.PauseKind, name string) error {
+func (tx jobTx) Pause(ctx context.Context, kind jobqueue.ScopeKind, name string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, sqldb.Timestamp(tx.Now()))
 	return tx.note(ctx, err, "pause jobs", string(kind), name)
 }
 
 // Resume implements [jobqueue.Pauser].
-func (tx jobTx) Resume(ctx context.Context, kind jobqueue.PauseKind, name string) (bool, error) {
+func (tx jobTx) Resume(ctx context.Context, kind jobqueue.ScopeKind, name string) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
 	return n > 0, tx.note(ctx, err, "resume jobs", string(kind), name)
 }
@@ -33,7 +33,7 @@ func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 	}
 	pauses := make([]jobqueue.Pause, len(rows))
 	for i, r := range rows {
-		pauses[i] = jobqueue.Pause{Kind: jobqueue.PauseKind(r.Kind), Name: string(r.Name), Since: r.Since.Time()}
+		pauses[i] = jobqueue.Pause{Kind: jobqueue.ScopeKind(r.Kind), Name: string(r.Name), Since: r.Since.Time()}
 	}
 	return pauses, nil
 }
@@ -74,7 +74,7 @@ func (tx jobTx) Limits(ctx context.Context) ([]jobqueue.Limit, error) {
 		FROM job_limit AS l LEFT JOIN busy AS b ON b.kind = l.kind AND b.name = l.name ORDER BY l.kind, l.name`)
 	limits := make([]jobqueue.Limit, len(rows))
 	for i, r := range rows {
-		limits[i] = jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.LimitKind(r.Kind), Name: string(r.Name)}, Most: r.Most.N, Running: r.Running}
+		limits[i] = jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.ScopeKind(r.Kind), Name: string(r.Name)}, Most: r.Most.N, Running: r.Running}
 	}
 	return limits, err
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 var (
-	originColumns = periodic.OriginColumns()
+	originColumns = taskdb.OriginColumns()
 	readOrigins   = "SELECT " + column.Names("", originColumns) + " FROM periodic_origin"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // checkQueues looks for the queues of the configuration in the database.
@@ -28,7 +28,7 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 	}
 	r.queues = built
 	for _, name := range slices.Sorted(maps.Keys(built)) {
-		inspector, ok := built[name].(queues.Inspector)
+		inspector, ok := built[name].(foreign.Inspector)
 		if !ok {
 			continue
 		}

@@ -34,7 +34,7 @@ func resumeCommand(env *ui.Env) *cobra.Command {
 // kindName is what people call a kind: the column says task and means the column task of
 // the jobs, which names their handler.
 func kindName(kind string) string {
-	if kind == string(jobqueue.PauseTask) {
+	if kind == string(jobqueue.ScopeTask) {
 		return "handler"
 	}
 	return kind
@@ -54,9 +54,9 @@ func aboutJobs(env *ui.Env, use, short string, do func(*cobra.Command, *jobqueue
 			if (handler == "") == (groupName == "") {
 				return ui.Usagef("name either a --handler or a --group")
 			}
-			what := jobqueue.Pause{Kind: jobqueue.PauseTask, Name: handler}
+			what := jobqueue.Pause{Kind: jobqueue.ScopeTask, Name: handler}
 			if groupName != "" {
-				what = jobqueue.Pause{Kind: jobqueue.PauseGroup, Name: groupName}
+				what = jobqueue.Pause{Kind: jobqueue.ScopeGroup, Name: groupName}
 			}
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error { return do(c, queue, what) })
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/permissions"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Command returns the command permissions with the commands below it.
@@ -59,7 +60,7 @@ func rolesCommand(env *ui.Env, names func() permissions.Names) *cobra.Command {
 			}
 			n := names()
 			for _, sink := range slices.Sorted(maps.Keys(c.Queues)) {
-				n.Queues = append(n.Queues, permissions.Queue{Name: string(sink), Grants: c.Queues[sink].Grants})
+				n.Queues = append(n.Queues, permissions.Queue{Name: string(sink), Grants: func(roles string) []string { return queues.Grants(c.Queues[sink], roles) }})
 			}
 			return write(env, n.Roles)
 		},

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 func checkCommand(env *ui.Env) *cobra.Command {
@@ -17,7 +17,7 @@ the rights that a scheduler needs. Exit code 3: nextrun cannot feed it.`,
 		Example: `  nextrun queue check river --config nextrun.yaml`,
 		Args:    ui.Arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withQueue(c.Context(), env, args[0], func(q queues.Queue) error {
+			return withQueue(c.Context(), env, args[0], func(q foreign.Queue) error {
 				found, err := look(c.Context(), args[0], q)
 				if err != nil {
 					return err

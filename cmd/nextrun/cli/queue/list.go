@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -24,7 +24,7 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
 				var rows []queueJSON
 				for _, name := range slices.Sorted(maps.Keys(configured)) {
-					inspector, ok := configured[name].(queues.Inspector)
+					inspector, ok := configured[name].(foreign.Inspector)
 					if !ok {
 						continue
 					}

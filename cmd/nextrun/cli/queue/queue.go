@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Command returns `nextrun queue` with its commands.
@@ -24,9 +24,9 @@ func Command(env *ui.Env) *cobra.Command {
 }
 
 // withQueue runs fn with a queue of the configuration file.
-func withQueue(ctx context.Context, env *ui.Env, name string, fn func(queues.Queue) error) error {
+func withQueue(ctx context.Context, env *ui.Env, name string, fn func(foreign.Queue) error) error {
 	return env.WithQueues(ctx, func(_ *store.DB, configured ui.Queues) error {
-		q, found := configured[periodic.Sink(name)].(queues.Queue)
+		q, found := configured[periodic.Sink(name)].(foreign.Queue)
 		if !found {
 			return notThere(configured, name)
 		}
@@ -65,7 +65,7 @@ type problemJSON struct {
 }
 
 // look inspects a queue in the database.
-func look(ctx context.Context, name string, q queues.Inspector) (queueJSON, error) {
+func look(ctx context.Context, name string, q foreign.Inspector) (queueJSON, error) {
 	report, err := q.Inspect(ctx)
 	if err != nil {
 		return queueJSON{}, fmt.Errorf("queue %q: %w", name, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -23,7 +24,7 @@ seconds. This command changes nothing.`,
   nextrun queue trigger river --drop --config nextrun.yaml | psql "$NEXTRUN_DB"`,
 		Args: ui.Arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withQueue(c.Context(), env, args[0], func(q queues.Queue) error {
+			return withQueue(c.Context(), env, args[0], func(q foreign.Queue) error {
 				trigger, err := q.EndTrigger(c.Context(), args[0])
 				if errors.Is(err, queues.ErrNoTrigger) {
 					return fmt.Errorf("queue %q: %w; run DELETE FROM periodic_open WHERE sink = '%s' AND ref = ... where a job ends",

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	tools "github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 )
 
@@ -16,7 +17,7 @@ func healthAddress(env *ui.Env, flag string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	address, err := lifecycle.LoopbackAddress(text)
+	address, err := tools.LoopbackAddress(text)
 	if err != nil {
 		return "", ui.Usagef("--health or NEXTRUN_HEALTH is %q; use a loopback address with a port, such as 127.0.0.1:8321: "+
 			"whoever reaches it may read it", text)

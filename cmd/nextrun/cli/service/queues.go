@@ -8,7 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 // queues looks at each queue of the configuration, and warns of those to which jobs
@@ -23,7 +23,7 @@ func (s *services) queues(ctx context.Context, f *serviceFlags) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(built)) {
-		inspector, ok := built[name].(queues.Inspector)
+		inspector, ok := built[name].(foreign.Inspector)
 		if !ok {
 			continue
 		}

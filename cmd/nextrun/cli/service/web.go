@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	tools "github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
@@ -252,7 +253,7 @@ func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, e
 		}
 		o.Authorize = dashboard.Header(f.header, proxies, access)
 	default:
-		if f.address, err = lifecycle.LoopbackAddress(f.address); err != nil {
+		if f.address, err = tools.LoopbackAddress(f.address); err != nil {
 			return o, ui.Usagef("the address of the dashboard is %v; for another address say who may see it: --dashboard-users FILE", err)
 		}
 		if f.acts {

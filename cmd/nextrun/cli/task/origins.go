@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -38,7 +39,7 @@ start the older one after it.`,
 				}
 				t := ui.NewTable("ORIGIN", "VERSION", "SINCE").IfEmpty("none; programs declare tasks with Tasks.Apply, files with: nextrun task apply --origin NAME")
 				return ui.PrintList(env, &list, t, origins, func(o *periodic.Origin) (any, []any) {
-					return ui.ColumnsOf(o, periodic.OriginColumns()[:3]), []any{o.Name, o.Version, env.Moment(o.Since)}
+					return ui.ColumnsOf(o, taskdb.OriginColumns()[:3]), []any{o.Name, o.Version, env.Moment(o.Since)}
 				})
 			})
 		},

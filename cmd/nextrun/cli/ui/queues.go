@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Queues are the queues of the configuration file, by the sinks that name them.
@@ -41,7 +41,7 @@ func (q Queues) Missing(sink periodic.Sink) string {
 // Ignores says which limits of a task, and whether its priority, do not reach its jobs;
 // empty: all that are set do, or no queue has the name of its sink.
 func (q Queues) Ignores(t *periodic.Task) string {
-	queue, known := q[t.Sink].(queues.Queue)
+	queue, known := q[t.Sink].(foreign.Queue)
 	if !known && t.Sink != periodic.SinkEvent {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -88,7 +89,10 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobdb.Trans
 func (p Policy) delay(retries int, err error, random float64) time.Duration {
 	delay := float64(p.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
 	delay = min(delay, float64(p.RetryCap)) * (0.9 + 0.2*random)
-	delay = max(delay, float64(jobqueue.DelayAfter(err)))
+	var asked cause.DelayedError
+	if errors.As(err, &asked) {
+		delay = max(delay, float64(asked.Delay))
+	}
 	return time.Duration(min(delay, float64(p.RetryCap)))
 }
 

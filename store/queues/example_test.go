@@ -1,4 +1,4 @@
-package store_test
+package queues_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // A program whose workers read River's table gives River to its scheduler. The tables
 // are River's own. docs/queues.md shows it.
-func ExampleDB_Queue() {
+func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -31,12 +31,12 @@ func ExampleDB_Queue() {
 	app, err := sql.Open("sqlite3", "file:"+file+"?_busy_timeout=5000&_txlock=immediate")
 	must(err)
 	defer app.Close()
-	tables, err := os.ReadFile("queues/testdata/river_sqlite_6.sql") // usually made by `river migrate-up`
+	tables, err := os.ReadFile("testdata/river_sqlite_6.sql") // usually made by `river migrate-up`
 	must(err)
 	_, err = app.ExecContext(ctx, string(tables))
 	must(err)
 
-	river, err := db.Queue(queues.River{Queue: "default"})
+	river, err := queues.Open(db, queues.River{Queue: "default"})
 	must(err)
 	submitters := periodic.Submitters{"river": river}
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app", Submitters: submitters})
@@ -53,4 +53,10 @@ func ExampleDB_Queue() {
 	must(app.QueryRowContext(ctx, `SELECT kind, queue FROM river_job`).Scan(&kind, &queue))
 	fmt.Println(kind, queue)
 	// Output: send_report default
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

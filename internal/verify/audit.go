@@ -1,44 +1,44 @@
-package periodic
+package verify
 
 import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/periodic"
 )
 
-// Audit compares recorded ticks of a task with its timer, in the order of their due
-// times. It does no I/O. Start it with [NewAudit], give it the ticks with Add, and
-// call End.
-type Audit struct {
-	task  *Task
-	timer timeline
+// audit compares recorded ticks of a task with its timer, in the order of their due
+// times. It does no I/O. Start it with newAudit, give it the ticks with add, and
+// call end.
+type audit struct {
+	task  *periodic.Task
+	timer calendar.Schedule
 	next  time.Time // the elapse that has to be recorded next; zero: none any more
 	begun bool
 
-	Held       bool        // set it if a window has held the last recorded tick: the planned one may be at its end
-	Recorded   int         // ticks and ranges that were looked at
-	Unrecorded []TickRange // elapses that no tick accounts for, at most MaxAuditFindings
-	Strange    []time.Time // recorded ticks that the timer does not have, at most as many
+	Held       bool                 // set it if a window has held the last recorded tick: the planned one may be at its end
+	Recorded   int                  // ticks and ranges that were looked at
+	Unrecorded []periodic.TickRange // elapses that no tick accounts for, at most MaxAuditFindings
+	Strange    []time.Time          // recorded ticks that the timer does not have, at most as many
 }
 
 // maxAuditFindings bounds what an audit returns of each kind.
 const maxAuditFindings = 10
 
-// NewAudit begins the audit of a task that is enabled. Its first recorded tick is where
+// newAudit begins the audit of a task that is enabled. Its first recorded tick is where
 // it starts, whatever that is: somebody may have set it by hand. It returns a
 // *calendar.ParseError if the timer cannot be read, and another error if its calendars cannot be followed.
-func NewAudit(t *Task) (*Audit, error) {
-	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+func newAudit(t *periodic.Task) (*audit, error) {
+	ticks, err := t.Schedule()
 	if err != nil {
 		return nil, err
 	}
-	line, err := t.timeline(schedule)
-	return &Audit{task: t, timer: line}, err
+	return &audit{task: t, timer: ticks}, nil
 }
 
-// Add looks at the next recorded tick, or range of missed ones.
-func (a *Audit) Add(r TickRange) {
+// add looks at the next recorded tick, or range of missed ones.
+func (a *audit) add(r periodic.TickRange) {
 	a.Recorded++
 	if !a.begun {
 		a.begun = true
@@ -55,40 +55,40 @@ func (a *Audit) Add(r TickRange) {
 	}
 }
 
-// AddExtra looks at the next recorded tick, which somebody gave the task beside its timer.
+// addExtra looks at the next recorded tick, which somebody gave the task beside its timer.
 // It counts as one of the timer if it is.
-func (a *Audit) AddExtra(due time.Time) {
+func (a *audit) addExtra(due time.Time) {
 	if a.elapses(due) {
-		a.Add(TickRange{First: due, Last: due})
+		a.add(periodic.TickRange{First: due, Last: due})
 	} else {
 		a.Recorded++
 	}
 }
 
-func (a *Audit) elapses(at time.Time) bool {
+func (a *audit) elapses(at time.Time) bool {
 	return a.timer.Next(at.Add(-time.Microsecond)).Equal(at)
 }
 
 // unrecorded notes the elapses before a time that should have been recorded.
-func (a *Audit) unrecorded(before time.Time) {
+func (a *audit) unrecorded(before time.Time) {
 	if a.next.IsZero() || !a.next.Before(before) {
 		return
 	}
 	if len(a.Unrecorded) < maxAuditFindings {
-		a.Unrecorded = append(a.Unrecorded, TickRange{First: a.next, Last: a.timer.Prev(before)})
+		a.Unrecorded = append(a.Unrecorded, periodic.TickRange{First: a.next, Last: a.timer.Prev(before)})
 	}
 	a.next = a.timer.Next(before.Add(-time.Microsecond))
 }
 
-// End looks at the plan of the task, behind its last recorded tick. It reports whether
+// end looks at the plan of the task, behind its last recorded tick. It reports whether
 // the plan follows from the timer. A task that is not planned yet, whose next tick was
 // set by hand, or that its problem blocks, has no such plan.
-func (a *Audit) End(now time.Time) (follows bool) {
+func (a *audit) end(now time.Time) (follows bool) {
 	due := a.task.Due
 	if due.IsZero() {
 		return true
 	}
-	if !due.Before(Never) {
+	if !due.Before(periodic.Never) {
 		_, warning := reasons.CutWarning(a.task.Problem)
 		return a.task.Problem != "" && !warning || a.task.Pace.Ended() || a.timer.Next(now).IsZero()
 	}
