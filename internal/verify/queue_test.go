@@ -111,7 +111,7 @@ func TestQueuesOfOthers(t *testing.T) {
 
 func makeTables(t *testing.T, d *migrated.Database, file string) {
 	t.Helper()
-	script, err := os.ReadFile(filepath.Join("..", "queues", "testdata", file+".sql"))
+	script, err := os.ReadFile(filepath.Join("..", "..", "store", "queues", "testdata", file+".sql"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 // The page of a task says of each tick that has to finish by a time whether it did, will, or may not, and why. Each state has a shape.
@@ -26,7 +26,7 @@ func TestFinishTimes(t *testing.T) {
 		} {
 			due := now.Add(-time.Duration(i+1) * time.Hour)
 			s.ran("report", due, time.Minute, one.job)
-			s.Exec(`UPDATE periodic_tick SET finish_by = '`+one.by+`', finish = `+one.found+`, finish_why = `+one.why+` WHERE due = ?`, store.Timestamp(due))
+			s.Exec(`UPDATE periodic_tick SET finish_by = '`+one.by+`', finish = `+one.found+`, finish_why = `+one.why+` WHERE due = ?`, sqldb.Timestamp(due))
 		}
 		s.Exec(`UPDATE job SET finished = NULL WHERE state = 'running'`)
 		_, page, found := strings.Cut(s.get("/task?id=report"), `<section id="finish">`)

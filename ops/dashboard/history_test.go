@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Ticks in a row that ended with the same error are one row of the history, which unfolds. Others are not.
@@ -22,7 +22,7 @@ func TestHistoryFoldsWhatEndedAlike(t *testing.T) {
 			}
 			s.ran("report", due(i), time.Minute, state)
 		}
-		s.Exec(`UPDATE job SET result = CASE WHEN due >= ? THEN 'no route' WHEN due >= ? THEN 'disk is full' ELSE 'timeout' END WHERE state = 'failed'`, store.Timestamp(due(2)), store.Timestamp(due(39)))
+		s.Exec(`UPDATE job SET result = CASE WHEN due >= ? THEN 'no route' WHEN due >= ? THEN 'disk is full' ELSE 'timeout' END WHERE state = 'failed'`, sqldb.Timestamp(due(2)), sqldb.Timestamp(due(39)))
 		page := s.get("/task?id=report&zone=UTC")
 		for text, times := range map[string]int{"<td>no route</td>": 2, "<td>disk is full<details><summary>the same 37 times in a row, since ": 1, "<td>timeout</td>": 2, "<td>disk is full": 1} {
 			if n := strings.Count(page, text); n != times {
@@ -80,7 +80,7 @@ func TestChartsOfATask(t *testing.T) {
 			}
 		}
 		// A job that was tried again did not begin late.
-		s.Exec(`UPDATE job SET retries = 1, started = ? WHERE tracker = 'one'`, store.Timestamp(now.Add(-10*time.Minute)))
+		s.Exec(`UPDATE job SET retries = 1, started = ? WHERE tracker = 'one'`, sqldb.Timestamp(now.Add(-10*time.Minute)))
 		if page := s.get("/task?id=one"); !strings.Contains(page, "The only run began within 1 ms of the due time.") || strings.Contains(page, "min late") {
 			s.Error("the page takes the last attempt for a late beginning")
 		}
