@@ -22,20 +22,6 @@ import (
 // to the database of the queue it can write once: see [CompleteTx].
 type Handler func(ctx context.Context, job *JobContext) error
 
-// Causes of the end of a handler's context.
-var (
-	// ErrCancelled: somebody asked for the cancellation of the job.
-	ErrCancelled = errors.New("the job was cancelled")
-	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
-	// executor has taken the job. What the handler returns is ignored.
-	ErrLeaseLost = errors.New("the lease of the job was lost")
-	// ErrShutdown: the executor stops, and the grace time is over. Unless the
-	// handler returns nil the job goes back to waiting.
-	ErrShutdown = errors.New("the executor shuts down")
-	// ErrTimeout: the job took longer than its [Timeout].
-	ErrTimeout = errors.New("the job took too long")
-)
-
 // Middleware makes a handler of a handler.
 type Middleware func(Handler) Handler
 

@@ -9,12 +9,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// Priorities of jobs. Any other number is served like the nearer of the two.
-const (
-	PriorityLow  = 0
-	PriorityHigh = 10
-)
-
 // Job is a row of the table job. All times are UTC with microseconds; the zero
 // time stands for NULL.
 type Job struct {

@@ -8,9 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 )
 
-// Never means zero where 0 means the default, as in [Limits.RetryLimit].
-const Never = -1
-
 // Bounds of [Limits]; the columns have the same.
 const (
 	maxRetryLimit  = 1_000_000

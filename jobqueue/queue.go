@@ -2,26 +2,9 @@ package jobqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/service"
-)
-
-// Errors of [Queue]; match with [errors.Is].
-var (
-	// ErrNotFound is returned for a job that does not exist.
-	ErrNotFound = cause.ErrNotFound
-	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
-	ErrFinal = errors.New("the job has ended already")
-	// ErrNotFinal is returned by Retry for a job that has not ended.
-	ErrNotFinal = errors.New("the job has not ended yet")
-	// ErrTaken is returned by SetPriority for a job that an executor has.
-	ErrTaken = errors.New("an executor has the job already")
-	// ErrForeign is returned by Cancel and Retry for a job that another kind of
-	// executor has, or whose state is not one of [States].
-	ErrForeign = errors.New("the job belongs to another kind of executor")
 )
 
 // OverlapError is returned by Submit and Retry if a tracker, whose jobs are single,
@@ -40,6 +23,10 @@ func (e *OverlapError) Error() string {
 // Queue puts jobs into the queue, watches and changes them. It is safe for
 // concurrent use. Each method runs in its own transaction, unless [Queue.In]
 // returned the queue.
+//
+// Groups of jobs take turns; within a group, by default 3 jobs of high priority go to 1 of
+// low, the oldest first. Limits bound how many jobs run at once, over all executors: of a
+// task, of a group ([Queue.SetLimit]), of a handler ([WithLimits]) and of a tracker ([Job].Limits).
 type Queue struct {
 	store  QueueStore
 	tracer SendTracer // nil: no spans

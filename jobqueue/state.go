@@ -40,18 +40,7 @@ func (s State) Valid() bool {
 // Word is the state as people read it: a job that is stuck is retrying.
 func (s State) Word() string {
 	if s == Stuck {
-		return retrying
+		return "retrying"
 	}
 	return string(s)
-}
-
-const retrying = "retrying"
-
-// ParseState reads a state as the table has it, or as people read it. It does not check
-// it: see Valid.
-func ParseState(text string) State {
-	if text == retrying {
-		return Stuck
-	}
-	return State(text)
 }

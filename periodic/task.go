@@ -59,7 +59,8 @@ var (
 )
 
 // Task is a row of the table periodic_task. All times are UTC with
-// microseconds; the zero time stands for NULL.
+// microseconds; the zero time stands for NULL. [Task.Validate] finds what is wrong with it,
+// [Task.Upcoming] and [Preview] say when it ticks.
 type Task struct {
 	ID        string    // unique; also the tracker of its jobs
 	Enabled   bool      // a task that is not enabled has no ticks

@@ -28,11 +28,9 @@ type TaskStore interface {
 var (
 	ErrNotFound  = cause.ErrNotFound
 	ErrDuplicate = cause.ErrDuplicate
+	// ErrNoJobs is about a database that was made without the tables of jobs.
+	ErrNoJobs = cause.ErrNoJobs
 )
-
-// ErrNoJobs is wrapped by the errors of a store about a database that was made without
-// the tables of jobs.
-var ErrNoJobs = cause.ErrNoJobs
 
 // TaskTx are the operations on tasks inside one transaction. Where there is no
 // task of an id they return [ErrNotFound].

@@ -21,6 +21,11 @@ const (
 
 // Tick is a row of the table periodic_tick: one elapse of a task's timer that
 // fell due, or several in a row that were missed.
+//
+// The table has one row for a task and a due time at most: that makes one job of one tick.
+// Nothing advances before it is committed: nextrun moves in the transaction that submits the
+// job. Whoever works on a task has its row locked, and a plan that was made before is written
+// only if the row is as it was read. The database's clock judges whether a task is due.
 type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest

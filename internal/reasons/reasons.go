@@ -117,3 +117,13 @@ func Unscheduled(cause error) string { return unscheduledPrefix + cause.Error() 
 func BlamesRow(problem string) bool {
 	return !strings.HasPrefix(problem, waitsPrefix) && !strings.HasPrefix(problem, unscheduledPrefix)
 }
+
+// StateOf reads the state of a job as the table has it, or as people read it. It does not check it.
+func StateOf(text string) jobqueue.State {
+	for _, s := range jobqueue.States() {
+		if s.Word() == text {
+			return s
+		}
+	}
+	return jobqueue.State(text)
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -101,7 +102,7 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 
 func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := jobList{paged: pageOf(r), State: string(jobqueue.ParseState(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
+	d := jobList{paged: pageOf(r), State: string(reasons.StateOf(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
 	for _, state := range jobqueue.States() {
 		d.States = append(d.States, string(state))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -116,7 +117,7 @@ func (f *stateFlag) Type() string   { return "state" }
 // Set adds states, which commas separate.
 func (f *stateFlag) Set(text string) error {
 	for name := range strings.SplitSeq(text, ",") {
-		state := jobqueue.ParseState(name)
+		state := reasons.StateOf(name)
 		if !state.Valid() {
 			var all []string
 			for _, s := range jobqueue.States() {
