@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SameArgs reports whether args are the same text, or the same JSON value apart
+// SameJSON reports whether texts are the same text, or the same JSON value apart
 // from white space and the order of names.
 func SameJSON(a, b string) bool {
 	if a == b {

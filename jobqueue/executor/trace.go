@@ -6,7 +6,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// RunTracer makes the spans of attempts. It must be safe for concurrent use.
+// Tracer makes the spans of attempts. It must be safe for concurrent use.
 type Tracer interface {
 	// Run begins the span of an attempt. The handler gets the context that it returns,
 	// and passes the traceparent on; empty: that of the job. end is called once, when

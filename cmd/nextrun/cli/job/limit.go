@@ -12,7 +12,7 @@ import (
 func limitCommand(env *ui.Env) *cobra.Command {
 	var most ui.CountFlag
 	command := aboutJobs(env, "limit", "Limit how many jobs of a handler or a group run at a time", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
-		kind := jobqueue.ScopeKind(what.Kind)
+		kind := what.Kind
 		if most.Value == nil {
 			was, err := queue.DropLimit(c.Context(), kind, what.Name)
 			if err != nil {
