@@ -58,8 +58,8 @@ var largePages = []struct {
 	{"/tasks?state=paused", "main tbody tr", 50, []string{"the warehouse moves"}},
 	{"/tasks?group=group-7", "main tbody tr", 50, nil},
 	{"/task?id=task-00001", "main tbody tr", 20, []string{"daily"}},
-	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Lost: 20"}},
-	{"/tick?id=task-00001", "main ol.story li", 5, []string{"decided", "the task"}},
+	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Lost: 2160", "and later ones"}},
+	{"/tick?id=task-00001", "main ol.story b", 3, []string{"decided", "the task"}},
 	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?show=7+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
@@ -177,7 +177,7 @@ func timerIsEdited(t *testing.T, s *site, b *tab) {
 	b.open("/task?id=task-00141") // daily
 	b.fill("Timer", "weekly")
 	b.press("Compare")
-	b.shows("Lost: ", "ticks stay")
+	b.shows("Lost: ", "would stay")
 	s.Want("daily", `SELECT timer FROM periodic_task WHERE id = 'task-00141'`)
 	b.press("Save this timer")
 	b.shows("The timer is saved.")
