@@ -109,8 +109,8 @@ type bounded struct {
 	starts, ends time.Time // zero: no bound
 }
 
-// leftOut says why calendars or people leave out a tick; empty: they do not.
-func (l timeline) leftOut(due time.Time) string {
+// exclusion says why calendars or people leave out a tick; empty: they do not.
+func (l timeline) exclusion(due time.Time) string {
 	if tick := l.at(due); tick.Excluded {
 		return tick.Why
 	}
@@ -258,7 +258,7 @@ func (t *Task) oldestKept(line timeline, first, last, now time.Time) time.Time {
 // newestOpen is the latest tick from first to last that calendars do not leave out.
 func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool) {
 	for tick, n := last, 0; n < maxCounted && !tick.IsZero() && !tick.Before(first); n++ {
-		if l.leftOut(tick) == "" {
+		if l.exclusion(tick) == "" {
 			return tick, true
 		}
 		tick = l.Prev(tick)

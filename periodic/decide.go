@@ -32,7 +32,7 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 	}
 	d := decider{
 		task: t, Facts: f, newID: newID, paused: t.Pause, timer: line,
-		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun, Counted: t.Pace.Count},
+		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun, TickCount: t.Pace.Count},
 	}
 	if t.Overlapping() {
 		d.Pending = nil
@@ -186,12 +186,12 @@ func (d *decider) byHand(due time.Time) {
 func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
-	case !due.Equal(d.plan.Manual) && d.timer.leftOut(due) != "":
+	case !due.Equal(d.plan.Manual) && d.timer.exclusion(due) != "":
 		d.record(due, Skipped, "", "")
-		d.plan.leftOut()
+		d.plan.clearFinishBy()
 	case d.paused.Skips(due, d.Now):
 		d.record(due, Skipped, d.paused.Text(), "")
-		d.plan.leftOut()
+		d.plan.clearFinishBy()
 	case d.isLate(due):
 		d.record(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:
@@ -226,7 +226,7 @@ func (d *decider) submit(due time.Time) {
 // count counts a tick that is submitted; those that users set do not count.
 func (d *decider) count(due time.Time, n int) {
 	if d.task.Pace.MaxTicks > 0 && !due.Equal(d.plan.Manual) {
-		d.plan.Counted += n
+		d.plan.TickCount += n
 	}
 }
 

@@ -202,7 +202,7 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 	}
 	waits := t.Due.Before(now) && t.NextRun.After(now) && t.NextRun.Before(Never) // for its delay
 	switch {
-	case o.Due.IsZero() && waits && !t.Due.IsZero() && future.timer.leftOut(t.Due) == "":
+	case o.Due.IsZero() && waits && !t.Due.IsZero() && future.timer.exclusion(t.Due) == "":
 		o.Due = t.Due
 	case o.Due.IsZero():
 		for future.goTo(now); future.At.LeftOut != ""; {
@@ -304,8 +304,8 @@ func (f *Failures) delay() time.Duration {
 // probe pauses the task again when a probe is submitted: until its job has ended, or should have. What a
 // user has submitted is none, since no pause holds for it.
 func (p *Plan) probe(pause *Pause, now time.Time) {
-	if pause.AfterFailures() && p.Task.Probes(now) && p.Hold.IsZero() {
-		p.Hold = now.Add(p.Task.Failures.delay())
-		pause.Until = p.Hold
+	if pause.AfterFailures() && p.Task.Probes(now) && p.ProbeUntil.IsZero() {
+		p.ProbeUntil = now.Add(p.Task.Failures.delay())
+		pause.Until = p.ProbeUntil
 	}
 }

@@ -115,8 +115,8 @@ func TestProbeIsOneTick(t *testing.T) {
 	for _, k := range plan.Ticks {
 		got += fmt.Sprintf("%d %s; ", k.Due.Hour(), k.Decision)
 	}
-	if want := "9 skipped; 10 submitted; 11 skipped; 12 skipped; "; got != want || !plan.Hold.Equal(now.Add(40*time.Minute)) {
-		t.Errorf("%swith others from %s on, want %s40 minutes later", got, plan.Hold, want)
+	if want := "9 skipped; 10 submitted; 11 skipped; 12 skipped; "; got != want || !plan.ProbeUntil.Equal(now.Add(40*time.Minute)) {
+		t.Errorf("%swith others from %s on, want %s40 minutes later", got, plan.ProbeUntil, want)
 	}
 	for count, want := range map[int]time.Duration{3: 10 * time.Minute, 4: 20 * time.Minute, 12: 24 * time.Hour, 1_000_000: 24 * time.Hour} {
 		f := Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: count}

@@ -6,16 +6,16 @@ import (
 
 // Plan is what a scheduler has decided for one task.
 type Plan struct {
-	Task    *Task
-	Due     time.Time // the next tick, or Never
-	NextRun time.Time // Due and its jitter
-	Problem string
-	Ticks   []Tick    // to add, oldest first
-	Settled []Tick    // queued ticks that are decided now
-	Cancel  string    // id of a pending job to cancel (OverlapReplace)
-	Manual  time.Time // the tick that a user set and that is decided here; zero: none
-	Hold    time.Time // the tick is a probe after failures, and no other one is until then; zero: it is none
-	Counted int       // Ticks of the task, and those of the plan, where MaxTicks is set
+	Task       *Task
+	Due        time.Time // the next tick, or Never
+	NextRun    time.Time // Due and its jitter
+	Problem    string
+	Ticks      []Tick    // to add, oldest first
+	Settled    []Tick    // queued ticks that are decided now
+	Cancel     string    // id of a pending job to cancel (OverlapReplace)
+	Manual     time.Time // the tick that a user set and that is decided here; zero: none
+	ProbeUntil time.Time // the tick is a probe after failures, and no other one is until then; zero: it is none
+	TickCount  int       // Ticks of the task, and those of the plan, where MaxTicks is set
 }
 
 // A plan may be made before its time, as if the tick of its task were due already.
@@ -47,15 +47,15 @@ func (p *Plan) Uncount(n int) {
 	if p.Task.Pace.MaxTicks == 0 {
 		return
 	}
-	if p.Counted -= n; !p.NextRun.Before(Never) {
+	if p.TickCount -= n; !p.NextRun.Before(Never) {
 		p.Due, p.NextRun = time.Time{}, Unplanned
 	}
 }
 
 // ended reports whether the task has had all its ticks.
 func (p *Plan) ended() bool {
-	return p.Task.Pace.MaxTicks > 0 && p.Counted >= p.Task.Pace.MaxTicks
+	return p.Task.Pace.MaxTicks > 0 && p.TickCount >= p.Task.Pace.MaxTicks
 }
 
-// leftOut notes that the newest tick of the plan need not finish: people or calendars leave it out.
-func (p *Plan) leftOut() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }
+// clearFinishBy notes that the newest tick of the plan need not finish: people or calendars leave it out.
+func (p *Plan) clearFinishBy() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }

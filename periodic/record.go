@@ -83,7 +83,7 @@ func (d *decider) missedRun(first, last time.Time) {
 			first = d.timer.Next(edge.Add(-time.Microsecond))
 		}
 	}
-	leftOut, rows, until := d.timer.leftOut(first), 0, first
+	leftOut, rows, until := d.timer.exclusion(first), 0, first
 	count := 1
 	for tick := first; tick.Before(last); count++ {
 		if count >= maxCounted {
@@ -93,7 +93,7 @@ func (d *decider) missedRun(first, last time.Time) {
 		if tick = d.timer.Next(tick); tick.IsZero() {
 			break
 		}
-		if why := d.timer.leftOut(tick); why != leftOut && rows < maxRuns {
+		if why := d.timer.exclusion(tick); why != leftOut && rows < maxRuns {
 			d.missedRow(first, until, count, leftOut)
 			first, leftOut, count, rows = tick, why, 0, rows+1
 		}

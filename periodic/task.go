@@ -101,7 +101,7 @@ type Task struct {
 	Pause   Pause  // written by [Tasks.Pause] only, not with the other columns
 	Problem string // what is wrong with the row; empty: nothing
 	Version string // of the row, as a scheduler read it; empty elsewhere
-	Place   string // of the row in the database, as a scheduler read it; may be empty
+	RowID   string // of the row in the database, as a scheduler read it; may be empty
 }
 
 // Days say on which days a task has no ticks, or has them on another day.

@@ -186,9 +186,9 @@ func (s *simulation) decide(st *state, now time.Time) {
 	}
 	plan := periodic.Decide(&st.Task, st.timer, periodic.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
-	st.Due, st.NextRun, st.Pace.Count = plan.Due, plan.NextRun, plan.Counted
-	if !plan.Hold.IsZero() {
-		st.Pause.Until = plan.Hold
+	st.Due, st.NextRun, st.Pace.Count = plan.Due, plan.NextRun, plan.TickCount
+	if !plan.ProbeUntil.IsZero() {
+		st.Pause.Until = plan.ProbeUntil
 	}
 	if plan.Problem != "" {
 		st.counts.Problem = plan.Problem

@@ -34,8 +34,8 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Asked is the time by the host's clock before and after the database told Now.
 func (tx *Tx) Asked() (asked, answered time.Time) { return tx.asked, tx.answered }
 
-// Renew asks for the time again.
-func (tx *Tx) Renew(ctx context.Context) error {
+// RefreshNow asks for the time again.
+func (tx *Tx) RefreshNow(ctx context.Context) error {
 	asked := time.Now()
 	now, err := tx.db.timing.again(ctx, tx.tx)
 	if err != nil {

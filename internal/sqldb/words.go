@@ -20,10 +20,10 @@ type Words struct {
 	// LockRows is appended to a SELECT whose rows will be updated: rows that
 	// others have locked are passed over. It is empty where a transaction holds
 	// the whole file.
-	LockRows string
+	ForUpdate string
 	// HoldRows is the same for rows of a table t whose keys stay as they are, so that foreign keys
 	// of others may go on to refer to them.
-	HoldRows string
+	ForNoKeyUpdate string
 	// ShareRows is appended to a SELECT whose rows nobody else may change until the
 	// transaction ends. After a plain read they could change before its commit.
 	ShareRows string
@@ -64,9 +64,9 @@ type Words struct {
 	Collate     string // behind a text that is compared byte by byte
 	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
-	RowColumns  string // behind the columns of a query, for RowVersion and PlaceSQL; may be empty
+	RowColumns  string // behind the columns of a query, for RowVersion and RowIDSQL; may be empty
 	VersionSQL  string
-	PlaceSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
+	RowIDSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
 }
 
 // Rebind turns the placeholders $1, $2, ... into the driver's. No statement of this

@@ -20,8 +20,8 @@ type Store interface {
 	// Update runs fn in a transaction and commits it unless fn fails. It waits
 	// for a row that somebody else has locked as long as wait says.
 	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
-	// Peek reads what there is to do. It changes nothing.
-	Peek(ctx context.Context, without Apart) (Peek, error)
+	// Poll reads what there is to do. It changes nothing.
+	Poll(ctx context.Context, without Exclude) (Work, error)
 	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
 	// may begin a moment before its time.
 	OpensEarly() bool
@@ -32,7 +32,7 @@ type Store interface {
 	// locked the first time, and removes a limited number of outdated entries. If
 	// all is true, it first adds the entries that no trigger has written, as after a
 	// restore from a backup. Tasks that a claim would leave out are not ready.
-	Tend(ctx context.Context, all bool, without Apart) (Tended, error)
+	Tend(ctx context.Context, all bool, without Exclude) (Tended, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
@@ -76,7 +76,7 @@ type Watcher interface {
 	Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error)
 	// Locked lists some of the tasks that have been due for longer than late and whose rows
 	// a session has locked, where the database can tell.
-	Locked(ctx context.Context, late time.Duration, without Apart) ([]LockedTask, error)
+	Locked(ctx context.Context, late time.Duration, without Exclude) ([]LockedTask, error)
 	// SetTrouble publishes the error that keeps a worker that watches from its work, for
 	// those who ask why; empty: there is none.
 	SetTrouble(ctx context.Context, worker, trouble string) error
@@ -84,7 +84,7 @@ type Watcher interface {
 
 // LockedTask is a task whose row somebody has locked.
 type LockedTask struct {
-	Key    string // its id
+	ID     string // its id
 	Who    string // has locked it
 	Holder string // the same, and what it is doing
 }
@@ -100,37 +100,37 @@ const (
 	FaultDatabase              // the database is out of reach or busy, or the work was interrupted: tried again
 )
 
-// Apart says which tasks to leave out for now.
-type Apart struct {
-	Keys []string // ids of tasks
+// Exclude says which tasks a query leaves out for now.
+type Exclude struct {
+	IDs []string // ids of tasks
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []periodic.Sink
-	// Known, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
-	Known []periodic.Sink
+	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
+	OnlySinks []periodic.Sink
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
 	Queued bool
 	// Tell are the queues that tell how their jobs end. It leaves nothing out.
 	Tell []periodic.Sink
-	// Since leaves out what fell due up to then: nothing of it was left when the scheduler looked.
+	// NextRunAfter leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
-	Since time.Time
+	NextRunAfter time.Time
 }
 
-// Peek is what a scheduler needs to know to go to work, or to sleep.
-type Peek struct {
-	Now      time.Time         // the database's clock
-	Asked    time.Time         // by the host's clock: Now is not earlier
-	Answered time.Time         // by the host's clock: Now is not later
-	Due      bool              // there are tasks to claim
-	Ready    bool              // queued ticks may have to be tended
-	Open     bool              // there are rows of periodic_open
-	Look     time.Time         // when to ask one of the queues of [Apart.Tell] for the ends of jobs; zero: no jobs are open
-	Stray    bool              // tasks have been due for a while whose sinks are not among Known
-	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
-	Marked   time.Time         // the earliest mark; zero: none
-	Versions map[string]string // of the tasks left out, by id: changes with an edit
+// Work is what a scheduler needs to know to go to work, or to sleep.
+type Work struct {
+	Now       time.Time         // the database's clock
+	Asked     time.Time         // by the host's clock: Now is not earlier
+	Answered  time.Time         // by the host's clock: Now is not later
+	Due       bool              // there are tasks to claim
+	Ready     bool              // queued ticks may have to be tended
+	Open      bool              // there are rows of periodic_open
+	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs, or to judge a finish_by; zero: nothing is open
+	Stray     bool              // tasks have been due for a while whose sinks are not among OnlySinks
+	Next      time.Time         // the earliest NextRun after Now of tasks that could be claimed, or end of a pause; zero: none
+	Marked    time.Time         // the earliest mark; zero: none
+	Versions  map[string]string // of the tasks left out, by id: changes with an edit
 	// Calendars is another number once a calendar has changed.
 	Calendars int64
 }
@@ -146,7 +146,7 @@ type Tended struct {
 type Follow struct {
 	Queues  periodic.Submitters
 	Known   []periodic.Sink // all queues of the scheduler, the built-in ones too
-	Without []periodic.Sink // queues that cannot be used
+	Exclude []periodic.Sink // queues that cannot be used
 	After   string          // only tasks with ids after this one
 	Limit   int
 }
@@ -185,16 +185,22 @@ type Claim struct {
 	// time, and locks none. It leaves out those with queued ticks, which can go as soon as a
 	// job ends.
 	Ahead time.Duration
-	// Beyond leaves out the tasks whose NextRun is earlier, or the same and whose id is not
-	// behind that one; without an id, all whose NextRun is not later. For Ahead.
-	Beyond  periodic.TickKey
-	Without Apart
+	// Beyond leaves out the tasks up to this one in the order of NextRun and id; without an id, all
+	// whose NextRun is not later. For Ahead.
+	Beyond  Cursor
+	Exclude Exclude
 	Only    []string // ids of the tasks to choose from; nil: all
+}
+
+// Cursor is a place in the order of tasks by NextRun and id.
+type Cursor struct {
+	NextRun time.Time
+	TaskID  string
 }
 
 // Tx is a transaction of a [Store].
 type Tx interface {
-	plainTx
+	oneStatementTx
 	// Now is the database's time at the start of the transaction.
 	Now() time.Time
 	// DBTX runs the statements of a [sink.Submitter].
@@ -204,15 +210,15 @@ type Tx interface {
 	// their number.
 	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
 	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
-	// returns them with their calendars and without Args: first those whose NextRun has come, earliest first, then
-	// unplanned ones, then those with a queued tick and no pending job. It passes
-	// over rows that others have locked.
+	// returns them by NextRun and id, with their calendars and without Args. If there are more than the
+	// limit, it prefers those whose NextRun has come, earliest first, then unplanned ones, then those with
+	// a queued tick and no pending job. It passes over rows that others have locked.
 	Claim(ctx context.Context, c Claim) ([]periodic.Task, error)
 	// Ticks returns, by task, the due times of the queued ticks of some tasks,
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [bounds.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (Recorded, error)
-	// Advance writes Due, NextRun, Problem, Hold and Counted of the plans' tasks, and returns the ids of those
+	// Advance writes Due, NextRun, Problem, ProbeUntil and TickCount of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
@@ -232,25 +238,25 @@ type Tx interface {
 	SetProblem(ctx context.Context, id, problem string) error
 }
 
-// plainTx is what a transaction can do for plans that are plain.
-type plainTx interface {
-	// Renew asks for the time again. Now returns it from then on.
-	Renew(ctx context.Context) error
-	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
+// oneStatementTx is what a transaction can do for plans that are plain.
+type oneStatementTx interface {
+	// RefreshNow asks for the time again. Now returns it from then on.
+	RefreshNow(ctx context.Context) error
+	// SubmitAtOnce does for plans that are plain, with nothing to say about their ticks, what
 	// Advance, Record and Submit of their queue do, with one statement. can is false if the
 	// database cannot do that for this queue; then it has done nothing. Without plans it does
 	// beforehand what can be done without them.
-	SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []Left, can bool, err error)
+	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []Unsubmitted, can bool, err error)
 }
 
 // ErrSuppressed is the error of a task that does not advance although it is locked.
 var ErrSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
 
-// Left is a plan that SubmitPlain has not written as a whole.
-type Left struct {
-	TaskID string `db:"task_id"`
-	Kept   bool   // the task has advanced
-	Ticked bool   // and its tick was recorded; the queue did not take its job
+// Unsubmitted is a plan of SubmitAtOnce whose job was not added, and how far it came.
+type Unsubmitted struct {
+	TaskID   string `db:"task_id"`
+	Advanced bool   // the task has advanced
+	Recorded bool   // and its tick was recorded; the queue did not take its job
 }
 
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.

@@ -8,35 +8,36 @@ import (
 )
 
 // duty is one thing that the loop does. It names when it is due, by the host's clock; the zero
-// time means: not until something has changed.
+// time means: not until something has changed. soft ends when the scheduler is to stop: begin nothing new.
+// hard ends when what is in flight has to stop, too.
 type duty struct {
 	due func() time.Time
-	do  func(running, working context.Context) error
+	do  func(soft, hard context.Context) error
 }
 
 // duties is what a loop does. Of those that are due, the first goes first: what has to be on
-// time, then what the last look has found, then the next look, then the rest.
+// time, then what the last poll has found, then the next poll, then the rest.
 func duties(l *loop) []duty {
 	return []duty{
-		{when(&l.starts), l.begin},
-		{func() time.Time { return l.clock.byHost(l.ahead.begins()) }, l.submitDue},
-		{func() time.Time { return l.clock.byHost(l.ahead.backlog) }, l.drainExpected},
-		{func() time.Time { return now(l.beside.failed != nil) }, l.beside.fail},
-		{func() time.Time { return l.clock.byHost(l.ahead.wake) }, l.lookAhead},
-		{when(&l.stale), l.clearStale},
-		{when(&l.ready), l.tend},
-		{when(&l.overdue), l.drainFound},
-		{func() time.Time { return l.lookAt }, l.look},
-		{func() time.Time { return l.beside.retries(l.aside) }, l.retryAside},
+		{dueWhile(&l.ownMarksUncleared), l.clearOwnMarks},
+		{func() time.Time { return l.clock.byHost(l.prepared.openAt()) }, l.submitDue},
+		{func() time.Time { return l.clock.byHost(l.prepared.unpreparedAt) }, l.drainUnprepared},
+		{func() time.Time { return dueIf(l.background.err != nil) }, l.background.takeError},
+		{func() time.Time { return l.clock.byHost(l.prepared.prepareAt) }, l.prepareSoon},
+		{dueWhile(&l.stale), l.clearStale},
+		{dueWhile(&l.ready), l.tend},
+		{dueWhile(&l.foundDue), l.drainFound},
+		{func() time.Time { return l.pollAt }, l.poll},
+		{func() time.Time { return l.background.nextRetry(l.aside) }, l.retryAside},
 		{l.slow.next, l.slow.take},
 		{l.queued.next, l.follow},
 	}
 }
 
-// when is when to do a duty that waits for nothing but a fact.
-func when(fact *bool) func() time.Time { return func() time.Time { return now(*fact) } }
+// dueWhile is when to do a duty that waits for nothing but a fact.
+func dueWhile(fact *bool) func() time.Time { return func() time.Time { return dueIf(*fact) } }
 
-func now(isDue bool) time.Time {
+func dueIf(isDue bool) time.Time {
 	if isDue {
 		return atOnce
 	}
@@ -48,39 +49,39 @@ var atOnce = time.Unix(0, 0)
 
 // agenda is the list of duties, and what they leave for each other.
 type agenda struct {
-	duties  []duty
-	starts  bool      // the marks of this worker's name are not cleared yet
-	lookAt  time.Time // by the host's clock
-	overdue bool      // the last look has seen due tasks, or queued ticks can go on
-	ready   bool      // it has seen queued ticks that may have to be tended
-	stale   bool      // it has seen a mark that has expired
-	waits   waits
+	duties            []duty
+	ownMarksUncleared bool      // the marks of this worker's name are not cleared yet
+	pollAt            time.Time // by the host's clock
+	foundDue          bool      // the last poll has seen due tasks, or queued ticks can go on
+	ready             bool      // it has seen queued ticks that may have to be tended
+	stale             bool      // it has seen a mark that has expired
+	waits             waits
 }
 
-// waits is what keeps due tasks waiting, since the last look.
+// waits is what keeps due tasks waiting, since the last poll.
 type waits struct {
-	untold     bool
+	unreported bool
 	locked     bool // somebody else has locked due rows, or expired marks
 	passedOver bool // claims have moved none of the due tasks
 	replaces   bool // a job that is to be replaced is locked
 }
 
-// again has the loop look at once: something was done, or has changed.
-func (g *agenda) again() { g.lookAt = atOnce }
+// pollNow has the loop poll at once: something was done, or has changed.
+func (g *agenda) pollNow() { g.pollAt = atOnce }
 
-// sooner has the loop look after a while at the latest.
-func (g *agenda) sooner(wait time.Duration) {
-	if at := time.Now().Add(max(wait, clockSlack)); at.Before(g.lookAt) {
-		g.lookAt = at
+// pollWithin has the loop poll after a while at the latest.
+func (g *agenda) pollWithin(wait time.Duration) {
+	if at := time.Now().Add(max(wait, clockSlack)); at.Before(g.pollAt) {
+		g.pollAt = at
 	}
 }
 
 // step does the first duty that is due. It reports whether there was one.
-func (g *agenda) step(running, working context.Context) (bool, error) {
+func (g *agenda) step(soft, hard context.Context) (bool, error) {
 	now := time.Now()
 	for _, d := range g.duties {
 		if at := d.due(); !at.IsZero() && !at.After(now) {
-			return true, d.do(running, working)
+			return true, d.do(soft, hard)
 		}
 	}
 	return false, nil
@@ -96,59 +97,59 @@ func (g *agenda) next(most time.Duration) time.Duration {
 	return most
 }
 
-// begin clears the marks of this worker's name, which an earlier process may have left.
-func (l *loop) begin(_, working context.Context) error {
-	if _, err := l.clearMarks(working, l.cfg.Name); err != nil {
+// clearOwnMarks clears the marks of this worker's name, which an earlier process may have left.
+func (l *loop) clearOwnMarks(_, hard context.Context) error {
+	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
 		return err
 	}
 	crashpoint.At("scheduler/begun")
-	l.starts, l.queued.untended, l.delayed.fresh = false, true, true
-	l.again()
+	l.ownMarksUncleared, l.queued.untended, l.delayed.fresh = false, true, true
+	l.pollNow()
 	return nil
 }
 
-// drainExpected submits what a look has seen coming and could not be prepared.
-func (l *loop) drainExpected(running, working context.Context) error {
-	l.ahead.backlog = time.Time{}
-	l.again()
-	return l.drain(running, working)
+// drainUnprepared submits what a poll has seen coming and could not be prepared.
+func (l *loop) drainUnprepared(soft, hard context.Context) error {
+	l.prepared.unpreparedAt = time.Time{}
+	l.pollNow()
+	return l.drain(soft, hard)
 }
 
-// drainFound submits what a look has found due.
-func (l *loop) drainFound(running, working context.Context) error {
-	l.overdue, l.progress = false, false
-	if err := l.drain(running, working); err != nil {
+// drainFound submits what a poll has found due.
+func (l *loop) drainFound(soft, hard context.Context) error {
+	l.foundDue, l.progress = false, false
+	if err := l.drain(soft, hard); err != nil {
 		return err
 	}
 	if l.progress {
-		l.again()
+		l.pollNow()
 		return nil
 	}
 	l.waits.locked, l.waits.passedOver = true, true
-	l.sooner(lockedRetry)
+	l.pollWithin(lockedRetry)
 	return nil
 }
 
 // tend looks after queued ticks whose wait may be over.
-func (l *loop) tend(_, working context.Context) error {
+func (l *loop) tend(_, hard context.Context) error {
 	l.ready = false
-	tended, err := l.queued.tend(working)
+	tended, err := l.queued.tend(hard)
 	if err != nil {
 		return err
 	}
-	l.overdue = l.overdue || tended.Ready
+	l.foundDue = l.foundDue || tended.Ready
 	if tended.More {
-		l.again()
+		l.pollNow()
 	}
 	if l.waits.replaces = tended.Again; tended.Again {
-		l.sooner(lockedRetry)
+		l.pollWithin(lockedRetry)
 	}
 	return nil
 }
 
 // follow looks at open jobs of queues that do not tell when they end.
-func (l *loop) follow(_, working context.Context) error {
-	l.queued.follow(working)
-	l.again()
+func (l *loop) follow(_, hard context.Context) error {
+	l.queued.follow(hard)
+	l.pollNow()
 	return nil
 }

@@ -62,9 +62,9 @@ type preceded struct {
 
 func (preceded) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return true, nil }
 
-func (p preceded) Locked(context.Context, time.Duration, taskdb.Apart) ([]taskdb.LockedTask, error) {
+func (p preceded) Locked(context.Context, time.Duration, taskdb.Exclude) ([]taskdb.LockedTask, error) {
 	if p.works {
-		return []taskdb.LockedTask{{Key: "another"}}, nil
+		return []taskdb.LockedTask{{ID: "another"}}, nil
 	}
 	return nil, nil
 }

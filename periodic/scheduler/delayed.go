@@ -14,7 +14,7 @@ import (
 )
 
 // delayed remembers what keeps the scheduler from deciding ticks in time, for the records of
-// those that are missed. The loop owns it; why is safe for concurrent use.
+// those that are missed. The loop owns it; missedBecause is safe for concurrent use.
 type delayed struct {
 	store   taskdb.Watcher
 	clock   *clock
@@ -24,9 +24,9 @@ type delayed struct {
 	cause   error     // of the first that failed
 	fresh   bool      // no round has worked since the scheduler began, or became the leader
 
-	since  time.Time            // claims have passed over due tasks since then; zero: over none
-	looked time.Time            // when the scheduler asked who has locked their rows
-	named  map[string]time.Time // by key: since when
+	since        time.Time            // claims have passed over due tasks since then; zero: over none
+	askedHolders time.Time            // when the scheduler asked who has locked their rows
+	named        map[string]time.Time // by key: since when
 
 	mu     sync.Mutex // of what follows; its times are of the database's clock
 	began  time.Time  // the scheduler has scheduled since then; zero: not yet
@@ -79,9 +79,9 @@ func (d *delayed) over(of string) {
 	}
 }
 
-// why says why the ticks of a task were not decided in time, as far as this scheduler
+// missedBecause says why the ticks of a task were not decided in time, as far as this scheduler
 // knows; empty: it did not run.
-func (d *delayed) why(t *periodic.Task) string {
+func (d *delayed) missedBecause(t *periodic.Task) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	due, row, sink := t.NextRun, t.ID, ofSink(t.Sink)
@@ -133,13 +133,13 @@ func (d *delayed) woke(asleep time.Time, wait time.Duration) {
 // who has locked them, and then asks again. Schedulers lock each other's rows for less.
 const lockedNotice = 2 * time.Second
 
-// ends notes what a look and what came of it have left waiting. It says once whose rows are locked,
+// reportLocked notes what a poll and what came of it have left waiting. It says once whose rows are locked,
 // and once that they can be claimed again.
-func (d *delayed) ends(ctx context.Context, left *waits, without taskdb.Apart) {
-	if !left.untold {
+func (d *delayed) reportLocked(ctx context.Context, left *waits, exclude taskdb.Exclude) {
+	if !left.unreported {
 		return
 	}
-	left.untold = false
+	left.unreported = false
 	if left.locked {
 		d.observe(Event{Kind: EventLocked})
 	}
@@ -154,26 +154,26 @@ func (d *delayed) ends(ctx context.Context, left *waits, without taskdb.Apart) {
 	case d.since.IsZero():
 		d.since = now
 	}
-	if now.Sub(d.since) < lockedNotice || now.Sub(d.looked) < lockedNotice {
+	if now.Sub(d.since) < lockedNotice || now.Sub(d.askedHolders) < lockedNotice {
 		return
 	}
-	d.looked = now
-	list, err := d.store.Locked(ctx, lockedNotice, without)
+	d.askedHolders = now
+	list, err := d.store.Locked(ctx, lockedNotice, exclude)
 	if err != nil {
 		return // the rounds meet the same error, and report it
 	}
 	still := map[string]bool{}
 	for _, t := range list {
-		still[t.Key] = true
-		if _, known := d.named[t.Key]; known {
+		still[t.ID] = true
+		if _, known := d.named[t.ID]; known {
 			continue
 		}
 		if d.named == nil {
 			d.named = map[string]time.Time{}
 		}
-		d.named[t.Key] = d.since
-		d.add(delay{of: t.Key, cause: "its row was locked by " + t.Who, from: d.clock.now()})
-		d.observe(Event{Kind: EventHeld, ID: t.Key, Problem: t.Holder})
+		d.named[t.ID] = d.since
+		d.add(delay{of: t.ID, cause: "its row was locked by " + t.Who, from: d.clock.now()})
+		d.observe(Event{Kind: EventHeld, ID: t.ID, Problem: t.Holder})
 	}
 	d.freeBut(still, now)
 }

@@ -49,7 +49,7 @@ func TestDelayed(t *testing.T) {
 			t.Parallel()
 			d := &delayed{clock: &clock{}}
 			c.before(d)
-			if got := d.why(&periodic.Task{ID: "t", Sink: periodic.SinkJob, Due: at(c.due), NextRun: at(c.due)}); got != c.want {
+			if got := d.missedBecause(&periodic.Task{ID: "t", Sink: periodic.SinkJob, Due: at(c.due), NextRun: at(c.due)}); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

@@ -85,9 +85,9 @@ func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
 }
 
 // peeked notes when it is the turn of a job.
-func (e *ends) peeked(p taskdb.Peek) {
-	if !p.Look.IsZero() {
-		e.within(p.Look.Sub(p.Now))
+func (e *ends) peeked(p taskdb.Work) {
+	if !p.AskEndsAt.IsZero() {
+		e.within(p.AskEndsAt.Sub(p.Now))
 	}
 }
 

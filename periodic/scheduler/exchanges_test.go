@@ -92,7 +92,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
 		set(due.Add(-batch.MaxEarly))
-		b, err := c.Look(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
+		b, err := c.Prepare(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("claimed %+v, %v", b, err)
 		}
@@ -130,7 +130,7 @@ func TestPlanDoesNotOutliveItsSessions(t *testing.T) {
 		ahead.Store(false)
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
-		b, err := c.Look(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second, Only: []string{id}})
+		b, err := c.Prepare(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second, Only: []string{id}})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("read %+v, %v", b, err)
 		}

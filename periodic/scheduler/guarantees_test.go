@@ -200,7 +200,7 @@ func (f *fixture) between(act func()) {
 	}
 	defer db.Close()
 	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Queues(nil))
-	b, err := c.Look(f.Context(), storetest.Patience, taskdb.Claim{Limit: 100, Ahead: time.Hour})
+	b, err := c.Prepare(f.Context(), storetest.Patience, taskdb.Claim{Limit: 100, Ahead: time.Hour})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -20,9 +20,9 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Peek(ctx context.Context, without taskdb.Apart) (taskdb.Peek, error) {
+func (h *hooked) Peek(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
 	h.peeks.Add(1)
-	return h.Store.Peek(ctx, without)
+	return h.Store.Poll(ctx, exclude)
 }
 
 func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
@@ -48,8 +48,8 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
-	left, can, err = tx.Tx.SubmitPlain(ctx, queue, plans)
+func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
 	}

@@ -24,8 +24,9 @@ const lockedRetry = 250 * time.Millisecond
 // clockSlack is the least time to sleep: clocks advance by no finer steps.
 const clockSlack = time.Millisecond
 
-// loop is what the scheduler's one goroutine owns. Work that may have to wait for
-// somebody's lock is done beside it, by functions that return their findings.
+// loop is what the scheduler's one goroutine owns. Three things run beside it, and hand over what they find:
+// batches in flight (submitter.results), searches and slow tasks that may have to wait for somebody's lock
+// (background.found), and what asks for the ends of jobs (ends, with a goroutine and state of its own).
 type loop struct {
 	cfg     *Config
 	store   taskdb.Store
@@ -38,18 +39,18 @@ type loop struct {
 
 	agenda
 
-	ahead    ahead
-	beside   *beside
-	aside    *aside.Aside
-	queued   *queued
-	delayed  delayed
-	clock    clock
-	done     done
-	ends     *ends // safe for concurrent use
-	slow     *slow
-	progress bool // a batch has moved a task
-	trouble  aside.Trouble
-	broke    bool // a sink broke, perhaps in another way than before
+	prepared   prepared
+	background *background
+	aside      *aside.Aside
+	queued     *queued
+	delayed    delayed
+	clock      clock
+	watermark  watermark
+	ends       *ends // safe for concurrent use
+	slow       *slow
+	progress   bool // a batch has moved a task
+	trouble    aside.Trouble
+	broke      bool // a sink broke, perhaps in another way than before
 }
 
 // newLoop returns the loop of a scheduler.
@@ -57,94 +58,94 @@ func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan
 	queues := store.Queues(cfg.Submitters)
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
-		batches: batch.New(worker, r.update, queues),
-		beside:  &beside{found: make(chan search.Findings)},
-		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
+		batches:    batch.New(worker, r.update, queues),
+		background: &background{found: make(chan search.Findings)},
+		aside:      aside.New(slices.Sorted(maps.Keys(queues))),
 	}
-	l.batches.Hooks, l.batches.Tracer, l.batches.Late = cfg.Hooks, cfg.Tracer, l.delayed.why
+	l.batches.Hooks, l.batches.Tracer, l.batches.MissedBecause = cfg.Hooks, cfg.Tracer, l.delayed.missedBecause
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
 	l.ends = newEnds(store, cfg, r)
 	l.trouble = aside.Trouble{Store: store, Worker: worker}
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault, Fed: store.Fed}
 	l.queued = &queued{
-		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{due: atOnce, limit: followLimit},
+		cfg: cfg, store: store, search: l.search, aside: l.aside, background: l.background, follower: follower{due: atOnce, limit: followLimit},
 	}
 	l.slow = &slow{
-		search: l.search, lanes: 1, tasks: &l.aside.Tasks, apart: l.aside.Apart, beside: l.beside,
+		search: l.search, lanes: 1, tasks: &l.aside.Tasks, exclude: l.aside.Exclude, background: l.background,
 		clock: &l.clock, delayed: &l.delayed, observe: cfg.observe,
 	}
 	l.duties = duties(l)
 	return l
 }
 
-// run schedules until running ends, then finishes the batches in flight unless
-// working ends too. If it ended by itself, it returns why.
-func (l *loop) run(running, working context.Context) error {
+// run schedules until soft ends, then finishes the batches in flight unless
+// hard ends too. If it ended by itself, it returns why.
+func (l *loop) run(soft, hard context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	l.ahead.enable(l)
-	l.starts = true
-	for running.Err() == nil {
+	l.prepared.enable(l)
+	l.ownMarksUncleared = true
+	for soft.Err() == nil {
 		if !l.role.schedules() {
-			if err := l.standBy(running); err != nil {
+			if err := l.standBy(soft); err != nil {
 				return err
 			}
 			continue
 		}
-		l.beside.arrived(l.absorb)
-		did, err := l.step(running, working)
+		l.background.receive(l.handleFindings)
+		did, err := l.step(soft, hard)
 		if errors.Is(err, leader.ErrLost) || did && err == nil {
 			continue
 		}
-		wait := l.rest(running, err, &retry)
-		if err != nil || l.beside.workers == 0 { // else what is done beside the loop may fail yet
+		wait := l.endRound(soft, err, &retry)
+		if err != nil || l.background.workers == 0 { // else what runs in the background may fail yet
 			l.pulse.Beat(err)
 			l.role.judge(err)
-			l.trouble.Publish(working, err, l.aside.Tasks.Why())
+			l.trouble.Publish(hard, err, l.aside.Tasks.Why())
 		}
 		asleep := time.Now()
-		_ = l.sleep(running, wait) // the loop checks whether it has to end
+		_ = l.sleep(soft, wait) // the loop checks whether it has to end
 		l.delayed.woke(asleep, wait)
 	}
-	l.finish()
+	l.stopWork()
 	return nil
 }
 
-// standBy waits until this scheduler may schedule, or running ends. An error means that it never will.
-func (l *loop) standBy(running context.Context) error {
-	l.starts = true
-	l.finish()
+// standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
+func (l *loop) standBy(soft context.Context) error {
+	l.ownMarksUncleared = true
+	l.stopWork()
 	l.pulse.Waits()
-	err := l.role.await(running)
-	if err != nil && running.Err() == nil {
+	err := l.role.await(soft)
+	if err != nil && soft.Err() == nil {
 		return err
 	}
 	l.pulse.Beat(nil)
 	return nil
 }
 
-// rest ends a round, which is what the loop does between two sleeps: no duty is due, or one has
+// endRound ends a round, which is what the loop does between two sleeps: no duty is due, or one has
 // failed. It returns how long to sleep.
-func (l *loop) rest(running context.Context, err error, retry *service.Backoff) time.Duration {
+func (l *loop) endRound(soft context.Context, err error, retry *service.Backoff) time.Duration {
 	if err != nil {
 		l.cfg.fail("schedule", err)
 		l.delayed.failed(err)
-		l.ahead.drop()
-		l.again()
+		l.prepared.drop()
+		l.pollNow()
 		return retry.Next()
 	}
-	if l.beside.workers == 0 {
+	if l.background.workers == 0 {
 		retry.Reset()
 	}
-	l.delayed.ends(running, &l.waits, l.aside.Apart())
+	l.delayed.reportLocked(soft, &l.waits, l.aside.Exclude())
 	return l.next(l.cfg.PollInterval)
 }
 
 // once schedules until nothing is due. It returns the first error.
 func (l *loop) once(ctx context.Context) error {
-	defer l.finish()
-	l.starts = true
+	defer l.stopWork()
+	l.ownMarksUncleared = true
 	for tries := 0; ; {
-		l.beside.arrived(l.absorb)
+		l.background.receive(l.handleFindings)
 		did, err := l.step(ctx, ctx)
 		if err != nil {
 			return err
@@ -152,35 +153,35 @@ func (l *loop) once(ctx context.Context) error {
 		if did {
 			continue
 		}
-		l.delayed.ends(ctx, &l.waits, l.aside.Apart())
+		l.delayed.reportLocked(ctx, &l.waits, l.aside.Exclude())
 		// Rows that others have locked, and what fails alone, are tried again a few
 		// times.
 		waits := l.waits.locked || l.waits.replaces
-		if l.beside.workers == 0 && l.aside.Waits() && tries < maxTries {
+		if l.background.workers == 0 && l.aside.Waits() && tries < maxTries {
 			tries++
 			waits = true
 		}
-		if l.beside.workers+l.beside.slow == 0 && !waits {
+		if l.background.workers+l.background.slowWorkers == 0 && !waits {
 			l.ends.once(ctx)
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {
 			return fmt.Errorf("due tasks are locked by another transaction: %w", err)
 		}
-		l.again()
+		l.pollNow()
 	}
 }
 
 // maxTries is how often once retries what fails alone.
 const maxTries = 4
 
-// finish waits for the work beside the loop, and gives up what is prepared.
-func (l *loop) finish() {
-	for l.beside.workers+l.beside.slow > 0 {
-		l.absorb(<-l.beside.found)
+// stopWork waits for the work in the background, and gives up what is prepared.
+func (l *loop) stopWork() {
+	for l.background.workers+l.background.slowWorkers > 0 {
+		l.handleFindings(<-l.background.found)
 	}
-	l.beside.failed = nil
-	l.ahead.drop()
+	l.background.err = nil
+	l.prepared.drop()
 	crashpoint.At("scheduler/stopped")
 }
 
@@ -188,7 +189,7 @@ func (l *loop) finish() {
 // returns. It ends to the millisecond when a task is due, or the transaction of one that is prepared can begin.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	var due time.Time
-	for _, at := range []time.Time{l.clock.byHost(l.ahead.begins()), l.clock.byHost(l.ahead.backlog)} {
+	for _, at := range []time.Time{l.clock.byHost(l.prepared.openAt()), l.clock.byHost(l.prepared.unpreparedAt)} {
 		if left := time.Until(at) - timerSlack; !at.IsZero() && left <= wait {
 			due, wait = at, left
 		}
@@ -198,11 +199,11 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case f := <-l.beside.found:
-		l.absorb(f)
+	case f := <-l.background.found:
+		l.handleFindings(f)
 	case <-l.wake:
-		l.done.forget()
-		l.again()
+		l.watermark.reset()
+		l.pollNow()
 	case <-timer.C:
 		waitUntil(due)
 	}

@@ -18,14 +18,14 @@ import (
 // queue tells when a job ends, by a trigger; about other queues the scheduler has to
 // ask. The loop owns it.
 type queued struct {
-	cfg      *Config
-	store    taskdb.Store
-	search   search.Searcher
-	aside    *aside.Aside
-	beside   *beside
-	follower follower
-	untended bool // queued ticks that have no entry in periodic_ready have to be found
-	open     bool // the last look has seen jobs that queued ticks may wait for
+	cfg        *Config
+	store      taskdb.Store
+	search     search.Searcher
+	aside      *aside.Aside
+	background *background
+	follower   follower
+	untended   bool // queued ticks that have no entry in periodic_ready have to be found
+	open       bool // the last poll has seen jobs that queued ticks may wait for
 }
 
 // tend handles queued ticks whose wait may be over, unless the table job is there and
@@ -35,10 +35,10 @@ func (q *queued) tend(ctx context.Context) (taskdb.Tended, error) {
 	if unusable || q.aside.Queued.Held() {
 		return taskdb.Tended{}, nil
 	}
-	tended, err := q.store.Tend(ctx, q.untended, q.aside.Apart())
+	tended, err := q.store.Tend(ctx, q.untended, q.aside.Exclude())
 	q.untended = q.untended && err != nil
 	if err != nil && q.search.Faults.Isolatable(err) { // perhaps somebody has locked that table
-		q.beside.start(func() search.Findings {
+		q.background.start(func() search.Findings {
 			bad, probed := q.search.Probe(ctx, []periodic.Sink{periodic.SinkJob})
 			if probed == nil && len(bad) == 0 {
 				return search.Findings{Queued: &err}
@@ -52,7 +52,7 @@ func (q *queued) tend(ctx context.Context) (taskdb.Tended, error) {
 
 // apart stops serving queued ticks for a while, because periodic_ready cannot be read.
 // Other ticks go on.
-func (q *queued) apart(err error) {
+func (q *queued) setAside(err error) {
 	if q.aside.Queued.Add(time.Now()) {
 		q.cfg.fail("look for queued ticks; others go on", err)
 	}
@@ -70,7 +70,7 @@ func (q *queued) next() time.Time {
 func (q *queued) follow(ctx context.Context) {
 	now := time.Now()
 	found, err := q.store.Follow(ctx, taskdb.Follow{
-		Queues: q.cfg.Submitters, Known: q.aside.Sinks.Known, Without: q.aside.Sinks.Keys(),
+		Queues: q.cfg.Submitters, Known: q.aside.Sinks.Known, Exclude: q.aside.Sinks.Keys(),
 		After: q.follower.after, Limit: q.follower.limit,
 	})
 	if err == nil {
@@ -81,10 +81,10 @@ func (q *queued) follow(ctx context.Context) {
 		return // said already
 	}
 	q.cfg.fail("look at open jobs", err)
-	if !q.search.Faults.Isolatable(err) || q.beside.full() {
+	if !q.search.Faults.Isolatable(err) || q.background.full() {
 		return
 	}
-	q.beside.start(func() search.Findings {
+	q.background.start(func() search.Findings {
 		bad, err := q.search.Probe(ctx, slices.Sorted(maps.Keys(q.cfg.Submitters)))
 		return search.Findings{Sinks: bad, Err: err}
 	})

@@ -36,12 +36,12 @@ func (f *fixture) waiting(tasks, ticks int) {
 }
 
 // peek looks for due tasks as a scheduler does.
-func (f *fixture) peek() taskdb.Peek {
+func (f *fixture) peek() taskdb.Work {
 	f.Helper()
-	peek, err := f.db.Periodic().Peek(f.Context(), taskdb.Apart{})
+	peek, err := f.db.Periodic().Poll(f.Context(), taskdb.Exclude{})
 	for more := peek.Ready; more && err == nil; {
 		var tended taskdb.Tended
-		tended, err = f.db.Periodic().Tend(f.Context(), false, taskdb.Apart{})
+		tended, err = f.db.Periodic().Tend(f.Context(), false, taskdb.Exclude{})
 		peek.Due, more = peek.Due || tended.Ready, tended.More
 	}
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 )
 
 // A batch takes as long as its slowest row. One that takes much longer than others of its size is
-// searched: its tasks are taken beside the loop, in ever smaller parts.
+// searched: its tasks are taken in the background, in ever smaller parts.
 
-// slow finds the tasks that are slow, and takes them beside the loop, which owns it.
+// slow finds the tasks that are slow, and takes them in the background. The loop owns it.
 type slow struct {
-	search  search.Searcher
-	lanes   int // how many parts are taken at a time; 1: all writers wait for them
-	tasks   *aside.Tasks
-	apart   func() taskdb.Apart
-	beside  *beside
-	clock   *clock
-	delayed *delayed
-	observe func(Event)
+	search     search.Searcher
+	lanes      int // how many parts are taken at a time; 1: all writers wait for them
+	tasks      *aside.Tasks
+	exclude    func() taskdb.Exclude
+	background *background
+	clock      *clock
+	delayed    *delayed
+	observe    func(Event)
 
-	usual time.Duration // how long each row takes, on average
-	rest  time.Time     // by the host's clock: no part is taken before
+	usual     time.Duration // how long each row takes, on average
+	notBefore time.Time     // by the host's clock: no part is taken before
 }
 
 const (
@@ -63,12 +63,12 @@ func (s *slow) submitted(done *batch.Outcome) {
 	isSlow := s.isSlow(rows, done.Took, slowBatch)
 	if s.learn(rows, done.Took); isSlow {
 		s.busy(done.Took)
-		s.blame(s.tasks.Suspect(s.again(done), time.Now()), done.Took)
+		s.blame(s.tasks.Suspect(s.nextDue(done), time.Now()), done.Took)
 	}
 }
 
-// again is when the tasks of a batch fall due next, by their keys and the host's clock.
-func (s *slow) again(done *batch.Outcome) map[string]time.Time {
+// nextDue is when the tasks of a batch fall due next, by their keys and the host's clock.
+func (s *slow) nextDue(done *batch.Outcome) map[string]time.Time {
 	when := make(map[string]time.Time, len(done.Kept))
 	for _, p := range done.Kept {
 		when[p.Task.ID] = time.Now().Add(s.clock.until(p.NextRun))
@@ -93,34 +93,34 @@ func (s *slow) blame(key string, took time.Duration) {
 // next is when to take the next part; zero: there is none, or no lane for it.
 func (s *slow) next() time.Time {
 	next := s.tasks.SlowNext()
-	if next.IsZero() || s.beside.slow >= s.lanes {
+	if next.IsZero() || s.background.slowWorkers >= s.lanes {
 		return time.Time{}
-	} else if next.Before(s.rest) {
-		return s.rest
+	} else if next.Before(s.notBefore) {
+		return s.notBefore
 	}
 	return next
 }
 
-// take takes, beside the loop, a part that is due.
-func (s *slow) take(running, _ context.Context) error {
-	p, without := s.tasks.SlowDue(time.Now()), s.apart()
-	keys := p.Keys
-	s.beside.slow++
-	s.beside.run(func() search.Findings { return s.search.Timed(running, p, keys, without) })
+// take takes, in the background, a part that is due.
+func (s *slow) take(soft, _ context.Context) error {
+	p, exclude := s.tasks.SlowDue(time.Now()), s.exclude()
+	keys := p.Keys // the part is the loop's
+	s.background.slowWorkers++
+	s.background.run(func() search.Findings { return s.search.Timed(soft, p, keys, exclude) })
 	return nil
 }
 
 // took applies the findings of a part.
 func (s *slow) took(f search.Findings) {
-	s.beside.slow--
+	s.background.slowWorkers--
 	when, took, isSlow, now := map[string]time.Time{}, time.Duration(0), false, time.Now()
-	if len(f.Done) == 1 && len(f.SetAside) == 0 {
-		done := &f.Done[0].Outcome
-		when, took = s.again(done), done.Took
+	if len(f.Committed) == 1 && len(f.SetAside) == 0 {
+		done := &f.Committed[0].Outcome
+		when, took = s.nextDue(done), done.Took
 		isSlow = s.isSlow(len(done.Kept), took, slowPart)
 	}
 	if s.lanes == 1 {
-		s.rest = now.Add(took)
+		s.notBefore = now.Add(took)
 	}
 	if isSlow {
 		s.busy(took)

@@ -91,7 +91,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			f.exec("DELETE FROM job")
 			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'daily')")
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(due), utc(due))
-			b, err := c.Look(f.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
+			b, err := c.Prepare(f.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
 			if err != nil || len(b.Plans) != 1 {
 				f.Fatalf("%s: read %+v, %v", name, b, err)
 			}

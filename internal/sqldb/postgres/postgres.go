@@ -22,17 +22,17 @@ const lockRows = " FOR UPDATE SKIP LOCKED"
 func (d *dialect) Words() sqldb.Words {
 	const now = `SELECT clock_timestamp() AT TIME ZONE 'UTC'`
 	return sqldb.Words{
-		LockRows:   lockRows,
-		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
-		RowColumns: ", xmin, ctid",
-		PlaceSQL:   "{}ctid::text",
-		Closed:     d.server.Closed,
-		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
-		ShareRows:  " FOR SHARE",
-		Greatest:   "greatest",
-		Least:      "least",
-		Stall:      max(d.options.IdleTimeout, d.options.StatementTimeout),
-		System:     sqldb.Postgres,
+		ForUpdate:      lockRows,
+		ForNoKeyUpdate: " FOR NO KEY UPDATE OF t SKIP LOCKED",
+		RowColumns:     ", xmin, ctid",
+		RowIDSQL:       "{}ctid::text",
+		Closed:         d.server.Closed,
+		VersionSQL:     "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
+		ShareRows:      " FOR SHARE",
+		Greatest:       "greatest",
+		Least:          "least",
+		Stall:          max(d.options.IdleTimeout, d.options.StatementTimeout),
+		System:         sqldb.Postgres,
 
 		EndedGrace: endedGrace,
 		Version:    "SHOW server_version",

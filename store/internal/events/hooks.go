@@ -185,7 +185,7 @@ func (s Outbox) pruneHooks(ctx context.Context, age time.Duration, limit int) (r
 	err = s.db.updateOutbox(ctx, false, func(tx *Tx) error {
 		var old []string
 		if err := tx.Select(ctx, &old, `SELECT event_id FROM outbox_message WHERE published < $1 AND `+isHookMessage+`
-			ORDER BY published LIMIT $2`+tx.SQL().LockRows, sqldb.Timestamp(tx.Now().Add(-age)), limit); err != nil || len(old) == 0 {
+			ORDER BY published LIMIT $2`+tx.SQL().ForUpdate, sqldb.Timestamp(tx.Now().Add(-age)), limit); err != nil || len(old) == 0 {
 			return err
 		}
 		r, err := tx.Texts(1, old)

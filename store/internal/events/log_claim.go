@@ -114,7 +114,7 @@ func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics, 
 	free := `SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM ` + r.SQL + ` AS v)
 		AND (expires IS NULL OR expires <= $3 OR holder IS NULL OR holder = $4 OR holder IN (SELECT value FROM ` + e.SQL + ` AS e))`
 	var leases []leaseRow
-	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().LockRows+`)
+	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().ForUpdate+`)
 		UPDATE event_offset SET holder = $4, token = token + 1, expires = $6 FROM free
 		WHERE group_ = $2 AND topic = name RETURNING topic, token`,
 		r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder, e.Param, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {

@@ -205,7 +205,7 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended 
 	// The topics are found once: as a subquery of the condition PostgreSQL may
 	// find them again for each row of the table.
 	var leases []leaseRow
-	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().LockRows+`)
+	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().ForUpdate+`)
 		UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $5 FROM free
 		WHERE topic = name RETURNING topic, token`,
 		r.Param, sqldb.Timestamp(tx.Now()), c.Holder, e.Param, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {

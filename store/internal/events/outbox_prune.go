@@ -64,7 +64,7 @@ func (s Outbox) remove(ctx context.Context, table, query string, age time.Durati
 				return err
 			}
 			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
-				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
+				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
 			crashpoint.At("housekeeping/messages")
 			return err
 		})

@@ -188,7 +188,7 @@ func record(ctx context.Context, tx *sqldb.Tx, open []row) ([]taskdb.Finish, err
 		FROM `+r.SQL+` AS v
 		WHERE task_id = v.of_task AND due = v.of_due AND coalesce(finish, '') = v.before AND finish_look <= $2
 			AND (task_id, due) IN (SELECT k.task_id, k.due FROM periodic_tick AS k
-				WHERE (k.task_id, k.due) IN (SELECT w.of_task, w.of_due FROM `+r.SQL+` AS w)`+tx.SQL().LockRows+`)
+				WHERE (k.task_id, k.due) IN (SELECT w.of_task, w.of_due FROM `+r.SQL+` AS w)`+tx.SQL().ForUpdate+`)
 		RETURNING task_id, due`, r.Param, sqldb.Timestamp(tx.Now()))
 	var list []taskdb.Finish
 	for _, w := range written {

@@ -201,7 +201,7 @@ func (tx claimTx) onlyThese(ctx context.Context, c jobdb.Claim) ([]jobdb.Candida
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	query, args, err := tx.limited(onlySQL+tx.SQL().LockRows, c, 3, []any{jids.Param, tasks.Param})
+	query, args, err := tx.limited(onlySQL+tx.SQL().ForUpdate, c, 3, []any{jids.Param, tasks.Param})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 		}
 		var renewed []string
 		err = tx.Select(ctx, &renewed, `UPDATE job SET heartbeat = $3 WHERE jid IN (SELECT jid FROM job
-				WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v) AND `+ours+tx.SQL().LockRows+`) RETURNING jid`,
+				WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v) AND `+ours+tx.SQL().ForUpdate+`) RETURNING jid`,
 			r.Param, worker, sqldb.Timestamp(tx.Now()))
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 			return err
 		}
 		others := " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
-		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().LockRows
+		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().ForUpdate
 		overdue.Dead, err = tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat < $2"+
 			strings.ReplaceAll(rest, "%s", "heartbeat"), except.Param, sqldb.Timestamp(tx.Now().Add(-q.Lease)), q.Limit)
 		if err != nil {

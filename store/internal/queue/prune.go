@@ -125,7 +125,7 @@ func (tx jobTx) delete(ctx context.Context, f jobqueue.PruneFilter, jobs []finis
 		return 0, err
 	}
 	var free []string
-	err = tx.Select(ctx, &free, tx.fill("SELECT jid FROM job WHERE "+prunable+" AND jid IN (SELECT v.value FROM {jids} AS v)"+tx.SQL().LockRows,
+	err = tx.Select(ctx, &free, tx.fill("SELECT jid FROM job WHERE "+prunable+" AND jid IN (SELECT v.value FROM {jids} AS v)"+tx.SQL().ForUpdate,
 		"{states}", states.SQL, "{jids}", asked.SQL), states.Param, before, asked.Param)
 	if err != nil || len(free) == 0 {
 		return 0, err

@@ -234,7 +234,7 @@ func (tx workTx) giveBack(ctx context.Context, q jobdb.Request) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid IN (
 			SELECT jid FROM job WHERE `+active+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
-				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param, q.Worker)
+				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param, q.Worker)
 	return err
 }
 

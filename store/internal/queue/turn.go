@@ -26,7 +26,7 @@ func (tx claimTx) recordGroup(ctx context.Context, c jobdb.Claim, group string) 
 		return nil
 	}
 	_, err := tx.Exec(ctx, `DELETE FROM jobgroupuse WHERE workerid = $1 AND groupid IN (SELECT groupid FROM jobgroupuse
-		WHERE workerid = $1 AND groupid <> $2`+tx.SQL().LockRows+`)`, c.Name, group)
+		WHERE workerid = $1 AND groupid <> $2`+tx.SQL().ForUpdate+`)`, c.Name, group)
 	if err != nil {
 		return err
 	}

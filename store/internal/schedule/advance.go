@@ -17,14 +17,14 @@ var manualAgain = reasons.Warning("nextrun was set to a time that has a tick alr
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("place"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand"), sqldb.Int("tick_count")}
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand"), sqldb.Int("tick_count")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
 		var counted any
 		if p.Task.Pace.MaxTicks > 0 {
-			counted = p.Counted
+			counted = p.TickCount
 		}
-		return []any{p.Task.ID, p.Task.Version, p.Task.Place, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual, counted}
+		return []any{p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual, counted}
 	})
 }
 
@@ -42,25 +42,25 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids [
 	if err != nil {
 		return nil, err
 	}
-	with, held, where := ``, r.SQL, `t.id = plan.task_id AND `+tx.asRead()
-	if tx.SQL().HoldRows != "" {
-		with, held, where = tx.held(r.SQL), `held`, `t.ctid = plan.at`
+	with, rows, where := ``, r.SQL, `t.id = plan.task_id AND `+tx.asRead()
+	if tx.SQL().ForNoKeyUpdate != "" {
+		with, rows, where = tx.lockUnchanged(r.SQL), `locked`, `t.ctid = plan.row_ctid`
 	}
-	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+held+` AS plan WHERE `+where+` RETURNING id`,
+	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain)
 	if err != nil {
 		return nil, err
 	}
-	return ids, tx.hold(ctx, slices.DeleteFunc(slices.Clone(plans), func(p periodic.Plan) bool { return p.Hold.IsZero() || !slices.Contains(ids, p.Task.ID) }))
+	return ids, tx.pauseUntilProbe(ctx, slices.DeleteFunc(slices.Clone(plans), func(p periodic.Plan) bool { return p.ProbeUntil.IsZero() || !slices.Contains(ids, p.Task.ID) }))
 }
 
-// hold has tasks paused again whose plans submit a probe. Their rows are locked.
-func (tx schedulerTx) hold(ctx context.Context, plans []periodic.Plan) error {
+// pauseUntilProbe has tasks paused again whose plans submit a probe. Their rows are locked.
+func (tx schedulerTx) pauseUntilProbe(ctx context.Context, plans []periodic.Plan) error {
 	if len(plans) == 0 {
 		return nil
 	}
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("till")}, len(plans),
-		func(i int) []any { return []any{plans[i].Task.ID, plans[i].Hold} })
+		func(i int) []any { return []any{plans[i].Task.ID, plans[i].ProbeUntil} })
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (tx schedulerTx) Uncount(ctx context.Context, ids []string) error {
 	return err
 }
 
-// held is the plans of rows that are as they were read, with their tasks locked (PostgreSQL). Each finds
+// lockUnchanged is the plans of rows that are as they were read, with their tasks locked (PostgreSQL). Each finds
 // its task by the row's place, not by the primary key: the index has an entry for each version of the row that
 // an old snapshot keeps. CASE hides the other conditions from the planner.
-func (tx schedulerTx) held(rows string) string {
+func (tx schedulerTx) lockUnchanged(rows string) string {
 	return `WITH plan AS MATERIALIZED (SELECT * FROM ` + rows + ` AS v),
-		held AS MATERIALIZED (SELECT plan.*, t.ctid AS at FROM plan JOIN periodic_task AS t ON t.ctid = CAST(plan.place AS tid)
-			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().HoldRows + `)`
+		locked AS MATERIALIZED (SELECT plan.*, t.ctid AS row_ctid FROM plan JOIN periodic_task AS t ON t.ctid = CAST(plan.row_id AS tid)
+			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().ForNoKeyUpdate + `)`
 }
 
 // asRead is true for a plan and its task t whose row is as it was read, or which is locked.
@@ -94,8 +94,8 @@ func (tx schedulerTx) asRead() string {
 }
 
 // version is a text that is another one once a row is not as it was read. alias is that of the
-// table. A server that crashes ends all connections before it forgets what it had not written to
-// disk, and gives away the same numbers again: what was read before then comes to nothing.
+// table. On PostgreSQL xmin alone is not enough: after a crash the server uses numbers of transactions again
+// that it had not written to disk. A crash ends all connections first, so their number is part of the text.
 func (tx schedulerTx) version(alias string) string {
 	if v := tx.SQL().RowVersion(alias + "."); v != "" {
 		if closed := tx.SQL().Closed; closed != nil {
@@ -103,6 +103,6 @@ func (tx schedulerTx) version(alias string) string {
 		}
 		return v
 	}
-	columns := of(alias, claimColumns)
+	columns := qualify(alias, claimColumns)
 	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+2) + "', " + columns + ", " + overrides.SQL(tx.Tx, alias+".id") + ")"
 }

@@ -40,9 +40,9 @@ func (c *calendarCache) none() bool {
 	return c.known != nil && !c.known.HasWindows() && c.edition == c.peeked && c.edition != 0 && time.Since(c.at) < peekLasts
 }
 
-// give gives tasks their calendars. It asks the database only if one of the tasks names a calendar, or there may
+// attach gives tasks their calendars. It asks the database only if one of the tasks names a calendar, or there may
 // be windows, and reads all calendars only if they have changed.
-func (c *calendarCache) give(ctx context.Context, tx *sqldb.Tx, list []periodic.Task) error {
+func (c *calendarCache) attach(ctx context.Context, tx *sqldb.Tx, list []periodic.Task) error {
 	named := slices.ContainsFunc(list, func(t periodic.Task) bool { return !t.Days.Empty() })
 	if len(list) == 0 || !named && c.none() {
 		return nil

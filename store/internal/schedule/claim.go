@@ -15,31 +15,31 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// candidates is SQL for the tasks that a claim may lock: CTEs, and a query for all of
+// claimSQL is SQL for the tasks that a claim may lock: CTEs, and a query for all of
 // them.
-type candidates struct{ with, union string }
+type claimSQL struct{ with, union string }
 
 // noneQueued is true for a task without queued ticks, unless its policy has changed
 // since: such a task has none as a rule.
 const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE k.task_id = periodic_task.id AND k.decision = 'queued'))`
 
-// candidates returns args with the parameters of the SQL, whose queries yield these
+// claimQuery returns args with the parameters of the SQL, whose queries yield these
 // columns of periodic_task. With lock, the SQL also locks the tasks.
-func (tx schedulerTx) candidates(ctx context.Context, c taskdb.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
+func (tx schedulerTx) claimQuery(ctx context.Context, c taskdb.Claim, columns string, args []any, lock bool) (claimSQL, []any, error) {
 	suffix := ""
 	if lock {
-		suffix = strings.ReplaceAll(tx.SQL().HoldRows, " OF t", "")
+		suffix = strings.ReplaceAll(tx.SQL().ForNoKeyUpdate, " OF t", "")
 	}
-	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after(c)))
+	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(lowerBound(c)))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
 	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
-	elapsed, order, args := tx.elapsed(c, now, args)
-	where, args, err := tx.chosen(c, args)
+	elapsed, order, args := tx.dueCondition(c, now, args)
+	where, args, err := tx.filter(c, args)
 	if err != nil {
-		return candidates{}, nil, err
+		return claimSQL{}, nil, err
 	}
-	found := candidates{
+	found := claimSQL{
 		with: `WITH elapsed AS (
 			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + elapsed + where("") + `
 			ORDER BY nextrun` + order + ` LIMIT ` + limit + suffix + `)`,
@@ -55,26 +55,26 @@ func (tx schedulerTx) candidates(ctx context.Context, c taskdb.Claim, columns st
 	found.union += ` UNION ALL SELECT * FROM unplanned`
 	hasJobs, err := tx.HasJobs(ctx)
 	if err != nil {
-		return candidates{}, nil, err
+		return claimSQL{}, nil, err
 	}
-	if c.Without.Queued || hasJobs && slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+	if c.Exclude.Queued || hasJobs && slices.Contains(c.Exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
 	queued, err := (readyTx{tx.Tx}).query(ctx, readyQueued(now))
 	if err != nil {
-		return candidates{}, nil, err
+		return claimSQL{}, nil, err
 	}
 	found.with += `, ready AS (
-			SELECT ` + of("q", columns) + ` FROM ` + queued + where("q.") + `
+			SELECT ` + qualify("q", columns) + ` FROM ` + queued + where("q.") + `
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM ready`
 	return found, args, nil
 }
 
-// after is when the tasks of a claim fell due at the earliest.
-func after(c taskdb.Claim) time.Time {
+// lowerBound is when the tasks of a claim fell due at the earliest.
+func lowerBound(c taskdb.Claim) time.Time {
 	from := periodic.Unplanned
-	for _, t := range []time.Time{c.After, c.Without.Since} {
+	for _, t := range []time.Time{c.After, c.Exclude.NextRunAfter} {
 		if t.After(from) && c.Only == nil {
 			from = t
 		}
@@ -82,17 +82,17 @@ func after(c taskdb.Claim) time.Time {
 	return from
 }
 
-// elapsed is the condition on nextrun, what else to order by, and args with its parameters. now is
+// dueCondition is the condition on nextrun, what else to order by, and args with its parameters. now is
 // a placeholder.
-func (tx schedulerTx) elapsed(c taskdb.Claim, now string, args []any) (condition, order string, all []any) {
+func (tx schedulerTx) dueCondition(c taskdb.Claim, now string, args []any) (condition, order string, all []any) {
 	if c.Ahead == 0 {
 		return ` AND nextrun <= ` + now, "", args
 	}
 	args = append(args, sqldb.Timestamp(tx.Now().Add(c.Ahead)))
 	condition = ` AND nextrun > ` + now + ` AND nextrun <= $` + strconv.Itoa(len(args)) + noneQueued
 	id := tx.SQL().Bytewise("id")
-	if !c.Beyond.Due.IsZero() {
-		args = append(args, sqldb.Timestamp(c.Beyond.Due))
+	if !c.Beyond.NextRun.IsZero() {
+		args = append(args, sqldb.Timestamp(c.Beyond.NextRun))
 		due := `$` + strconv.Itoa(len(args))
 		beyond := `nextrun > ` + due
 		if c.Beyond.TaskID != "" {
@@ -104,10 +104,10 @@ func (tx schedulerTx) elapsed(c taskdb.Claim, now string, args []any) (condition
 	return condition, `, ` + id, args
 }
 
-// chosen is the condition of a claim on its tasks, like
-// [leavingOut].
-func (tx schedulerTx) chosen(c taskdb.Claim, args []any) (condition func(alias string) string, all []any, err error) {
-	rest, args, err := leavingOut(tx.Tx, c.Without, args)
+// filter is the condition of a claim on its tasks, like
+// [excluding].
+func (tx schedulerTx) filter(c taskdb.Claim, args []any) (condition func(alias string) string, all []any, err error) {
+	rest, args, err := excluding(tx.Tx, c.Exclude, args)
 	if err != nil || c.Only == nil {
 		return rest, args, err
 	}
@@ -115,23 +115,23 @@ func (tx schedulerTx) chosen(c taskdb.Claim, args []any) (condition func(alias s
 	return func(alias string) string { return rest(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 
-// of names columns of a table by its alias.
-func of(alias, columns string) string {
+// qualify names columns of a table by its alias.
+func qualify(alias, columns string) string {
 	names := strings.FieldsFunc(columns, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	return alias + "." + strings.Join(names, ", "+alias+".")
 }
 
 // Claim implements [taskdb.Tx].
 func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
-	columns, version, place := claimColumns+tx.SQL().RowColumns, "''", cmp.Or(strings.ReplaceAll(tx.SQL().PlaceSQL, "{}", "u."), "''")
+	columns, version, rowID := claimColumns+tx.SQL().RowColumns, "''", cmp.Or(strings.ReplaceAll(tx.SQL().RowIDSQL, "{}", "u."), "''")
 	if c.Ahead > 0 {
 		version = tx.version("u")
 	}
-	from, args, err := tx.candidates(ctx, c, columns, nil, c.Ahead == 0)
+	from, args, err := tx.claimQuery(ctx, c, columns, nil, c.Ahead == 0)
 	if err != nil {
 		return nil, err
 	}
-	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place, ` +
+	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + rowID + ` AS row_id, ` +
 		overrides.SQL(tx.Tx, "u.id") + ` AS overrides FROM (` + from.union + `) AS u`
 	list, err := tasks(ctx, tx.Tx, asClaimed, query, args...)
 	if err != nil {
@@ -140,10 +140,10 @@ func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Tas
 	for i := range list {
 		list[i].Enabled = true
 	}
-	if err := tx.known.give(ctx, tx.Tx, list); err != nil {
+	if err := tx.calendars.attach(ctx, tx.Tx, list); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list, func(a, b periodic.Task) int {
+	slices.SortFunc(list, func(a, b periodic.Task) int { // leaveRoom, Batch.ReadyAt and prepareSoon rely on it
 		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
 	})
 	// A task may be in several parts of the claim.

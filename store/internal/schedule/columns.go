@@ -30,7 +30,7 @@ var (
 	// asClaimed are the same, and what is known of the row.
 	asClaimed = append(slices.Clip(claimedColumns),
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
-		periodic.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })},
+		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},
 		overrides.Column)
 
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.

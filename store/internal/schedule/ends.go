@@ -103,7 +103,7 @@ func (tx endsTx) take(ctx context.Context, a taskdb.AskEnds) (jobs []awaited, ne
 	err = tx.Select(ctx, &jobs, `UPDATE periodic_awaited SET look = `+later+`
 		WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
 			WHERE a.sink = (SELECT t.sink FROM (`+turns(&args, sinks)+`) AS t WHERE t.look <= $1 ORDER BY t.look LIMIT 1)
-				AND a.look <= $1 ORDER BY a.look LIMIT $2`+tx.SQL().LockRows+`)
+				AND a.look <= $1 ORDER BY a.look LIMIT $2`+tx.SQL().ForUpdate+`)
 		RETURNING sink, ref, jid, task_id, due, submitted, seen, ended, hooks_from`, args...)
 	if err != nil || len(jobs) > 0 {
 		return jobs, next, err
@@ -198,7 +198,7 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks)
 	// Another scheduler that has locked a row records that job.
 	var keys []tickKeyRow
 	err = tx.Select(ctx, &keys, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT task_id, due FROM periodic_awaited
-			WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)
+			WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)
 		RETURNING task_id, due`, r.Param)
 	if err != nil || len(keys) == 0 {
 		return nil, err

@@ -33,7 +33,7 @@ func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f taskdb.Follow, don
 	}
 	args := []any{f.After, f.Limit}
 	without := ""
-	for _, sink := range f.Without {
+	for _, sink := range f.Exclude {
 		args = append(args, string(sink))
 		without += fmt.Sprintf(` AND o.sink <> $%d`, len(args))
 	}
@@ -99,7 +99,7 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 		return err
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT task_id FROM periodic_open
-		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
+		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
 	crashpoint.At("scheduler/open-forgotten")
 	return err
 }

@@ -148,7 +148,7 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string, check func(query string, plan []string)) error {
 	return db.Update(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now()), &calendarCache{}}
-		if found, err := tx.summary(ctx, taskdb.Apart{}); err != nil || !found.Due {
+		if found, err := tx.summary(ctx, taskdb.Exclude{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
 		tasks, err := tx.Claim(ctx, taskdb.Claim{Limit: 1000})
@@ -176,7 +176,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 			return err
 		}
 		if whole {
-			if left, can, err := tx.SubmitPlain(ctx, sink, plans); can || err != nil {
+			if left, can, err := tx.SubmitAtOnce(ctx, sink, plans); can || err != nil {
 				if len(left) > 0 {
 					err = fmt.Errorf("left %+v, %w", left, err)
 				}

@@ -136,7 +136,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
 		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
-			AND state IN `+sqldb.PendingStates+s.db.SQL().LockRows+`)
+			AND state IN `+sqldb.PendingStates+s.db.SQL().ForUpdate+`)
 		RETURNING jid`, r.Param, sqldb.Timestamp(now))
 	return cancelled, err
 }

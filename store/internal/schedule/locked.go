@@ -13,12 +13,12 @@ import (
 const mostLocked = 20
 
 // Locked implements [taskdb.Watcher].
-func (s Store) Locked(ctx context.Context, late time.Duration, without taskdb.Apart) (list []taskdb.LockedTask, err error) {
+func (s Store) Locked(ctx context.Context, late time.Duration, exclude taskdb.Exclude) (list []taskdb.LockedTask, err error) {
 	if s.db.SQL().IsSQLite() {
 		return nil, nil
 	}
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
-		rest, args, err := leavingOut(tx, without, []any{sqldb.Timestamp(tx.Now().Add(-late)), mostLocked})
+		rest, args, err := excluding(tx, exclude, []any{sqldb.Timestamp(tx.Now().Add(-late)), mostLocked})
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (s Store) Locked(ctx context.Context, late time.Duration, without taskdb.Ap
 		due := ` AND nextrun <= $1` + rest("") + ` ORDER BY nextrun LIMIT $2)`
 		held, err := sqldb.RowHolders(ctx, tx, from+canBeClaimed+due+` UNION ALL `+from+`enabled AND worker IS NOT NULL`+due, args...)
 		for key, h := range held {
-			list = append(list, taskdb.LockedTask{Key: key, Who: h.Who(), Holder: h.Text()})
+			list = append(list, taskdb.LockedTask{ID: key, Who: h.Who(), Holder: h.Text()})
 		}
 		return err
 	})

@@ -21,7 +21,7 @@ func (tx schedulerTx) ClearMarks(ctx context.Context, lease time.Duration, name 
 				marked IS NULL OR marked < $1 OR marked > $2
 				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/'
 					OR substr(worker, 1, length($4)) = $4)))`+
-		tx.SQL().LockRows+`)`,
+		tx.SQL().ForUpdate+`)`,
 		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), name, service.WorkerName(name)+service.BootMark)
 	if n > 0 {
 		crashpoint.At("scheduler/stale-cleared")

@@ -47,7 +47,7 @@ func waitingTicks(t *testing.T, url, analyze string) *sqldb.DB {
 func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) {
 	t.Helper()
 	for more := true; more; {
-		tended, err := New(db, nil, nil).Tend(t.Context(), false, taskdb.Apart{})
+		tended, err := New(db, nil, nil).Tend(t.Context(), false, taskdb.Exclude{})
 		if err != nil || tended.Ready {
 			t.Fatalf("a look at ticks that wait: %+v, %v", tended, err)
 		}
@@ -62,10 +62,10 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 	}
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now()), &calendarCache{}}
-		if found, err := tx.summary(t.Context(), taskdb.Apart{}); err != nil || !found.Ready {
+		if found, err := tx.summary(t.Context(), taskdb.Exclude{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, taskdb.Apart{}); err != nil || !found.Ready {
+		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, taskdb.Exclude{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
 		_, err := tx.Claim(t.Context(), taskdb.Claim{Limit: 10})

@@ -98,11 +98,11 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 	return db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT o.task_id FROM periodic_open AS o
-			WHERE o.submitted < $1 AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id)`+tx.SQL().LockRows+`)`,
+			WHERE o.submitted < $1 AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id)`+tx.SQL().ForUpdate+`)`,
 			sqldb.Timestamp(tx.Now().Add(-age)))
 		if err == nil {
 			_, err = tx.Exec(ctx, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
-				WHERE a.submitted < $1`+tx.SQL().LockRows+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
+				WHERE a.submitted < $1`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
 		}
 		return err
 	})

@@ -75,9 +75,9 @@ func (tx readyTx) query(ctx context.Context, query string) (string, error) {
 const maxForget = 5_000
 
 // Tend implements [taskdb.Store].
-func (s Store) Tend(ctx context.Context, all bool, without taskdb.Apart) (done taskdb.Tended, err error) {
+func (s Store) Tend(ctx context.Context, all bool, exclude taskdb.Exclude) (done taskdb.Tended, err error) {
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
-		done, err = readyTx{tx}.tend(ctx, all, without)
+		done, err = readyTx{tx}.tend(ctx, all, exclude)
 		return err
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (s Store) Tend(ctx context.Context, all bool, without taskdb.Apart) (done t
 	return done, nil
 }
 
-func (tx readyTx) tend(ctx context.Context, all bool, without taskdb.Apart) (done taskdb.Tended, err error) {
+func (tx readyTx) tend(ctx context.Context, all bool, exclude taskdb.Exclude) (done taskdb.Tended, err error) {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return done, err
 	}
@@ -105,7 +105,7 @@ func (tx readyTx) tend(ctx context.Context, all bool, without taskdb.Apart) (don
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err
 	}
-	where, args, err := leavingOut(tx.Tx, without, []any{sqldb.Timestamp(tx.Now())})
+	where, args, err := excluding(tx.Tx, exclude, []any{sqldb.Timestamp(tx.Now())})
 	if err != nil {
 		return done, err
 	}
@@ -124,7 +124,7 @@ func (tx readyTx) forget(ctx context.Context, first int) (int64, error) {
 	query, err := tx.query(ctx, `DELETE FROM periodic_ready WHERE seq IN (
 			SELECT r.seq FROM periodic_ready AS r
 			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
-		tx.SQL().LockRows+`)`)
+		tx.SQL().ForUpdate+`)`)
 	if err != nil {
 		return 0, err
 	}

@@ -22,10 +22,10 @@ import (
 
 // Store is a database as the scheduler needs it. It implements [taskdb.Store].
 type Store struct {
-	db     *sqldb.DB
-	queues Queues
-	locks  leader.Store
-	known  *calendarCache
+	db        *sqldb.DB
+	queues    Queues
+	locks     leader.Store
+	calendars *calendarCache
 }
 
 var _ taskdb.Store = Store{}
@@ -37,7 +37,7 @@ func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
 
 // Update implements [taskdb.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
-	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx, s.known}) })
+	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx, s.calendars}) })
 }
 
 // OpensEarly implements [taskdb.Store].
@@ -120,60 +120,60 @@ type workSummary struct {
 	Edition int64         // of the calendars
 }
 
-// Peek reads no table of jobs, which somebody may have locked.
-func (s Store) Peek(ctx context.Context, without taskdb.Apart) (taskdb.Peek, error) {
+// Poll reads no table of jobs, which somebody may have locked.
+func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
 	var found workSummary
-	peek := taskdb.Peek{}
+	peek := taskdb.Work{}
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
-		if found, err = (schedulerTx{tx, s.known}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
-			peek.Versions, err = schedulerTx{tx, s.known}.versions(ctx, without.Keys)
+		if found, err = (schedulerTx{tx, s.calendars}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
+			peek.Versions, err = schedulerTx{tx, s.calendars}.versions(ctx, exclude.IDs)
 		}
 		return err
 	})
 	if err != nil {
-		return taskdb.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+		return taskdb.Work{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
-	peek.Next, peek.Marked, peek.Look = found.Next.Time(), found.Marked.Time(), found.Look.Time()
-	if judge := found.Judge.Time(); !judge.IsZero() && (peek.Look.IsZero() || judge.Before(peek.Look)) {
-		peek.Look = judge
+	peek.Next, peek.Marked, peek.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
+	if judge := found.Judge.Time(); !judge.IsZero() && (peek.AskEndsAt.IsZero() || judge.Before(peek.AskEndsAt)) {
+		peek.AskEndsAt = judge
 	}
 	peek.Calendars = found.Edition
-	s.known.peek(found.Edition)
+	s.calendars.peek(found.Edition)
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}
 	return peek, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, without taskdb.Apart) (found workSummary, err error) {
+func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
-	rest, args, err := leavingOut(tx.Tx, without, args)
+	rest, args, err := excluding(tx.Tx, exclude, args)
 	if err != nil {
 		return found, err
 	}
 	ready := `EXISTS (SELECT 1 FROM periodic_ready)`
-	if without.Queued {
+	if exclude.Queued {
 		ready = `false`
 	}
 	due := func(when string) string {
 		return `EXISTS (SELECT 1 FROM periodic_task WHERE ` + canBeClaimed + ` AND ` + when + rest("") + `)`
 	}
 	stray, isDue := `false`, due(`nextrun <= $1`)
-	if !without.Since.IsZero() {
-		args = append(args, sqldb.Timestamp(without.Since), sqldb.Timestamp(periodic.Unplanned))
+	if !exclude.NextRunAfter.IsZero() {
+		args = append(args, sqldb.Timestamp(exclude.NextRunAfter), sqldb.Timestamp(periodic.Unplanned))
 		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
-	} else if without.Known != nil {
+	} else if exclude.OnlySinks != nil {
 		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
 		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
-			`(` + placeholders(&args, without.Known) + `))`
+			`(` + placeholders(&args, exclude.OnlySinks) + `))`
 	}
 	look := `NULL`
-	if len(without.Tell) > 0 {
-		look = `(SELECT min(s.look) FROM (` + turns(&args, without.Tell) + `) AS s)`
+	if len(exclude.Tell) > 0 {
+		look = `(SELECT min(s.look) FROM (` + turns(&args, exclude.Tell) + `) AS s)`
 	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,
@@ -188,5 +188,5 @@ func (tx schedulerTx) summary(ctx context.Context, without taskdb.Apart) (found 
 // schedulerTx is a transaction of the scheduler.
 type schedulerTx struct {
 	*sqldb.Tx
-	known *calendarCache
+	calendars *calendarCache
 }

@@ -2,119 +2,65 @@ package schedule
 
 import (
 	"context"
-	"slices"
-	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// tickRecords are ticks as records for the first placeholder. The worker and the time of the
-// decision are not among them, since all ticks of a batch share these.
-func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
-	columns := []sqldb.Field{
-		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
-		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"), sqldb.Time("nominal"),
+// plainColumns are what one statement needs of a plan that is plain.
+var plainColumns = []sqldb.Field{
+	sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"),
+	sqldb.Time("tick"), sqldb.Text("jid"), sqldb.Bool("single"),
+}
+
+// SubmitAtOnce implements [taskdb.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
+// configured, nextrun's own is a movedQueue, which also writes periodic_open, and needs the longer way.
+func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []taskdb.Unsubmitted, can bool, err error) {
+	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
+		return nil, false, nil
 	}
-	finishes := haveToFinish(ticks)
-	if finishes {
-		columns = append(columns, sqldb.Time("finish_by"), sqldb.Time("finish_look"))
+	if err := tx.NeedJobs(ctx); err != nil {
+		return nil, true, err
 	}
-	return db.Records(1, columns, len(ticks), func(i int) []any {
-		t := ticks[i]
-		values := []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
-		if finishes {
-			values = append(values, t.FinishBy, firstJudged(&t))
+	var worker any
+	if len(plans) > 0 {
+		worker = plans[0].Ticks[0].Worker
+	} else if err := tx.Generic(ctx); err != nil {
+		return nil, true, err
+	}
+	r, err := tx.DB().Records(1, plainColumns, len(plans), func(i int) []any {
+		p := &plans[i]
+		return []any{
+			p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Ticks[0].Due, p.Ticks[0].JID, !p.Task.Overlapping(),
 		}
-		return values
 	})
-}
-
-// firstJudged is when a tick that has to finish by a time is judged first; zero: it need not.
-func firstJudged(t *periodic.Tick) time.Time {
-	if t.FinishBy.IsZero() {
-		return time.Time{}
-	}
-	return t.Decided
-}
-
-// haveToFinish reports whether one of the ticks has to finish by a time. Other batches do not mention that.
-func haveToFinish(ticks []periodic.Tick) bool {
-	return slices.ContainsFunc(ticks, func(t periodic.Tick) bool { return !t.FinishBy.IsZero() })
-}
-
-// tickKeyRow is the primary key of periodic_tick.
-type tickKeyRow struct {
-	TaskID string `db:"task_id"`
-	Due    sqldb.Timestamp
-}
-
-func tickKeys(rows []tickKeyRow) []periodic.TickKey {
-	keys := make([]periodic.TickKey, len(rows))
-	for i, r := range rows {
-		keys[i] = periodic.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
-	}
-	return keys
-}
-
-// Record implements [taskdb.Tx].
-func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
-	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
-	if len(settled) > 0 {
-		if keys, err = (tickTx{tx.Tx}).settle(ctx, settled); err != nil {
-			return nil, err
-		}
-	}
-	if len(added) > 0 {
-		more, err := (tickTx{tx.Tx}).add(ctx, added)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, more...)
-	}
-	return keys, nil
-}
-
-func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
-	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	columns, values := `task_id, due, decision, reason, missed, until, jid, nominal, worker, decided`, `task_id, due, decision, reason, missed, until, jid, nominal, $2, $3`
-	if haveToFinish(ticks) {
-		columns, values = columns+`, finish_by, finish_look`, values+`, finish_by, finish_look`
-	}
-	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (`+columns+`)
-		SELECT `+values+` FROM `+r.SQL+` AS v WHERE true
-		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
-	if err != nil {
-		return nil, err
-	}
-	if added == int64(len(ticks)) { // almost always; saves sending the keys back
-		keys := make([]periodic.TickKey, len(ticks))
-		for i, t := range ticks {
-			keys[i] = t.Key()
-		}
-		return keys, nil
-	}
-	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k
-		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,
-		r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
-	return tickKeys(rows), err
+	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker)
+	tx.Changes(sqldb.TopicJobs)
+	return missing, true, err
 }
 
-func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
-	r, err := tickRecords(tx.DB(), ticks)
-	if err != nil {
-		return nil, err
-	}
-	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
-			worker = $2, decided = $3
-		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
-		WHERE k.task_id = of_task AND k.due = of_due
-			AND (k.decision = 'queued' OR k.worker = $2 AND k.decided = $3)
-		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
-	return tickKeys(rows), err
+// submitStatement advances the tasks that are as they were read, records their ticks, and adds the
+// jobs of these. It returns the plans without a job: none at all, nearly always. The triggers that it
+// fires are listed in docs/internals/architecture.md.
+func (tx schedulerTx) submitStatement(rows string) string {
+	return tx.lockUnchanged(rows) + `,
+		advanced AS (UPDATE periodic_task AS t SET due = locked.due, nextrun = locked.nextrun,
+				problem = CASE WHEN locked.problem IS NOT NULL THEN locked.problem
+					WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END
+			FROM locked WHERE t.ctid = locked.row_ctid
+			RETURNING t.id, locked.tick, locked.jid, locked.single, ` + takenColumns + `),
+		ticks AS (INSERT INTO periodic_tick (task_id, due, decision, missed, jid, worker, decided)
+			SELECT id, tick, 'submitted', 0, jid, $3::text, $2::timestamp FROM advanced
+			ON CONFLICT DO NOTHING RETURNING task_id),
+		jobs AS (INSERT INTO job (jid, submitted, state, retries, progress, tracker, due, single, ` + jobColumns + `)
+			SELECT jid, $2::timestamp, 'waiting', 0, 0, id, tick, single, ` + jobColumns + ` FROM advanced
+			WHERE id IN (SELECT task_id FROM ticks)
+			ON CONFLICT DO NOTHING RETURNING tracker)
+		SELECT task_id, task_id IN (SELECT id FROM advanced) AS advanced, task_id IN (SELECT task_id FROM ticks) AS recorded FROM plan
+		WHERE (SELECT count(*) FROM jobs) < (SELECT count(*) FROM plan) AND task_id NOT IN (SELECT tracker FROM jobs)`
 }

@@ -39,9 +39,9 @@ var (
 	paces = map[reason]isolate.Pace{locked: brief, refused: brief, failed: {Least: time.Second, Most: 2 * time.Minute}}
 )
 
-// Apart is what to leave out of the next batch.
-func (a *Aside) Apart() taskdb.Apart {
-	return taskdb.Apart{Keys: a.Tasks.keys(), Sinks: a.Sinks.Keys(), Known: a.Sinks.Usable(), Queued: a.Queued.Held()}
+// Exclude is what to leave out of the next batch.
+func (a *Aside) Exclude() taskdb.Exclude {
+	return taskdb.Exclude{IDs: a.Tasks.keys(), Sinks: a.Sinks.Keys(), OnlySinks: a.Sinks.Usable(), Queued: a.Queued.Held()}
 }
 
 // Tries is what to try again.
@@ -49,7 +49,7 @@ type Tries struct {
 	Tasks   []Try
 	Sinks   []periodic.Sink
 	Queued  bool
-	Without taskdb.Apart // what to leave out of these tries
+	Without taskdb.Exclude // what to leave out of these tries
 }
 
 // Any reports whether there is anything to try.
@@ -59,7 +59,7 @@ func (t *Tries) Any() bool { return len(t.Tasks)+len(t.Sinks) > 0 || t.Queued }
 func (a *Aside) Due(now time.Time) Tries {
 	return Tries{
 		Tasks: a.Tasks.due(now), Sinks: a.Sinks.held.Due(now), Queued: len(a.Queued.held.Due(now)) > 0,
-		Without: taskdb.Apart{Sinks: a.Sinks.Keys(), Known: a.Sinks.Known, Queued: a.Queued.Held()},
+		Without: taskdb.Exclude{Sinks: a.Sinks.Keys(), OnlySinks: a.Sinks.Known, Queued: a.Queued.Held()},
 	}
 }
 

@@ -15,7 +15,7 @@ type Tasks struct {
 	held  isolate.Aside[string, reason]
 	slow  Slow
 	facts map[string]facts
-	busy  map[string]bool // they are being claimed beside the loop
+	busy  map[string]bool // they are being claimed in the background
 
 	submitted map[periodic.Sink]time.Time // when a task submitted last
 }
@@ -84,7 +84,7 @@ func (t *Tasks) keys() []string {
 	return keys
 }
 
-// Begin leaves out tasks while they are claimed beside the loop. It returns those that are not
+// Begin leaves out tasks while they are claimed in the background. It returns those that are not
 // claimed there already.
 func (t *Tasks) Begin(keys []string) []string {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return t.busy[key] })

@@ -15,9 +15,9 @@ import (
 
 // Batch is a number of tasks, and what to do with them.
 type Batch struct {
-	Begun time.Time // by the host's clock
-	Now   time.Time // by the database's clock
-	Plans []periodic.Plan
+	Started time.Time // by the host's clock
+	Now     time.Time // by the database's clock
+	Plans   []periodic.Plan
 }
 
 // IDs are those of the tasks.
@@ -58,7 +58,7 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim taskdb.Cl
 		b := Batch{begun, f.now, c.decide(&f)}
 		if alone.Refuse != nil {
 			for i := range b.Plans {
-				refusePlan(&b.Plans[i], alone.Refuse)
+				skipPlan(&b.Plans[i], alone.Refuse)
 			}
 		}
 		claimed(b)
@@ -73,11 +73,11 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim taskdb.Cl
 
 // read claims tasks, and reads what the decisions on them need.
 func (c Committer) read(ctx context.Context, tx taskdb.Tx, claim taskdb.Claim, f *facts) (err error) {
-	f.now, f.without = tx.Now(), claim.Without.Sinks
+	f.now, f.exclude = tx.Now(), claim.Exclude.Sinks
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
 	}
-	if !f.ahead {
+	if !f.prepare {
 		given := 0
 		f.tasks = slices.DeleteFunc(f.tasks, func(t periodic.Task) bool { return c.tooMany(&t, &given) })
 	}
@@ -95,15 +95,15 @@ type facts struct {
 	now      time.Time
 	tasks    []periodic.Task
 	aside    string          // why the tasks were set aside until now
-	without  []periodic.Sink // cannot be used: their tasks are planned only
-	ahead    bool            // the tasks are not due yet
+	exclude  []periodic.Sink // cannot be used: their tasks are planned only
+	prepare  bool            // the tasks are not due yet
 	pending  map[string]sink.Pending
 	recorded taskdb.Recorded
 }
 
 // at is the time for which a task is decided.
 func (f *facts) at(t *periodic.Task) time.Time {
-	if f.ahead && t.NextRun.After(f.now) {
+	if f.prepare && t.NextRun.After(f.now) {
 		return t.NextRun
 	}
 	return f.now
@@ -165,5 +165,5 @@ func (c Committer) tooMany(t *periodic.Task, given *int) bool {
 // planned only.
 func (c Committer) asks(f *facts, t *periodic.Task) bool {
 	_, known := c.Queues[t.Sink]
-	return known && !slices.Contains(f.without, t.Sink)
+	return known && !slices.Contains(f.exclude, t.Sink)
 }

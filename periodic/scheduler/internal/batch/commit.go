@@ -14,25 +14,25 @@ import (
 
 // Wait is how long the transaction of a whole batch waits for a row that somebody
 // else has locked.
-const Wait = 100 * time.Millisecond
+const LockTimeout = 100 * time.Millisecond
 
 // Committer runs the transactions of a scheduler's batches.
 type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
-	Update func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
-	Worker string // who decides
-	Queues map[periodic.Sink]periodic.Queue
-	Late   func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
-	Hooks  taskdb.Hooks                // nil: nobody wants to hear of ticks
-	Tracer jobqueue.SendTracer         // nil: no spans
-	Sleep  func(until time.Time)       // precisely, for a moment; nil: transactions do not wait
-	timers *timers
+	Update        func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
+	Worker        string // who decides
+	Queues        map[periodic.Sink]periodic.Queue
+	MissedBecause func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
+	Hooks         taskdb.Hooks                // nil: nobody wants to hear of ticks
+	Tracer        jobqueue.SendTracer         // nil: no spans
+	Sleep         func(until time.Time)       // precisely, for a moment; nil: transactions do not wait
+	timers        *timers
 }
 
 // New returns a committer.
 func New(worker string, update func(context.Context, time.Duration, func(taskdb.Tx) error) error, queues map[periodic.Sink]periodic.Queue) Committer {
-	return Committer{Worker: worker, Update: update, Queues: queues, Late: func(*periodic.Task) string { return "" }, timers: &timers{}}
+	return Committer{Worker: worker, Update: update, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
 }
 
 // Outcome is what a committed transaction did.
@@ -52,11 +52,11 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 	spans := spans{tracer: c.Tracer}
 	err := c.Update(ctx, wait, func(tx taskdb.Tx) error {
 		done = Outcome{}
-		d = &delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans}
+		d = &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}
 		return work(tx, d)
 	})
-	if d != nil && !d.begun.IsZero() {
-		done.Took = time.Since(d.begun)
+	if d != nil && !d.writesBegan.IsZero() {
+		done.Took = time.Since(d.writesBegan)
 	}
 	if len(done.Kept) > 0 {
 		crashpoint.At("scheduler/batch-committed")
@@ -77,9 +77,9 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
 func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan) error {
-	d.begun = time.Now()
-	if c.atOnce(plans) {
-		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
+	d.writesBegan = time.Now()
+	if c.fitOneStatement(plans) {
+		if can, err := c.submitAtOnce(ctx, d, plans); can || err != nil {
 			return err
 		}
 	}
@@ -92,10 +92,10 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 	for _, id := range ids {
 		kept[id] = true
 	}
-	if err := d.done.keep(plans, func(id string) bool { return kept[id] }); err != nil || len(ids) == 0 {
+	if err := d.outcome.keep(plans, func(id string) bool { return kept[id] }); err != nil || len(ids) == 0 {
 		return err
 	}
-	if d.done.Ticks, err = recordTicks(ctx, d.tx, d.done.Kept); err != nil {
+	if d.outcome.Ticks, err = recordTicks(ctx, d.tx, d.outcome.Kept); err != nil {
 		return fmt.Errorf("record ticks: %w", err)
 	}
 	crashpoint.At("scheduler/ticks-recorded")
@@ -107,57 +107,58 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 		return fmt.Errorf("submit jobs: %w", err)
 	}
 	crashpoint.At("scheduler/jobs-submitted")
-	err = c.tellHooks(ctx, d.tx, *d.done)
+	err = c.tellHooks(ctx, d.tx, *d.outcome)
 	crashpoint.At("scheduler/batch-written")
 	return err
 }
 
-// writePlain writes plans that need no more than one statement. can is false if the database
+// submitAtOnce writes plans that need no more than one statement. can is false if the database
 // has none.
-func (c Committer) writePlain(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
 	queue := c.Queues[periodic.SinkJob]
-	left, can, err := d.tx.SubmitPlain(ctx, queue, plans)
+	left, can, err := d.tx.SubmitAtOnce(ctx, queue, plans)
 	if !can || err != nil {
 		return can, err
 	}
-	missing := make(map[string]taskdb.Left, len(left))
+	missing := make(map[string]taskdb.Unsubmitted, len(left))
 	for _, l := range left {
 		missing[l.TaskID] = l
 	}
-	if err := d.done.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Kept }); err != nil {
+	if err := d.outcome.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Advanced }); err != nil {
 		return true, err
 	}
-	d.done.Ticks = make([]periodic.Tick, 0, len(d.done.Kept))
+	d.outcome.Ticks = make([]periodic.Tick, 0, len(d.outcome.Kept))
 	var jobs []jobqueue.Job
 	var refused []periodic.Refusal
-	for _, p := range d.done.Kept {
+	for _, p := range d.outcome.Kept {
 		tick := p.Ticks[0]
-		if l, ok := missing[p.Task.ID]; ok && !l.Ticked { // it was there before
+		if l, ok := missing[p.Task.ID]; ok && !l.Recorded { // it was there before
 			continue
 		} else if ok {
 			jobs = append(jobs, p.Task.Job(tick.JID, tick.Due, d.tx.Now()))
 			refused = append(refused, periodic.Refusal{JID: tick.JID})
 		}
-		d.done.Ticks = append(d.done.Ticks, tick)
+		d.outcome.Ticks = append(d.outcome.Ticks, tick)
 	}
 	if len(refused) > 0 {
-		err = d.explain(ctx, queue, jobs, refused)
+		err = d.resolveRefusals(ctx, queue, jobs, refused)
 	}
 	if err == nil {
-		err = c.tellHooks(ctx, d.tx, *d.done)
+		err = c.tellHooks(ctx, d.tx, *d.outcome)
 	}
 	crashpoint.At("scheduler/batch-written")
 	return true, err
 }
 
-// atOnce reports whether plans need no more than one statement.
-func (c Committer) atOnce(plans []periodic.Plan) bool {
-	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !silent(&p) })
+// fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
+// whole batch the longer way, through Advance, Record and Submit, as does a tracer.
+func (c Committer) fitOneStatement(plans []periodic.Plan) bool {
+	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !fitsOneStatement(&p) })
 }
 
-// silent reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
+// fitsOneStatement reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
 // about its tick.
-func silent(p *periodic.Plan) bool {
+func fitsOneStatement(p *periodic.Plan) bool {
 	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() && p.Task.Pace.MaxTicks == 0 && p.Ticks[0].FinishBy.IsZero() &&
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }

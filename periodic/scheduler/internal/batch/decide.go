@@ -23,7 +23,7 @@ func (c Committer) decide(b *facts) []periodic.Plan {
 		case b.aside != "":
 			late = "the task was set aside: " + b.aside
 		case b.at(t).After(t.NextRun):
-			late = c.Late(t)
+			late = c.MissedBecause(t)
 		}
 		f := periodic.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
@@ -45,22 +45,22 @@ func (c Committer) decide(b *facts) []periodic.Plan {
 func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
 	switch {
 	case queue == nil:
-		return NoQueue(t.Sink)
+		return UnknownSink(t.Sink)
 	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
 		return reasons.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
 	}
 	return ""
 }
 
-// NoQueue is the problem of a task whose sink the scheduler does not know. The task
+// UnknownSink is the problem of a task whose sink the scheduler does not know. The task
 // keeps its plan: a scheduler that knows the sink submits its jobs.
-func NoQueue(sink periodic.Sink) string {
+func UnknownSink(sink periodic.Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
 }
 
-// refusePlan takes the jobs that the database refuses out of a plan; its ticks and its problem
+// skipPlan takes the jobs that the database refuses out of a plan; its ticks and its problem
 // say so.
-func refusePlan(p *periodic.Plan, cause error) {
+func skipPlan(p *periodic.Plan, cause error) {
 	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
 	p.Cancel = ""
 	refused := 0

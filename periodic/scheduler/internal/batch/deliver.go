@@ -17,12 +17,12 @@ import (
 
 // delivery hands the jobs of one submit transaction to their queues.
 type delivery struct {
-	tx     taskdb.Tx
-	queues map[periodic.Sink]periodic.Queue
-	done   *Outcome
-	later  LaterError
-	spans  *spans
-	begun  time.Time // the writes; zero: not yet
+	tx          taskdb.Tx
+	queues      map[periodic.Sink]periodic.Queue
+	outcome     *Outcome
+	later       LaterError
+	spans       *spans
+	writesBegan time.Time // the writes; zero: not yet
 }
 
 // cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
@@ -30,11 +30,11 @@ type delivery struct {
 // tracker. Their ticks are not submitted: the insert would wait for that lock.
 func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, error) {
 	replaced := map[string]bool{}
-	for _, t := range d.done.Ticks {
+	for _, t := range d.outcome.Ticks {
 		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == periodic.Submitted || t.Decision == periodic.Queued
 	}
 	trackers := map[periodic.Sink]map[string]string{} // by the job's id
-	for _, p := range d.done.Kept {
+	for _, p := range d.outcome.Kept {
 		if p.Cancel != "" && replaced[p.Task.ID] {
 			if trackers[p.Task.Sink] == nil {
 				trackers[p.Task.Sink] = map[string]string{}
@@ -70,7 +70,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, err
 func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pending) error {
 	bySink := map[periodic.Sink][]jobqueue.Job{}
 	waiting := map[string]string{}
-	for _, tick := range d.done.Ticks {
+	for _, tick := range d.outcome.Ticks {
 		if tick.Decision != periodic.Submitted {
 			continue
 		}
@@ -78,20 +78,20 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pend
 			waiting[tick.JID] = reasons.TableRefused
 			continue
 		}
-		t := d.done.Plans[tick.TaskID].Task
+		t := d.outcome.Plans[tick.TaskID].Task
 		if bySink[t.Sink] == nil {
-			bySink[t.Sink] = make([]jobqueue.Job, 0, len(d.done.Ticks))
+			bySink[t.Sink] = make([]jobqueue.Job, 0, len(d.outcome.Ticks))
 		}
 		bySink[t.Sink] = append(bySink[t.Sink], t.Job(tick.JID, tick.Due, d.tx.Now()))
 	}
-	if err := d.refuse(ctx, waiting, inTheWay); err != nil {
+	if err := d.recordRefused(ctx, waiting, inTheWay); err != nil {
 		return err
 	}
 	for sink, jobs := range bySink {
 		d.spans.begin(sink, jobs)
-		refused, err := d.give(ctx, d.queues[sink], jobs)
+		refused, err := d.submitTo(ctx, d.queues[sink], jobs)
 		if err == nil && len(refused) > 0 {
-			err = d.explain(ctx, d.queues[sink], jobs, refused)
+			err = d.resolveRefusals(ctx, d.queues[sink], jobs, refused)
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pend
 }
 
 // give hands jobs to a queue, and returns those that it refused.
-func (d *delivery) give(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+func (d *delivery) submitTo(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
 	if queue.CopiesArgs() {
 		return queue.Submit(ctx, d.tx.DBTX(), jobs)
 	}

@@ -24,14 +24,14 @@ func (e LaterError) Error() string {
 	return "the queue does not take the jobs now"
 }
 
-// explain handles refused jobs. Where the queue gives no reason, somebody else has
+// resolveRefusals handles refused jobs. Where the queue gives no reason, somebody else has
 // usually submitted a job of the task since the claim. If that job has ended by
-// now, explain submits the refused one again.
-func (d *delivery) explain(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []periodic.Refusal) error {
+// now, it submits the refused one again.
+func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []periodic.Refusal) error {
 	why := map[string]string{}
-	unexplained := d.sort(jobs, refused, why)
+	unexplained := d.classify(jobs, refused, why)
 	if len(unexplained) == 0 {
-		return d.refuse(ctx, why, nil)
+		return d.recordRefused(ctx, why, nil)
 	}
 	ids := make([]string, len(unexplained))
 	for i, j := range unexplained {
@@ -44,23 +44,23 @@ func (d *delivery) explain(ctx context.Context, queue periodic.Queue, jobs []job
 	}
 	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
 	if len(again) > 0 {
-		still, err := d.give(ctx, queue, again)
+		still, err := d.submitTo(ctx, queue, again)
 		if err != nil {
 			return err
 		}
 		for _, j := range again {
 			delete(why, j.JID)
 		}
-		for _, j := range d.sort(again, still, why) {
+		for _, j := range d.classify(again, still, why) {
 			why[j.JID] = reasons.TableRefused
 		}
 	}
-	return d.refuse(ctx, why, pending)
+	return d.recordRefused(ctx, why, pending)
 }
 
-// sort adds the reasons of refused jobs to why, by the job's id, or to later, by
+// classify adds the reasons of refused jobs to why, by the job's id, or to later, by
 // the task's. It returns the jobs that were refused without a reason.
-func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, why map[string]string) (unexplained []jobqueue.Job) {
+func (d *delivery) classify(jobs []jobqueue.Job, refused []periodic.Refusal, why map[string]string) (unexplained []jobqueue.Job) {
 	byID := make(map[string]jobqueue.Job, len(jobs))
 	for _, j := range jobs {
 		byID[j.JID] = j
@@ -78,16 +78,16 @@ func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, why map
 	return unexplained
 }
 
-// refuse changes the ticks of jobs that are not submitted, by the job's id: because
+// recordRefused changes the ticks of jobs that are not submitted, by the job's id: because
 // of the pending job of their task, or because the queue does not take them.
-func (d *delivery) refuse(ctx context.Context, why map[string]string, pending map[string]sink.Pending) error {
+func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pending map[string]sink.Pending) error {
 	if len(why) == 0 {
 		return nil
 	}
 	var changed []periodic.Tick
 	var uncounted []string
-	for i := range d.done.Ticks {
-		tick := &d.done.Ticks[i]
+	for i := range d.outcome.Ticks {
+		tick := &d.outcome.Ticks[i]
 		reason, refused := why[tick.JID]
 		if tick.JID == "" || !refused {
 			continue
@@ -95,14 +95,14 @@ func (d *delivery) refuse(ctx context.Context, why map[string]string, pending ma
 		tick.JID, tick.Decision, tick.Reason = "", periodic.Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
 			tick.Reason = reasons.SkipReason(&p, tick.Due, d.tx.Now())
-			if d.done.Plans[tick.TaskID].Task.Queues() {
+			if d.outcome.Plans[tick.TaskID].Task.Queues() {
 				tick.Decision, tick.Reason = periodic.Queued, reasons.WaitReason(&p, tick.Due, d.tx.Now())
 			}
-		} else if err := d.refuseForGood(ctx, *tick); err != nil {
+		} else if err := d.notePermanentRefusal(ctx, *tick); err != nil {
 			return err
 		}
 		changed = append(changed, *tick)
-		if p := d.done.Plans[tick.TaskID]; p.Task.Pace.MaxTicks > 0 && !tick.Due.Equal(p.Manual) {
+		if p := d.outcome.Plans[tick.TaskID]; p.Task.Pace.MaxTicks > 0 && !tick.Due.Equal(p.Manual) {
 			uncounted = append(uncounted, tick.TaskID)
 		}
 	}
@@ -114,14 +114,14 @@ func (d *delivery) refuse(ctx context.Context, why map[string]string, pending ma
 	return err
 }
 
-// refuseForGood notes a tick that the queue of its task does not take, and the reason as
+// notePermanentRefusal notes a tick that the queue of its task does not take, and the reason as
 // the problem of the task, unless that has another.
-func (d *delivery) refuseForGood(ctx context.Context, tick periodic.Tick) error {
-	if d.done.refused == nil {
-		d.done.refused = map[periodic.TickKey]bool{}
+func (d *delivery) notePermanentRefusal(ctx context.Context, tick periodic.Tick) error {
+	if d.outcome.refused == nil {
+		d.outcome.refused = map[periodic.TickKey]bool{}
 	}
-	d.done.refused[tick.Key()] = true
-	plan := d.done.Plans[tick.TaskID]
+	d.outcome.refused[tick.Key()] = true
+	plan := d.outcome.Plans[tick.TaskID]
 	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, reasons.WarningPrefix) {
 		return nil
 	}

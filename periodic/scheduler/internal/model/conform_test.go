@@ -205,7 +205,7 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 	case what == "removes expired marks":
 		return r.fenced(before, after)
 	case what == "looks after queued ticks":
-		_, err := r.db.Periodic().Tend(r.Context(), false, taskdb.Apart{})
+		_, err := r.db.Periodic().Tend(r.Context(), false, taskdb.Exclude{})
 		return err
 	case what == "looks at the open jobs of other queues":
 		_, err := r.db.Periodic().Follow(r.Context(), taskdb.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})

@@ -114,12 +114,12 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
+func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
-	left, err = through(t.g, func() (left []taskdb.Left, err error) {
-		left, can, err = t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
+	left, err = through(t.g, func() (left []taskdb.Unsubmitted, err error) {
+		left, can, err = t.Tx.SubmitAtOnce(ctx, q.(gatedQueue).Queue, plans)
 		return left, err
 	})
 	return left, can || err != nil, err

@@ -55,7 +55,7 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal,
 // submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
 // A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
 // it has not written as a whole. While it waits, it has done nothing.
-func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Left, err error) {
+func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Unsubmitted, err error) {
 	own := t.own.clone()
 	ids := w.advance(t, plans)
 	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
@@ -72,7 +72,7 @@ func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick
 	}
 	for _, j := range jobs {
 		if id := j.Tracker; !ticked(id) || slices.Contains(refused, periodic.Refusal{JID: j.JID}) {
-			left = append(left, taskdb.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
+			left = append(left, taskdb.Unsubmitted{TaskID: id, Advanced: slices.Contains(ids, id), Recorded: ticked(id)})
 		}
 	}
 	return left, nil

@@ -148,7 +148,7 @@ func (r *served) do(before *instance, kind string) error {
 
 // clear removes expired marks, and those of a name.
 func (r *served) clear(update func(context.Context, time.Duration, func(taskdb.Tx) error) error, name string) error {
-	return update(r.Context(), batch.Wait, func(tx taskdb.Tx) error {
+	return update(r.Context(), batch.LockTimeout, func(tx taskdb.Tx) error {
 		_, err := tx.ClearMarks(r.Context(), lease, name)
 		return err
 	})

@@ -17,17 +17,17 @@ import (
 func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (prepared batch.Batch, err error) {
 	switch claim := (taskdb.Claim{Limit: 100}); kind {
 	case take:
-		_, err = c.Take(ctx, batch.Wait, claim, batch.Alone{}, func(batch.Batch) {})
+		_, err = c.Take(ctx, batch.LockTimeout, claim, batch.Alone{}, func(batch.Batch) {})
 	case prepare:
 		claim.Ahead = lead
-		prepared, err = c.Look(ctx, batch.Wait, claim)
+		prepared, err = c.Prepare(ctx, batch.LockTimeout, claim)
 		prepared.Plans = slices.DeleteFunc(prepared.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
 	case submit:
 		b.Plans = slices.Clone(b.Plans)
 		for i := range b.Plans {
 			b.Plans[i].Ticks = slices.Clone(b.Plans[i].Ticks)
 		}
-		_, err = c.SubmitPrepared(ctx, batch.Wait, b, time.Time{})
+		_, err = c.SubmitPrepared(ctx, batch.LockTimeout, b, time.Time{})
 	}
 	return prepared, err
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
-// Findings is the result of work beside the loop.
+// Findings is the result of work in the background.
 type Findings struct {
-	Done      []Done
+	Committed []Committed
 	SetAside  []aside.Failed
 	Released  []string                // keys of tasks that need not be set aside any more
 	Sinks     map[periodic.Sink]error // tried: why they cannot be used; nil: they can
 	Queued    *error                  // looked for queued ticks: why that cannot be done; points to nil: it can
-	Candidate []string                // keys of the tasks of a failed batch
+	Searched  []string                // keys of the tasks of a failed batch
 	Retried   bool                    // this was the retry of what was set aside
 	Slow      *aside.SlowPart         // this was the try of tasks that may be slow
 	Err       error                   // of the database as a whole
 }
 
-// Done is a committed batch.
-type Done struct {
+// Committed is a committed batch.
+type Committed struct {
 	Batch   batch.Batch
 	Outcome batch.Outcome
 }
 
 // Add joins other findings to these.
 func (f *Findings) Add(more Findings) {
-	f.Done = append(f.Done, more.Done...)
+	f.Committed = append(f.Committed, more.Committed...)
 	f.SetAside = append(f.SetAside, more.SetAside...)
 	f.Released = append(f.Released, more.Released...)
-	f.Candidate = append(f.Candidate, more.Candidate...)
+	f.Searched = append(f.Searched, more.Searched...)
 	f.Err = errors.Join(f.Err, more.Err)
 	if more.Queued != nil {
 		f.Queued = more.Queued

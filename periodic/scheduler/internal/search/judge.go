@@ -140,7 +140,7 @@ func (s Searcher) Retry(ctx context.Context, tries aside.Tries) Findings {
 func (s *part) retry(ctx context.Context, try aside.Try) {
 	err := s.take(ctx, []string{try.Key}, nil)
 	switch {
-	case err == nil && len(s.found.Done) == 0 && try.Verdict == aside.Skipped: // not due yet, or somebody else has it
+	case err == nil && len(s.found.Committed) == 0 && try.Verdict == aside.Skipped: // not due yet, or somebody else has it
 		s.found.SetAside = []aside.Failed{{Key: try.Key, Why: aside.Skipped}}
 		return
 	case err == nil:

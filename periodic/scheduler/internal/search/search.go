@@ -29,13 +29,13 @@ type Searcher struct {
 
 // Search takes those of the given tasks that can be taken, after a batch of them failed with an
 // error: without sinks that cannot be used, and without those that fail alone.
-func (s Searcher) Search(ctx context.Context, keys []string, without taskdb.Apart, cause error) Findings {
-	without.Keys = nil
-	all := part{Searcher: s, without: without}
-	all.found.Candidate = keys
+func (s Searcher) Search(ctx context.Context, keys []string, exclude taskdb.Exclude, cause error) Findings {
+	exclude.IDs = nil
+	all := part{Searcher: s, without: exclude}
+	all.found.Searched = keys
 	keys, cause = all.postpone(ctx, keys, cause)
 	if cause != nil && s.Faults.Of(cause) != taskdb.FaultRow {
-		all.found.Sinks, all.found.Err = s.Probe(ctx, s.sinksBut(without.Sinks))
+		all.found.Sinks, all.found.Err = s.Probe(ctx, s.sinksBut(exclude.Sinks))
 		if all.found.Err != nil || len(all.found.Sinks) > 0 { // the next batches leave them out
 			return all.found
 		}
@@ -47,13 +47,13 @@ func (s Searcher) Search(ctx context.Context, keys []string, without taskdb.Apar
 }
 
 // Timed takes tasks that may be slow. Those that fail are searched.
-func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, without taskdb.Apart) Findings {
-	without.Keys = nil
-	timed := part{Searcher: s, without: without}
+func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, exclude taskdb.Exclude) Findings {
+	exclude.IDs = nil
+	timed := part{Searcher: s, without: exclude}
 	switch err := timed.take(ctx, keys, nil); {
 	case err == nil:
 	case s.Faults.Isolatable(err):
-		timed.found = s.Search(ctx, keys, without, err)
+		timed.found = s.Search(ctx, keys, exclude, err)
 	default:
 		timed.found.Err = err
 	}
@@ -65,7 +65,7 @@ func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, w
 type part struct {
 	Searcher
 
-	without taskdb.Apart
+	without taskdb.Exclude
 	why     string             // the tasks were set aside until now
 	failed  map[string]failure // by key: of tasks that were tried alone
 	found   Findings
@@ -83,11 +83,11 @@ type failure struct {
 func (s *part) take(ctx context.Context, keys []string, refused error) error {
 	var b batch.Batch
 	began := time.Now()
-	done, err := s.Commit.Take(ctx, aloneWait, taskdb.Claim{Limit: len(keys), Only: keys, Without: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
+	done, err := s.Commit.Take(ctx, aloneWait, taskdb.Claim{Limit: len(keys), Only: keys, Exclude: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
 	switch {
 	case err == nil && len(b.Plans) > 0:
 		crashpoint.At("scheduler/part-committed")
-		s.found.Done = append(s.found.Done, Done{b, done})
+		s.found.Committed = append(s.found.Committed, Committed{b, done})
 	case err != nil && len(keys) == 1:
 		f := failure{began: began, now: b.Now}
 		if len(b.Plans) > 0 {
@@ -137,7 +137,7 @@ func (s *part) divide(ctx context.Context, keys []string, cause error) {
 		s.found.Add(more.found)
 	}
 	if s.unreadable(found, cause) {
-		s.found = Findings{Candidate: s.found.Candidate, Err: cause}
+		s.found = Findings{Searched: s.found.Searched, Err: cause}
 		return
 	}
 	sinks := s.submittedTo()
@@ -153,7 +153,7 @@ func (s *part) divide(ctx context.Context, keys []string, cause error) {
 // to blame.
 func (s *part) unreadable(found []part, cause error) bool {
 	var claim *batch.ClaimError
-	if len(s.found.Done) > 0 || !errors.As(cause, &claim) || s.Faults.Of(cause) != taskdb.FaultUnknown {
+	if len(s.found.Committed) > 0 || !errors.As(cause, &claim) || s.Faults.Of(cause) != taskdb.FaultUnknown {
 		return false
 	}
 	for _, p := range found {
@@ -182,7 +182,7 @@ func (s *part) search(ctx context.Context, keys []string, cause error, failed bo
 		for _, key := range found.Left {
 			s.note(key, found.Err, undecided(s.Faults.Of(found.Err)))
 		}
-	case len(s.found.Done) == 0 && len(s.found.SetAside) == 0 && len(found.Culprits) == 0:
+	case len(s.found.Committed) == 0 && len(s.found.SetAside) == 0 && len(found.Culprits) == 0:
 		s.found.Err = found.Err
 	}
 	return found.Culprits
@@ -191,7 +191,7 @@ func (s *part) search(ctx context.Context, keys []string, cause error, failed bo
 // submittedTo returns the sinks to which tasks of the batch have submitted.
 func (s *part) submittedTo() map[periodic.Sink]bool {
 	sinks := map[periodic.Sink]bool{}
-	for _, done := range s.found.Done {
+	for _, done := range s.found.Committed {
 		for _, t := range done.Outcome.Ticks {
 			if t.Decision == periodic.Submitted {
 				sinks[done.Outcome.Plans[t.TaskID].Task.Sink] = true

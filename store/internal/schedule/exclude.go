@@ -20,27 +20,27 @@ func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any
 	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
 }
 
-// leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
+// excluding returns the condition, beginning with AND, that leaves tasks out. Call
 // it with the alias of periodic_task, such as "q.". all is args with the parameters
 // of the condition.
-func leavingOut(tx *sqldb.Tx, without taskdb.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+func excluding(tx *sqldb.Tx, exclude taskdb.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
-	if len(without.Keys) > 0 {
-		ids, param, err := among(tx, len(args)+1, without.Keys)
+	if len(exclude.IDs) > 0 {
+		ids, param, err := among(tx, len(args)+1, exclude.IDs)
 		if err != nil {
 			return nil, nil, err
 		}
 		text += ` AND @id NOT IN ` + ids
 		args = append(args, param)
 	}
-	if len(without.Sinks) > 0 || without.Known != nil {
+	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
 		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
-		if len(without.Sinks) > 0 {
-			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, without.Sinks)+`)`)
+		if len(exclude.Sinks) > 0 {
+			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
 		}
-		if without.Known != nil {
-			sinks = append(sinks, `@sink IN (`+placeholders(&args, without.Known)+`)`)
+		if exclude.OnlySinks != nil {
+			sinks = append(sinks, `@sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
 		}
 		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
 	}
@@ -60,8 +60,8 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 // Candidates implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer, s.known}
-		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
+		tx := schedulerTx{outer, s.calendars}
+		parts, args, err := tx.claimQuery(ctx, c, "id", nil, false)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]
 
 func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error {
 	_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
-		SELECT id FROM periodic_task WHERE id = $2`+tx.SQL().LockRows+`)`, problem, id)
+		SELECT id FROM periodic_task WHERE id = $2`+tx.SQL().ForUpdate+`)`, problem, id)
 	return err
 }
 
@@ -119,11 +119,11 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer, s.known}
+		tx := schedulerTx{outer, s.calendars}
 		if anew {
 			args := []any{reasons.Waits(errors.New("%"))}
 			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
-				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().LockRows+`)`, args...)
+				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().ForUpdate+`)`, args...)
 			if err != nil {
 				return err
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Look reads tasks that are not due yet, and decides as if they were. It locks nothing.
-func (c Committer) Look(ctx context.Context, wait time.Duration, claim taskdb.Claim) (Batch, error) {
-	begun, f := time.Now(), facts{ahead: true}
+// Prepare reads tasks that are not due yet, and decides as if they were. It locks no row; the transaction checks the fence of the mode.
+func (c Committer) Prepare(ctx context.Context, wait time.Duration, claim taskdb.Claim) (Batch, error) {
+	begun, f := time.Now(), facts{prepare: true}
 	if err := c.Update(ctx, wait, func(tx taskdb.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
 		return Batch{}, fmt.Errorf("read the tasks that fall due soon: %w", err)
 	}
@@ -33,8 +33,8 @@ type EarlyError struct {
 
 func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
 
-// Due is when all tasks of a batch are due.
-func (b *Batch) Due() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
+// ReadyAt is when all tasks of a batch are due.
+func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
 
 // SubmitPrepared commits plans that were prepared, but not before their time, which is at by the
 // host's clock: it waits for a moment where a transaction can, else it returns an
@@ -42,13 +42,13 @@ func (b *Batch) Due() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
 // has locked, and plans that would be others by now.
 func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
 	return c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
-		if err := c.await(ctx, tx, b.Due(), at); err != nil {
+		if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
 			return err
 		}
 		now := tx.Now()
 		plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
 		for _, p := range b.Plans {
-			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // else the process stood still
+			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // a plan does not last if the process stood still
 				p.Ticks[0].Decided = now
 				plans = append(plans, p)
 			}
@@ -63,9 +63,9 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 // MaxEarly is how long before its time a transaction may begin.
 const MaxEarly = 20 * time.Millisecond
 
-// await waits in a transaction until a time has come, and has the database do what it can
+// waitUntilDue waits in a transaction until a time has come, and has the database do what it can
 // beforehand.
-func (c Committer) await(ctx context.Context, tx taskdb.Tx, due, at time.Time) error {
+func (c Committer) waitUntilDue(ctx context.Context, tx taskdb.Tx, due, at time.Time) error {
 	early := due.Sub(tx.Now())
 	if early <= 0 {
 		return nil
@@ -74,13 +74,13 @@ func (c Committer) await(ctx context.Context, tx taskdb.Tx, due, at time.Time) e
 	if c.Sleep == nil || early > 2*MaxEarly {
 		return &EarlyError{By: early, Asked: asked}
 	}
-	if _, _, err := tx.SubmitPlain(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
+	if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
 		return err
 	}
 	for range 3 { // the clocks may differ by more than thought
 		c.Sleep(at)
 		asked = time.Now()
-		if err := tx.Renew(ctx); err != nil {
+		if err := tx.RefreshNow(ctx); err != nil {
 			return err
 		}
 		if early = due.Sub(tx.Now()); early <= 0 {

@@ -1,0 +1,120 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// tickRecords are ticks as records for the first placeholder. The worker and the time of the
+// decision are not among them, since all ticks of a batch share these.
+func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
+	columns := []sqldb.Field{
+		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
+		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"), sqldb.Time("nominal"),
+	}
+	finishes := haveToFinish(ticks)
+	if finishes {
+		columns = append(columns, sqldb.Time("finish_by"), sqldb.Time("finish_look"))
+	}
+	return db.Records(1, columns, len(ticks), func(i int) []any {
+		t := ticks[i]
+		values := []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
+		if finishes {
+			values = append(values, t.FinishBy, firstJudged(&t))
+		}
+		return values
+	})
+}
+
+// firstJudged is when a tick that has to finish by a time is judged first; zero: it need not.
+func firstJudged(t *periodic.Tick) time.Time {
+	if t.FinishBy.IsZero() {
+		return time.Time{}
+	}
+	return t.Decided
+}
+
+// haveToFinish reports whether one of the ticks has to finish by a time. Other batches do not mention that.
+func haveToFinish(ticks []periodic.Tick) bool {
+	return slices.ContainsFunc(ticks, func(t periodic.Tick) bool { return !t.FinishBy.IsZero() })
+}
+
+// tickKeyRow is the primary key of periodic_tick.
+type tickKeyRow struct {
+	TaskID string `db:"task_id"`
+	Due    sqldb.Timestamp
+}
+
+func tickKeys(rows []tickKeyRow) []periodic.TickKey {
+	keys := make([]periodic.TickKey, len(rows))
+	for i, r := range rows {
+		keys[i] = periodic.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
+	}
+	return keys
+}
+
+// Record implements [taskdb.Tx].
+func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
+	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
+	if len(settled) > 0 {
+		if keys, err = (tickTx{tx.Tx}).settle(ctx, settled); err != nil {
+			return nil, err
+		}
+	}
+	if len(added) > 0 {
+		more, err := (tickTx{tx.Tx}).add(ctx, added)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+	r, err := tickRecords(tx.DB(), ticks)
+	if err != nil {
+		return nil, err
+	}
+	columns, values := `task_id, due, decision, reason, missed, until, jid, nominal, worker, decided`, `task_id, due, decision, reason, missed, until, jid, nominal, $2, $3`
+	if haveToFinish(ticks) {
+		columns, values = columns+`, finish_by, finish_look`, values+`, finish_by, finish_look`
+	}
+	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (`+columns+`)
+		SELECT `+values+` FROM `+r.SQL+` AS v WHERE true
+		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	if err != nil {
+		return nil, err
+	}
+	if added == int64(len(ticks)) { // almost always; saves sending the keys back
+		keys := make([]periodic.TickKey, len(ticks))
+		for i, t := range ticks {
+			keys[i] = t.Key()
+		}
+		return keys, nil
+	}
+	var rows []tickKeyRow
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k
+		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,
+		r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	return tickKeys(rows), err
+}
+
+func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+	r, err := tickRecords(tx.DB(), ticks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []tickKeyRow
+	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
+			worker = $2, decided = $3
+		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
+		WHERE k.task_id = of_task AND k.due = of_due
+			AND (k.decision = 'queued' OR k.worker = $2 AND k.decided = $3)
+		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	return tickKeys(rows), err
+}
