@@ -100,8 +100,8 @@ type Task struct {
 	Origin  string // the program or file that declares it, written by [Tasks.Apply] only; empty: none
 	Pause   Pause  // written by [Tasks.Pause] only, not with the other columns
 	Problem string // what is wrong with the row; empty: nothing
-	Version string // of the row, as a scheduler read it; empty elsewhere
-	RowID   string // of the row in the database, as a scheduler read it; may be empty
+	Version string // of the row when a scheduler prepared it; empty: the transaction that read it has locked it
+	RowID   string // where the row was then: the ctid of PostgreSQL; empty elsewhere
 }
 
 // Days say on which days a task has no ticks, or has them on another day.

@@ -147,7 +147,7 @@ func (s *session) named(ticks []periodic.Tick) []periodic.Tick {
 // Now, DBTX and the other methods implement taskdb.Tx.
 func (s *session) Now() time.Time {
 	if s.w.off(early) && s.t.kind == submit {
-		return s.i.held.batch.Due()
+		return s.i.held.batch.ReadyAt()
 	}
 	return s.t.begun[s.begun-1]
 }
@@ -171,9 +171,9 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 	return call(s, "record", func() ([]periodic.TickKey, error) { return s.w.record(s.t, settled, added) })
 }
 
-// SubmitPlain is for a scheduler that has only nextrun's own queue: with others, the table job
+// SubmitAtOnce is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
+func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
@@ -183,7 +183,7 @@ func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []perio
 		ticks = append(ticks, s.named(p.Ticks)...)
 		jobs = append(jobs, p.Task.Job(ticks[len(ticks)-1].JID, p.Ticks[0].Due, s.Now()))
 	}
-	left, err = call(s, "plain", func() ([]taskdb.Left, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
+	left, err = call(s, "plain", func() ([]taskdb.Unsubmitted, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
 	return left, true, err
 }
 
