@@ -20,7 +20,7 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Peek(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
+func (h *hooked) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
 	h.peeks.Add(1)
 	return h.Store.Poll(ctx, exclude)
 }
@@ -48,7 +48,7 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

@@ -114,7 +114,7 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
