@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Wait is how long the transaction of a whole batch waits for a row that somebody
+// LockTimeout is how long the transaction of a whole batch waits for a row that somebody
 // else has locked.
 const LockTimeout = 100 * time.Millisecond
 
