@@ -104,7 +104,7 @@ test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with 
 	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox ./ops/dashboard
 
 .PHONY: test-versions
-test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite; TESTFLAGS='-run X', VERSIONS='13 sqlite'
+test-versions: ## Test on PostgreSQL 13 and 18, with old versions of SQLite and the oldest Go; TESTFLAGS='-run X', VERSIONS='13 sqlite'
 	@scripts/need-cc
 	TESTFLAGS="$(TESTFLAGS)" scripts/test-versions $(VERSIONS)
 
