@@ -25,7 +25,7 @@ type Job struct {
 	Interrupts int       // how often its worker died or lost it while it ran
 	Progress   int       // percent
 	Tracker    string    // the periodic task's id, or a name of the submitter's; empty: none
-	Worker     string    // who has it, while scheduled or running
+	Worker     string    // who has it, or had it last
 	Started    time.Time // of the last attempt
 	Finished   time.Time // when it became final
 	Due        time.Time // the tick that it is for; zero if it is for none

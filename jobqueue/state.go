@@ -12,7 +12,7 @@ type State string
 const (
 	Waiting   State = "waiting"   // to be taken by an executor
 	Scheduled State = "scheduled" // taken, not begun: of other executors, or about to be cancelled
-	Running   State = "running"   // the handler runs
+	Running   State = "running"   // claimed: the handler runs, or waits for a place
 	Stuck     State = "stuck"     // failed, will be tried again
 	Success   State = "success"   // final: the handler returned without an error
 	Failed    State = "failed"    // final: no more attempts

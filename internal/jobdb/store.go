@@ -64,8 +64,8 @@ type HandlerLimits struct {
 	Attempts    int    `json:"attempts"`              // how often it tries a failing job at most
 }
 
-// Request is what a worker wants done in one transaction, in the order of the
-// fields.
+// Request is what a worker wants done in one transaction: in the order of the fields, but lines are
+// written last.
 type Request struct {
 	Worker      string     // name@boot id
 	Lines       []Line     // for the job log, in order; dropped if the job is gone

@@ -17,9 +17,9 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
-// attempt is a job in flight, from its claim until its end is recorded. Its
-// fields belong to the loop. Only the log is shared; that the handler has
-// returned arrives by the inbox.
+// attempt is a job in flight, from its claim until its end is recorded. Its fields belong to the loop,
+// but until the inbox has told that the handler has returned, its goroutine reads job, limits and the
+// context, writes began, and stops the lease's timer. The log, place and ends are safe for both.
 type attempt struct {
 	job     jobqueue.Job
 	limits  jobqueue.Limits // of the job over those of its handler
@@ -35,7 +35,6 @@ type attempt struct {
 	err error            // phase ending: what the handler returned
 	why error            // the database did not take what it has to say, last
 
-	claimed time.Time // when the claim was sent
 	arrived time.Time // when it was answered
 	place   place
 	began   time.Time // when the handler was called
@@ -52,7 +51,7 @@ type attempt struct {
 type phase int
 
 const (
-	running phase = iota // the handler runs
+	running phase = iota // claimed: the handler runs, or waits for a place
 	ending               // the handler has returned, and its end is not recorded yet
 	lost                 // another worker has the job: nothing is recorded any more
 )

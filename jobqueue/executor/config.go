@@ -43,8 +43,8 @@ type Config struct {
 	// The column worker holds name@boot id, so that processes of one name stay apart;
 	// there, each character other than an ASCII letter, a digit, -, _ and . is a dash.
 	Name string
-	// PoolSize is how many jobs run at once. While jobs end within milliseconds, up to
-	// three times as many wait here for their turn; those that have not begun after
+	// PoolSize is how many jobs run at once. While jobs end within milliseconds, up to nine times
+	// as many wait here for their turn, 500 at most; those that have not begun after
 	// 100 ms, or when the executor stops, go back to the queue. 0: 10.
 	PoolSize int
 	// Groups limits the executor to jobs of these groups. Empty: all groups.

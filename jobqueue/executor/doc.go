@@ -4,18 +4,19 @@
 // # Loop
 //
 // One goroutine owns the [loop]: the jobs in flight, the agenda of what is due, and
-// what is set aside. It talks to the database in one transaction at a time; what
-// happens meanwhile goes into the next one. Only while many jobs end does it record
-// that in one transaction, and claim the next jobs in another at the same time. Each handler has a goroutine. It reports
-// through the inbox, and through the log of its attempt.
+// what is set aside. It sends one request to the database at a time; what happens meanwhile goes
+// into the next one. It waits for an answer for 50 ms at most: a slower request goes on beside the
+// loop, and while many jobs end, reports and claims go apart. Each handler has a goroutine. It
+// reports through the inbox, and through the log of its attempt.
 //
 // # Attempts
 //
 // A claim takes jobs from waiting to running in one step. When it is committed, the
 // loop calls their handlers, as many at a time as the pool has places. While jobs are
 // shorter than an exchange with the database, claims take more than that (see [prefetch]).
-// So the job log has a line "attempt N begins" for every call of a handler. (A job that
-// somebody has asked to cancel is cancelled instead.)
+// So the job log has a line "attempt N begins" for every call of a handler, and one more for a job
+// that went back before its handler was called. (A job that somebody has asked to cancel is
+// cancelled instead.)
 // If the reply to a claim is lost, its jobs return to waiting. Every transition is an
 // UPDATE with the state and the worker in its WHERE, so a worker that has lost a job
 // cannot change it.
@@ -24,13 +25,13 @@
 //
 // Jobs in flight carry a heartbeat. If it is older than the lease, and still is a
 // second later, the executor that notices first puts the job back to waiting and counts
-// an interruption. An engine that cannot renew its leases in time ends the contexts of
+// an interruption. Jobs of a worker that is known to have ended go back at once. An executor that cannot renew its leases in time ends the contexts of
 // its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong to
 // other kinds of executors and are left alone.
 //
 // # Jobs that the database refuses
 //
-// A constraint, a trigger or a lock may stop the executor from changing a job. The engine
+// A constraint, a trigger or a lock may stop the executor from changing a job. The executor
 // then finds that job, reports it once, and processes the other jobs without it. It
 // retries the job alone: soon after the queue changes, otherwise ever more rarely.
 package executor

@@ -20,7 +20,7 @@ const (
 	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
 	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
-	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
+	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has ended or whose lease has; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
 	EventSlow        EventKind = "slow"        // the row of Job took Duration to write; the others go on beside it. Of each task, one job is named

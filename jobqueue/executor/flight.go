@@ -33,7 +33,7 @@ func (f *flight) begin(job jobqueue.Job, round int, claimed time.Time) {
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, claimed: claimed, arrived: time.Now(), began: claimed, round: round}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: claimed, round: round}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.

@@ -69,7 +69,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventLost:
 		line.Warn("job lost: another worker has it, it was cancelled or changed in the table, or its lease could not be renewed")
 	case EventInterrupted:
-		line.Warn("job taken back: its worker sent no heartbeat")
+		line.Warn("job taken back: its worker has ended, or sent no heartbeat")
 	case EventRetried:
 		line.Debug("stuck jobs put back to waiting: their retry is due")
 	case EventRefused:

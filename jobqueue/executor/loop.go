@@ -12,7 +12,7 @@ import (
 const logPatience = 200 * time.Millisecond
 
 // loop is what the executor's one goroutine owns. It syncs with the database in
-// one transaction at a time: what happens meanwhile goes into the next one.
+// one request at a time, and waits for its answer for 50 ms at most: see lanes.
 type loop struct {
 	e        *Executor
 	hard     context.Context // ends when Stop gives up

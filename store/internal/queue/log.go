@@ -52,7 +52,7 @@ func (tx jobTx) insertLines(ctx context.Context, lines []jobdb.Line) error {
 	return err
 }
 
-// Lines implements [jobqueue.JobReader].
+// Lines implements [jobqueue.QueueTx].
 func (tx jobTx) Lines(ctx context.Context, f jobqueue.LogFilter) ([]jobqueue.LogLine, error) {
 	var rows []struct {
 		Counter sqldb.RowInt

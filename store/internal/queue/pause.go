@@ -8,20 +8,20 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// Pause implements [jobqueue.Pauser].
+// Pause implements [jobqueue.QueueTx].
 func (tx jobTx) Pause(ctx context.Context, kind jobqueue.ScopeKind, name string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, sqldb.Timestamp(tx.Now()))
 	return tx.note(ctx, err, "pause jobs", string(kind), name)
 }
 
-// Resume implements [jobqueue.Pauser].
+// Resume implements [jobqueue.QueueTx].
 func (tx jobTx) Resume(ctx context.Context, kind jobqueue.ScopeKind, name string) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
 	return n > 0, tx.note(ctx, err, "resume jobs", string(kind), name)
 }
 
-// Pauses implements [jobqueue.Pauser].
+// Pauses implements [jobqueue.QueueTx].
 func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 	var rows []struct {
 		Kind  sqldb.RowText
@@ -38,14 +38,14 @@ func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 	return pauses, nil
 }
 
-// SetLimit implements [jobqueue.Limiter].
+// SetLimit implements [jobqueue.QueueTx].
 func (tx jobTx) SetLimit(ctx context.Context, l jobqueue.Limit) error {
 	_, err := tx.Exec(ctx, `INSERT INTO job_limit (kind, name, most) VALUES ($1, $2, $3)
 		ON CONFLICT (kind, name) DO UPDATE SET most = excluded.most`, string(l.Kind), l.Name, l.Most)
 	return tx.note(ctx, err, "limit jobs", string(l.Kind), fmt.Sprintf("%s: %d at once", l.Name, l.Most))
 }
 
-// DropLimit implements [jobqueue.Limiter].
+// DropLimit implements [jobqueue.QueueTx].
 func (tx jobTx) DropLimit(ctx context.Context, s jobqueue.Scope) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_limit WHERE kind = $1 AND name = $2", string(s.Kind), s.Name)
 	return n > 0, tx.note(ctx, err, "unlimit jobs", string(s.Kind), s.Name)
@@ -59,7 +59,7 @@ func (tx jobTx) note(ctx context.Context, err error, action, kind, name string) 
 	return tx.Note(ctx, sqldb.Action{Action: action, Detail: kind + " " + name})
 }
 
-// Limits implements [jobqueue.Limiter].
+// Limits implements [jobqueue.QueueTx].
 func (tx jobTx) Limits(ctx context.Context) ([]jobqueue.Limit, error) {
 	var rows []struct {
 		Kind    sqldb.RowText

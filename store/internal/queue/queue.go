@@ -14,7 +14,7 @@ import (
 
 const pending = "state IN " + sqldb.PendingStates
 
-// Job implements [jobqueue.JobReader].
+// Job implements [jobqueue.QueueTx].
 func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
 	jobs, err := tx.jobs(ctx, allColumns, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
 	if err == nil && len(jobs) == 0 {
@@ -26,7 +26,7 @@ func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
 	return jobs[0], nil
 }
 
-// Jobs implements [jobqueue.JobReader].
+// Jobs implements [jobqueue.QueueTx].
 func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, error) {
 	where := []string{"true"}
 	var args []any
@@ -76,7 +76,7 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	return tx.jobs(ctx, columns, "SELECT "+names+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }
 
-// PendingSingle implements [jobqueue.JobReader].
+// PendingSingle implements [jobqueue.QueueTx].
 func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, error) {
 	var jids []string
 	err := tx.Select(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
@@ -86,7 +86,7 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 	return jids[0], nil
 }
 
-// Insert implements [jobqueue.JobEditor].
+// Insert implements [jobqueue.QueueTx].
 func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, error) {
 	r, err := tx.DB().Records(1, submitFields, len(jobs), func(i int) []any {
 		values := make([]any, 0, len(submitFields))
@@ -121,7 +121,7 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 	return refused, nil
 }
 
-// Change implements [jobqueue.JobEditor].
+// Change implements [jobqueue.QueueTx].
 func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
 	var set, action string
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
