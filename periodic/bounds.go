@@ -64,7 +64,7 @@ func (t *Task) finish(timer calendar.Schedule) (by finish.By, problem string) {
 // one that is made up for by hand.
 func (t *Task) finishOf(tick Tick) time.Time {
 	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
-	if err != nil || tick.Reason == backfilled {
+	if err != nil || tick.Reason == reasons.Backfilled {
 		return time.Time{}
 	}
 	by, _ := t.finish(timer)

@@ -267,3 +267,26 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 		}
 	}
 }
+
+// What somebody has asked for says so, also when it does not become a job; a time of the timer is like any other tick, whoever set it.
+func TestTicksRunByHandSaySo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		situation
+		want, after string // the reasons of the tick, and of the one after it
+	}{
+		"submitted":           {situation{due: -3, hand: true, starts: 5}, "run by hand", ""},
+		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, "the job of 10:30:00 UTC has not ended after 1 h 20 min (job old); run by hand", ""},
+		"at a time of a tick": {situation{due: -10, hand: true, overlap: OverlapAllow}, "", ""},
+		"with one due":        {situation{due: -3, hand: true, overlap: OverlapAllow}, "run by hand", ""},
+		"not by hand":         {situation{due: 0}, "", ""},
+	} {
+		ticks := test.decide(t).Ticks
+		if got := ticks[0].Reason; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+		if len(ticks) > 1 && ticks[1].Reason != test.after {
+			t.Errorf("%s: the tick after it says %q", name, ticks[1].Reason)
+		}
+	}
+}

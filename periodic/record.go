@@ -3,18 +3,33 @@ package periodic
 import (
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/reasons"
 )
 
 // record adds a tick to the plan.
 func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
-	if d.timer.days != nil && !tick.Due.Equal(d.plan.Manual) {
+	if tick.Due.Equal(d.plan.Manual) {
+		tick.Reason = handed(reason, d.timer.Next(due.Add(-time.Microsecond)).Equal(due))
+	} else if d.timer.days != nil {
 		at := d.timer.at(due)
 		if tick.Nominal = at.Nominal; reason == "" {
 			tick.Reason = at.Why
 		}
 	}
 	d.plan.Ticks = append(d.plan.Ticks, tick)
+}
+
+// handed is the reason of a tick that a user set. One at a time of the timer is none: other programs plan tasks, too.
+func handed(reason string, timed bool) string {
+	switch {
+	case timed:
+		return reason
+	case reason == "":
+		return reasons.ByHand
+	}
+	return reason + "; " + reasons.ByHand
 }
 
 // settle decides a queued tick, stored or queued earlier in this plan.

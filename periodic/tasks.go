@@ -212,8 +212,8 @@ func (s *Tasks) RunNow(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error { return s.runNow(ctx, tx, id) })
 }
 
-// byHand is the reason of a tick of a task that is not enabled.
-const byHand = "run by hand; the task is not enabled"
+// notEnabled is the reason of a tick of a task that is not enabled.
+const notEnabled = reasons.ByHand + "; the task is not enabled"
 
 func (s *Tasks) runNow(ctx context.Context, tx TaskTx, id string) error {
 	t, err := tx.Get(ctx, id, true)
@@ -223,7 +223,7 @@ func (s *Tasks) runNow(ctx context.Context, tx TaskTx, id string) error {
 	if t.Enabled {
 		return about(id, tx.Run(ctx, id))
 	}
-	_, err = s.submitTick(ctx, tx, t, Tick{Reason: byHand}) // no scheduler claims it
+	_, err = s.submitTick(ctx, tx, t, Tick{Reason: notEnabled}) // no scheduler claims it
 	return about(id, err)
 }
 

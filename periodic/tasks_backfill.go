@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -27,9 +28,6 @@ type Backfill struct {
 
 // backfillLook is how often Backfill checks whether a pending job has become final.
 const backfillLook = 500 * time.Millisecond
-
-// backfilled is the reason of ticks that a backfill submitted.
-const backfilled = "backfilled"
 
 // Backfill submits the jobs of past ticks of a task's present timer, oldest first.
 // It leaves out ticks that have a job already, so an interrupted backfill can be
@@ -70,7 +68,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			if err != nil {
 				return err
 			}
-			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Reason: backfilled})
+			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Reason: reasons.Backfilled})
 			return err
 		})
 		var inTheWay *PendingError

@@ -119,6 +119,7 @@ type Result struct {
 	Retries           int       // of the job; of events the failed attempts
 	Started, Finished time.Time // of the job; an event finishes when it is published or dead
 	Message           string    // what the job said at its end; the problem of the event
+	PutBack           bool      // somebody has put the job back into nextrun's own queue
 }
 
 // TaskFilter selects tasks; its zero value selects all.
@@ -168,10 +169,11 @@ func TaskStates() []TaskState {
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {
 	TaskID   string    // of that task; empty: of all
-	Decision Decision  // with that decision; empty: any
+	Group    string    // of the tasks of that group; empty: of all
+	Decision Decision  // with that decision, or "not-run": skipped, late or missed; empty: any
 	Since    time.Time // decided at that time or later; zero: whenever
 	Until    time.Time // decided before that time; zero: whenever
-	DueFrom  time.Time // due at that time or later; zero: whenever
+	DueFrom  time.Time // due at that time or later; zero: whenever. Without TaskID, also rows whose Until is
 	DueTo    time.Time // due before that time; zero: whenever
 	Oldest   bool      // those due first, instead of those due last
 	Limit    int       // at most so many; 0: [bounds.DefaultTickLimit]

@@ -26,3 +26,6 @@ const PausedAfterFailures = "nextrun"
 
 // HousekeepingTask is the task whose jobs delete what is old.
 const HousekeepingTask = "nextrun.housekeeping"
+
+// NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
+const NotRun = "not-run"

@@ -8,6 +8,7 @@ type Cell struct {
 	Title string
 	Link  string // where a click leads; empty: nowhere
 	Loud  bool   // the keyboard stops here, too
+	Hand  bool   // somebody has asked for it: it has a roof
 }
 
 // heights of the classes, of 20: a cell is as high as it needs somebody, which also tells
@@ -23,7 +24,11 @@ func Strip(name string, cells []Cell) string {
 		if !known {
 			height, cell.Class = 1, "none"
 		}
-		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz"`, escape(cell.Class), 10*i+1, height, height)
+		roof := ""
+		if cell.Hand {
+			height, roof = min(height, 14), fmt.Sprintf("M%d 3v-3h8v3z", 10*i+1)
+		}
+		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz%s"`, escape(cell.Class), 10*i+1, height, height, roof)
 		if cell.Loud && cell.Link != "" {
 			c.text.WriteString(`<a href="` + escape(cell.Link) + `"><title>` + escape(cell.Title) + `</title><path ` + attributes + `/></a>`)
 		} else {

@@ -72,19 +72,19 @@ func (s *Story) ofEvent() {
 	r := s.event
 	s.State = string(r.Status)
 	s.step("written", r.Created, r.Created, "scheduled", "type "+r.Type)
-	s.delivery("published", "topic "+r.Topic, r)
+	s.delivery("published", "topic "+r.Topic, "the receiver that the relay sends it to", r)
 }
 
-// delivery is what became of an event.
-func (s *Story) delivery(name, what string, r *outbox.Record) {
-	to, how := s.now, "not delivered yet"
+// delivery is what became of an event that somebody has to confirm.
+func (s *Story) delivery(name, what, receiver string, r *outbox.Record) {
+	to, how := s.now, receiver+" has not confirmed it yet"
 	switch {
 	case !r.Published.IsZero():
-		to, how = r.Published, "delivered"
+		to, how = r.Published, receiver+" has confirmed it"
 	case !r.Dead.IsZero():
 		to, how = r.Dead, "given up"
 	case r.Status == outbox.Gone:
-		to, how = r.Created, "delivered or given up; its message has been deleted"
+		to, how = r.Created, "confirmed or given up; its message has been deleted"
 	}
 	if r.Attempts > 0 {
 		how += fmt.Sprintf(", failed attempts: %d", r.Attempts)
@@ -135,7 +135,7 @@ func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 			if json.Unmarshal([]byte(list[i].Payload), &n) != nil || !s.isOf(&n) {
 				continue
 			}
-			s.delivery("hook", n.Hook+" ("+string(n.Event)+")", &list[i])
+			s.delivery("hook", n.Hook+" ("+string(n.Event)+")", "the URL, command or task that the hook names", &list[i])
 		}
 	}
 	return nil

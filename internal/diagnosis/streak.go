@@ -15,17 +15,26 @@ import (
 // InARow says that something, such as "failed", happened so many times after each other, since when, and
 // whether it ever went well. Times are written by at.
 func InARow(what string, times int, s figures.Streak, at func(time.Time) string) string {
+	text := Since(what, times, s, at)
+	switch {
+	case text == what || s.Success.IsZero() && s.Cut:
+		return text
+	case s.Success.IsZero():
+		return text + "; no success is recorded"
+	}
+	return text + "; the last success was that of " + at(s.Success)
+}
+
+// Since is the part of [InARow] that says how often and since when.
+func Since(what string, times int, s figures.Streak, at func(time.Time) string) string {
 	if times < 2 || s.Since.IsZero() {
 		return what
 	}
 	text := fmt.Sprintf("%s %d times in a row, since %s", what, times, at(s.Since))
-	switch {
-	case !s.Success.IsZero():
-		return text + "; the last success was that of " + at(s.Success)
-	case s.Cut:
-		return text + " or earlier"
+	if s.Success.IsZero() {
+		text += " or earlier"
 	}
-	return text + " or earlier; no success is recorded"
+	return text
 }
 
 // Unsteady says what is wrong with a task whose newest tick that ended did so well, by its newest ticks; empty: nothing.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
@@ -14,7 +15,10 @@ type Latest struct {
 	Task    string    // the name of its handler
 	Due     time.Time // zero: it has had none
 	NextRun time.Time
-	State   string // enabled, paused or disabled
+	State   string    // enabled, paused or disabled
+	Blocked bool      // its row has a problem
+	Until   time.Time // of its pause, if it ends by itself
+	By      string    // who has paused it
 }
 
 // LatestTasks are the first of several tasks, those with the latest tick first.
@@ -37,7 +41,7 @@ func (r Reader) Latest(ctx context.Context, since time.Time, most int) (ran, sil
 		if !row.Due.Time().Before(since) {
 			of = &ran
 		}
-		of.All, of.First = row.Tasks, append(of.First, Latest{row.ID, string(row.Task), row.Due.Time(), row.NextRun.Time(), row.State})
+		of.All, of.First = row.Tasks, append(of.First, Latest{row.ID, string(row.Task), row.Due.Time(), row.NextRun.Time(), row.State, row.Blocked == 1, row.Until.Time(), string(row.By)})
 	}
 	return ran, silent, nil
 }
@@ -48,13 +52,17 @@ type latestRow struct {
 	Due     sqldb.RowTime
 	NextRun sqldb.RowTime
 	State   string
+	Blocked int
+	Until   sqldb.RowTime
+	By      sqldb.RowText `db:"paused_by"`
 	Tasks   int
 }
 
 // latest reads one entry of the primary key of periodic_tick for each task.
-const latest = `WITH l AS MATERIALIZED (SELECT t.id, t.task, t.nextrun, CASE WHEN NOT t.enabled THEN 'disabled'
+const latest = `WITH l AS MATERIALIZED (SELECT t.id, t.task, t.nextrun, t.paused_until AS until, t.paused_by,
+		CASE WHEN t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%' THEN 1 ELSE 0 END AS blocked, CASE WHEN NOT t.enabled THEN 'disabled'
 		WHEN t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state,
 		coalesce((SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000') AS due
 	FROM periodic_task AS t)
-	SELECT * FROM (SELECT id, task, nextrun, state, due, (SELECT count(*) FROM l WHERE due >= $2) AS tasks FROM l WHERE due >= $2 ORDER BY due DESC, id LIMIT $3) AS ran
-	UNION ALL SELECT * FROM (SELECT id, task, nextrun, state, due, (SELECT count(*) FROM l WHERE due < $2) AS tasks FROM l WHERE due < $2 ORDER BY due DESC, id LIMIT $3) AS silent`
+	SELECT * FROM (SELECT id, task, nextrun, until, paused_by, blocked, state, due, (SELECT count(*) FROM l WHERE due >= $2) AS tasks FROM l WHERE due >= $2 ORDER BY due DESC, id LIMIT $3) AS ran
+	UNION ALL SELECT * FROM (SELECT id, task, nextrun, until, paused_by, blocked, state, due, (SELECT count(*) FROM l WHERE due < $2) AS tasks FROM l WHERE due < $2 ORDER BY due DESC, id LIMIT $3) AS silent`

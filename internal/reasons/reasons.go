@@ -30,6 +30,26 @@ func WaitReason(p *sink.Pending, due, now time.Time) string {
 // DelayUnknown is a [periodic.Facts.Delay].
 const DelayUnknown = "it was not decided in time, and the cause is not known"
 
+// ByHand and Backfilled are the reasons of ticks that people have asked for, or parts of them.
+const (
+	ByHand     = "run by hand"
+	Backfilled = "backfilled"
+	PutBack    = "put back by hand" // no reason: the job of the tick ran again
+)
+
+// Hand says how somebody has asked for a tick, by its reason and by whether somebody has put its job back; empty: nobody has.
+func Hand(reason string, putBack bool) string {
+	switch {
+	case putBack:
+		return PutBack
+	case strings.HasPrefix(reason, ByHand), strings.HasSuffix(reason, "; "+ByHand):
+		return ByHand
+	case reason == Backfilled:
+		return Backfilled
+	}
+	return ""
+}
+
 // TableRefused is the reason of a tick whose job the queue refused although no
 // job of the task is in the way.
 const TableRefused = "the queue refused the job, although no job of the task is pending; check whether a unique index that you added forbids it"

@@ -3,6 +3,7 @@ package text
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -50,3 +51,9 @@ func JSON(v any) string {
 	}
 	return string(b)
 }
+
+// uuid is an id in a sentence. Its end is enough to find what it is of.
+var uuid = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}([0-9a-f]{8})\b`)
+
+// Tails shortens the ids in a sentence to their ends.
+func Tails(sentence string) string { return uuid.ReplaceAllString(sentence, "…$1") }

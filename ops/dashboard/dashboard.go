@@ -11,6 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
@@ -88,6 +89,7 @@ type source struct {
 	prefix string
 	mask   show.Mask
 	now    func() time.Time
+	shared *frame.Shared
 }
 
 // Handler returns the dashboard of a database. It returns an error if an option is not
@@ -104,16 +106,17 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 		o.Logger = logrus.StandardLogger()
 	}
 	s := &server{
-		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},
+		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now, nil},
 		queue:  jobqueue.NewQueue(db.Jobs()), health: o.Health, wake: o.Wake,
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {
 		return nil, err
 	}
-	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
+	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now, figures.Of(db).Zones); err != nil {
 		return nil, err
 	}
+	s.shared = &s.frame.Shared
 	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil
 }
 
@@ -125,6 +128,7 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /tasks", s.frame.Page("tasks", s.tasksPage))
 	mux.HandleFunc("GET /task", s.frame.Page("task", s.taskPage))
 	mux.HandleFunc("GET /tick", s.frame.Page("tick", s.storyPage))
+	mux.HandleFunc("GET /ticks", s.frame.Page("ticks", s.ticksPage))
 	mux.HandleFunc("GET /jobs", s.frame.Page("jobs", s.jobsPage))
 	mux.HandleFunc("GET /job", s.frame.Page("job", s.jobPage))
 	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))

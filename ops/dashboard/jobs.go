@@ -36,6 +36,8 @@ type jobList struct {
 	Counts []stateCount  `json:"counts"`     // those that ended in the last 7 days, and all that have not ended
 	Fails  []failingTask `json:"fails_most"` // in the last 7 days
 	Cut    bool          `json:"counts_are_cut"`
+	Others []otherQueue  `json:"other_queues,omitempty"`
+	Open   int           `json:"jobs_open_in_other_queues"`
 }
 
 // paged is a page of a list.
@@ -133,6 +135,7 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	d.Others, d.Open = s.others(&t)
 	ends, err := figures.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
 	in, of, ended := map[string]int{}, map[string]int{}, 0
 	for _, q := range t.Queue {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/figures"
@@ -24,7 +25,7 @@ type nowView struct {
 	Totals   totals        `json:"totals"`
 	Empty    bool          `json:"empty"`    // nobody has added a task
 	Troubled []troubledRow `json:"troubled"` // the worst of the tasks that need attention
-	Others   int           `json:"troubled_not_listed"`
+	Further  int           `json:"troubled_not_listed"`
 	Stuck    []stuckTopic  `json:"undelivered"` // events that do not get out, the first topics
 
 	Undelivered int `json:"topics_with_undelivered_events"`
@@ -32,9 +33,12 @@ type nowView struct {
 	Hour    hourView       `json:"next_hour"`
 	Windows []days.Holding `json:"-"`              // which hold tasks now
 	Load    *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Since   time.Time      `json:"since"`          // where the strips begin
-	Ran     int            `json:"tasks_that_ran"` // since then, without the troubled ones
-	Strips  []taskRow      `json:"strips"`         // those that ran last, on this page
+	Others  []otherQueue   `json:"other_queues,omitempty"`
+	Open    int            `json:"jobs_open_in_other_queues"`
+	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision
+	Since   time.Time      `json:"since"`               // where the strips begin
+	Ran     int            `json:"tasks_that_ran"`      // since then, without the troubled ones
+	Strips  []taskRow      `json:"strips"`              // those that ran last, on this page
 	Page    int            `json:"page"`
 	More    bool           `json:"more"`  // there is another page
 	Quiet   []taskRow      `json:"quiet"` // the first tasks without a tick since then
@@ -91,43 +95,62 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
 		d.Marks = append(d.Marks, at)
 	}
-	zone, latest := frame.Zone(r), make(chan latestTasks, 1)
-	go func() { // both look at all tasks, which takes a while
-		var l latestTasks
-		l.ran, l.silent, l.err = figures.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
-		latest <- l
-	}()
-	if err := d.readTrouble(ctx, s, t, zone); err != nil {
-		return nil, err
-	}
-	if err := d.readStrips(ctx, s, <-latest, t.Now, zone); err != nil {
-		return nil, err
-	}
-	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
-		return nil, err
-	}
-	if d.Load, err = s.load(ctx, t); err != nil {
-		return nil, err
-	}
-	topics, err := s.db.Outbox().Lag(ctx)
+	zone, latest := frame.Zone(r), latestTasks{}
+	err = together(func() error { return d.readTrouble(ctx, s, t, zone) }, func() error {
+		latest, err = s.latest(ctx, &t, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+		return cmp.Or(err, d.readBeside(ctx, s, t, zone))
+	})
 	if err != nil {
 		return nil, err
 	}
-	d.readUndelivered(topics, s.mask)
-	rows, err := periodic.NewCalendars(s.db.Tasks()).List(ctx)
-	if err != nil {
+	if err := d.readStrips(ctx, s, latest, t.Now, zone); err != nil {
 		return nil, err
 	}
-	d.Windows = days.NewCalendars(rows).Holding(t.Now)
 	d.verdict = d.judge()
 	return &d, nil
 }
 
-// latestTasks are those that have had a tick since the strips begin, and those that have not.
-type latestTasks struct {
-	ran, silent figures.LatestTasks
-	err         error
+// readBeside reads what stands beside the tasks: the next hour, jobs, events and windows.
+func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
+	if d.NotRun, err = s.notRun(ctx, &t, t.Now.Add(-24*time.Hour), t.Now, ""); err != nil {
+		return err
+	}
+	d.Hour, err = dear(ctx, &s.source, &t, "hour "+zone.String(), lookAge, func(ctx context.Context) (hourView, error) { return s.nextHour(ctx, t.Now, zone) })
+	if err != nil {
+		return err
+	}
+	if d.Load, err = s.load(ctx, t); err != nil {
+		return err
+	}
+	d.Others, d.Open = s.others(&t)
+	topics, err := s.db.Outbox().Lag(ctx)
+	if err != nil {
+		return err
+	}
+	d.readUndelivered(topics, s.mask)
+	rows, err := periodic.NewCalendars(s.db.Tasks()).List(ctx)
+	d.Windows = days.NewCalendars(rows).Holding(t.Now)
+	return err
 }
+
+// notRun counts the ticks of a time that got no job.
+func (s *source) notRun(ctx context.Context, t *figures.Totals, from, to time.Time, group string) (map[string]int, error) {
+	key := fmt.Sprintf("ticks %s %s", to.Sub(from).Round(time.Second), group)
+	return dear(ctx, s, t, key, countAge, func(ctx context.Context) (map[string]int, error) {
+		return figures.Of(s.db).NotRun(ctx, from, to, group)
+	})
+}
+
+// latest reads which tasks have run since a time, and which have not.
+func (s *source) latest(ctx context.Context, t *figures.Totals, since time.Time, most int) (latestTasks, error) {
+	return dear(ctx, s, t, fmt.Sprint("latest ", since, most), lookAge, func(ctx context.Context) (l latestTasks, err error) {
+		l.ran, l.silent, err = figures.Of(s.db).Latest(ctx, since, most)
+		return l, err
+	})
+}
+
+// latestTasks are those that have had a tick since the strips begin, and those that have not.
+type latestTasks struct{ ran, silent figures.LatestTasks }
 
 // readStrips adds the tasks that ran last, apart from those that need attention.
 func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks, now time.Time, zone *time.Location) error {
@@ -136,9 +159,6 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
 	before, ran, silent := first, latest.ran, latest.silent
-	if latest.err != nil {
-		return latest.err
-	}
 	d.Empty = ran.All == 0 && (silent.All == 0 || silent.All == 1 && silent.First[0].Task == store.HousekeepingTask)
 	listed := map[string]bool{}
 	d.Ran, d.Silent = ran.All, silent.All
@@ -152,13 +172,13 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 	for _, one := range ran.First {
 		if !listed[one.ID] {
 			if first--; first < 0 && len(d.Strips) < room {
-				d.Strips = append(d.Strips, taskRow{ID: one.ID, State: one.State, Next: one.NextRun})
+				d.Strips = append(d.Strips, latestRow(&one, now, zone))
 			}
 		}
 	}
 	for _, one := range silent.First {
 		if !listed[one.ID] && len(d.Quiet) < quietTasks {
-			d.Quiet = append(d.Quiet, taskRow{ID: one.ID, State: one.State, Next: one.NextRun})
+			d.Quiet = append(d.Quiet, latestRow(&one, now, zone))
 		}
 	}
 	slices.SortStableFunc(d.Quiet, func(a, b taskRow) int {
@@ -176,6 +196,26 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 		}
 	}
 	return s.days(ctx, d.Strips, now, zone)
+}
+
+// LeftOut says how many ticks did not run; empty: all did.
+func (d *nowView) LeftOut() string {
+	var parts []string
+	for _, decision := range []periodic.Decision{periodic.Skipped, periodic.Missed, periodic.Late} {
+		if n := d.NotRun[string(decision)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, decision))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return count(notRun(d.NotRun), "tick") + " did not run: " + strings.Join(parts, ", ")
+}
+
+// latestRow is a task of which only the newest tick is known.
+func latestRow(t *figures.Latest, now time.Time, zone *time.Location) taskRow {
+	pause := periodic.Pause{Since: now, Until: t.Until, By: t.By}
+	return taskRow{ID: t.ID, State: t.State, Next: t.NextRun, NoNext: noNext(t.State, t.Blocked, pause, now, zone)}
 }
 
 // judge is the sentence of the page.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // hourView is what is due in the next hour.
@@ -37,11 +39,26 @@ const (
 	soonTasks = 10
 )
 
+// dueBefore are the tasks that are due before a time, one more than are looked at. The first have all their columns.
+func (s *source) dueBefore(ctx context.Context, until time.Time) ([]periodic.Task, error) {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: until, Limit: hourTasks + 1, Slim: true})
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: until, Limit: 3 * soonTasks})
+	for i := range tasks[:min(len(first), len(tasks))] {
+		if at := slices.IndexFunc(first, func(t periodic.Task) bool { return t.ID == tasks[i].ID }); at >= 0 {
+			tasks[i] = first[at]
+		}
+	}
+	return tasks, err
+}
+
 // nextHour counts the ticks of each minute, and lists the tasks that come first.
 func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Location) (h hourView, err error) {
 	from := now.Truncate(time.Minute)
 	until := from.Add(time.Hour)
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: until, Limit: hourTasks + 1})
+	tasks, err := s.dueBefore(ctx, until)
 	if err != nil {
 		return h, err
 	}
@@ -150,4 +167,22 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// otherQueue is what is known of a queue of another project.
+type otherQueue struct {
+	Name   string    `json:"queue"`
+	Tasks  int       `json:"tasks"`
+	Open   int       `json:"jobs_not_known_to_have_ended"`
+	Oldest time.Time `json:"oldest_submitted,omitzero"`
+	Tells  bool      `json:"tells_how_jobs_end"` // as far as this process knows
+}
+
+// others is what is known of the queues of other projects, and how many of their jobs are not known to have ended.
+func (s *source) others(t *figures.Totals) (list []otherQueue, open int) {
+	for _, q := range t.Others {
+		_, tells := s.queues[periodic.Sink(q.Sink)].(sink.EndTeller)
+		list, open = append(list, otherQueue{q.Sink, q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
+	}
+	return list, open
 }

@@ -50,22 +50,27 @@ func (t troubledRow) ranSince(at time.Time) bool {
 // problem and those of the highest priority are.
 const looked = 50
 
-// readTrouble finds the tasks that need attention, and adds the worst of them.
-func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, zone *time.Location) error {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
-	if err != nil {
-		return err
+// troubled are the tasks that need attention, and which of them are overdue.
+func (s *source) troubled(ctx context.Context, t *figures.Totals) (tasks []periodic.Task, late map[string]bool, err error) {
+	tasks, err = dear(ctx, s, t, "attention", lookAge, func(ctx context.Context) ([]periodic.Task, error) {
+		return s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+	})
+	tasks, late = slices.Clone(tasks), map[string]bool{}
+	if err != nil || t.Overdue == 0 || t.NoScheduler() {
+		return tasks, late, err
 	}
-	var overdue []periodic.Task
-	if t.Overdue > 0 && !t.NoScheduler() {
-		if overdue, err = s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskOverdue}); err != nil {
-			return err
-		}
-		tasks = merged(overdue, tasks)
-	}
-	late := map[string]bool{}
+	overdue, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskOverdue})
 	for _, one := range overdue {
 		late[one.ID] = true
+	}
+	return merged(overdue, tasks), late, err
+}
+
+// readTrouble finds the tasks that need attention, and adds the worst of them.
+func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, zone *time.Location) error {
+	tasks, late, err := s.troubled(ctx, &t)
+	if err != nil {
+		return err
 	}
 	d.Totals.Troubled = len(tasks)
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
@@ -93,7 +98,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, 
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	if d.Others = len(tasks) - len(d.Troubled); d.Page > 1 {
+	if d.Further = len(tasks) - len(d.Troubled); d.Page > 1 {
 		return nil // the page does not show them
 	}
 	return cmp.Or(d.readFailures(ctx, s, t.Now, zone), d.addDays(ctx, s, t.Now, zone))

@@ -29,6 +29,23 @@ func pauseOf(t *periodic.Task, now time.Time, zone *time.Location) string {
 	return text
 }
 
+// noNext says why a task has no next run, or what becomes of its ticks until it has one; empty: it has one.
+func noNext(state string, blocked bool, p periodic.Pause, now time.Time, zone *time.Location) string {
+	switch {
+	case state == "disabled":
+		return "none while disabled"
+	case blocked:
+		return "none while blocked"
+	case state != "paused":
+		return ""
+	case p.Until.IsZero():
+		return "skipped until resumed"
+	case p.AfterFailures():
+		return "skipped until a probe, " + show.Clock(p.Until, now, zone)
+	}
+	return "skipped until " + show.Clock(p.Until, now, zone)
+}
+
 func (s *server) resume(ctx context.Context, id string) error {
 	_, err := s.tasks.Resume(ctx, id)
 	return err

@@ -33,10 +33,11 @@ type taskRow struct {
 	Last    *cell          `json:"last,omitempty"`  // the newest tick
 	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
 	Next    time.Time      `json:"next,omitzero"`
-	Cells   []cell         `json:"ticks"`         // the oldest first
-	Day     []dayCell      `json:"day,omitempty"` // what became of the ticks of the last 24 hours
-	Strip   template.HTML  `json:"-"`             // the cells drawn
-	Zone    *time.Location `json:"-"`             // of the timer
+	NoNext  string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
+	Cells   []cell         `json:"ticks"`             // the oldest first
+	Day     []dayCell      `json:"day,omitempty"`     // what became of the ticks of the last 24 hours
+	Strip   template.HTML  `json:"-"`                 // the cells drawn
+	Zone    *time.Location `json:"-"`                 // of the timer
 	known   int            // cells of the day
 }
 
@@ -50,8 +51,9 @@ type cell struct {
 	Late  string    `json:"-"`                  // when it began, if that was late
 	Why   string    `json:"reason,omitempty"`
 	JID   string    `json:"jid,omitempty"`
-	Own   bool      `json:"-"` // the page of that job exists
-	Label string    `json:"-"` // all of it in words
+	Own   bool      `json:"-"`                 // the page of that job exists
+	Hand  string    `json:"by_hand,omitempty"` // how somebody has asked for it
+	Label string    `json:"-"`                 // all of it in words
 }
 
 // rows are tasks with their newest ticks.
@@ -84,6 +86,7 @@ func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[st
 func (s *source) row(t *periodic.Task, h figures.History, zone *time.Location) taskRow {
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
 		Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
+	r.NoNext = noNext(r.State, t.Blocked() != "", t.Pause, s.now(), zone)
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		r.Zone = calendar.Location(schedule)
 		r.Words = explain.Schedule(schedule)
@@ -107,7 +110,7 @@ func strip(prefix, id string, cells []cell, places int) template.HTML {
 	cells = cells[max(len(cells)-places, 0):]
 	for i, c := range cells {
 		kind := show.Kind(c.State)
-		drawn[places-len(cells)+i] = chart.Cell{Class: kind, Title: c.Label, Loud: kind == "bad" || kind == "warn",
+		drawn[places-len(cells)+i] = chart.Cell{Class: kind, Title: c.Label, Loud: kind == "bad" || kind == "warn", Hand: c.Hand != "",
 			Link: frame.Path(prefix, "tick", "id", id, "at", c.Due.Format(time.RFC3339Nano))}
 	}
 	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
@@ -126,7 +129,10 @@ func stateOf(t *periodic.Task, now time.Time) string {
 
 // cell is a tick as it stands in a strip.
 func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID, Own: k.Own}
+	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID, Own: k.Own, Hand: k.Hand}
+	if c.Hand == c.Why {
+		c.Why = "" // it is said once
+	}
 	if k.State != "" {
 		c.State = k.State
 	}
@@ -145,6 +151,9 @@ func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
 	}
 	if c.Took != "" {
 		words = append(words, "took "+c.Took)
+	}
+	if c.Hand != "" {
+		words = append(words, c.Hand)
 	}
 	if c.Why != "" {
 		words = append(words, show.Shorten(show.Printable(c.Why), 200))

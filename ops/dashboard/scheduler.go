@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // schedulerView is the page of the scheduler: who runs, and how the clocks stand.
@@ -23,9 +25,45 @@ type schedulerView struct {
 	Stages    []stageRow    `json:"stages"`    // of the process that serves the page
 	Instances []instanceRow `json:"instances"` // that run
 	Queue     []depthRow    `json:"queue"`
+	Others    []otherQueue  `json:"other_queues,omitempty"`
+	Newest    decided       `json:"last_decision"`
+	Submitted decided       `json:"last_submitted"`
+	Next      time.Time     `json:"next_due,omitzero"` // the first tick to come of all
 	Pauses    []pauseRow    `json:"pauses"`
 	Limits    []limitRow    `json:"limits"`
 	Actions   []actionRow   `json:"actions"` // the newest first
+}
+
+// decided is a decision about a tick.
+type decided struct {
+	Task     string    `json:"task,omitempty"`
+	Decision string    `json:"decision,omitempty"`
+	By       string    `json:"scheduler,omitempty"`
+	Due      time.Time `json:"due,omitzero"`
+	At       time.Time `json:"at,omitzero"`
+}
+
+func decidedOf(d figures.Decided) decided {
+	name, _, _ := strings.Cut(d.Worker, service.BootMark)
+	return decided{d.TaskID, d.Decision, name, d.Due, d.At}
+}
+
+// Schedulers are those that run.
+func (d *schedulerView) Schedulers() (names []string) {
+	for _, one := range d.Instances {
+		if one.Kind == string(figures.Scheduler) {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+// Leader holds the lock that schedulers share, if they have one; nil: none is held.
+func (d *schedulerView) Leader() *lockRow {
+	if i := slices.IndexFunc(d.Locks, func(l lockRow) bool { return l.Held }); i >= 0 {
+		return &d.Locks[i]
+	}
+	return nil
 }
 
 type lockRow struct {
@@ -56,6 +94,7 @@ type instanceRow struct {
 	Started  time.Time `json:"started"`
 	Places   int       `json:"places,omitempty"` // jobs that it runs at once
 	Handlers []string  `json:"handlers,omitempty"`
+	Trouble  string    `json:"trouble,omitempty"` // what keeps a scheduler from its work
 }
 
 type depthRow struct {
@@ -104,6 +143,10 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, l := range locks {
 		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Token, l.Acquired, l.Heartbeat, l.Expires})
 	}
+	d.Others, _ = s.others(&t)
+	if err := d.readDecided(ctx, s, &t); err != nil {
+		return nil, err
+	}
 	if err := d.readQueue(ctx, s); err != nil {
 		return nil, err
 	}
@@ -112,7 +155,24 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	}
 	d.readStages(ctx, s)
 	d.Actions, err = s.recorded(ctx, "", "")
-	return d, err
+	return &d, err
+}
+
+// readDecided reads what was decided last, and when the first tick to come of all is due.
+func (d *schedulerView) readDecided(ctx context.Context, s *server, t *figures.Totals) error {
+	last, err := dear(ctx, &s.source, t, "decided", lookAge, func(ctx context.Context) (two [2]figures.Decided, err error) {
+		two[0], two[1], err = figures.Of(s.db).LastDecided(ctx)
+		return two, err
+	})
+	if err != nil {
+		return err
+	}
+	d.Newest, d.Submitted = decidedOf(last[0]), decidedOf(last[1])
+	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})
+	if len(next) > 0 {
+		d.Next = next[0].NextRun
+	}
+	return err
 }
 
 // clock says in words how far the database's clock is ahead.
@@ -155,7 +215,8 @@ func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
 			continue
 		}
 		name, boot, _ := strings.Cut(one.Worker, service.BootMark)
-		row := instanceRow{Name: name, Boot: boot, Kind: string(one.Kind), Version: one.Version, Started: one.Started, Places: one.Places}
+		row := instanceRow{Name: name, Boot: boot, Kind: string(one.Kind), Version: one.Version, Started: one.Started, Places: one.Places,
+			Trouble: show.Shorten(show.Printable(one.Trouble), 300)}
 		for _, h := range one.Handlers {
 			row.Handlers = append(row.Handlers, h.Name)
 		}
@@ -175,4 +236,27 @@ func (d *schedulerView) readStages(ctx context.Context, s *server) {
 		}
 		d.Stages = append(d.Stages, stageRow{h.Stage, string(h.State), show.Shorten(show.Printable(s.mask.Line(h.Error)), 500)})
 	}
+}
+
+// How many actions a page shows.
+const shownActions = 20
+
+// actionRow is what somebody did.
+type actionRow struct {
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`
+	Action string    `json:"action"`
+	Task   string    `json:"task,omitempty"`
+	JID    string    `json:"jid,omitempty"`
+	Detail string    `json:"detail,omitempty"`
+}
+
+// recorded is what people did last: with a task, with a job, or at all.
+func (s *server) recorded(ctx context.Context, task, jid string) ([]actionRow, error) {
+	actions, err := figures.Of(s.db).Actions(ctx, task, jid, shownActions)
+	list := make([]actionRow, len(actions))
+	for i, a := range actions {
+		list[i] = actionRow{a.At, show.Printable(a.Who), show.Printable(a.Action), a.TaskID, a.JID, show.Printable(s.mask.Line(a.Detail))}
+	}
+	return list, err
 }

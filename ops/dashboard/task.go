@@ -192,22 +192,38 @@ func (d *taskView) noNext(now time.Time) string {
 		return "None while it is disabled."
 	case d.Place != "" || t.Blocked() != "":
 		return "None: its row has a problem."
+	case d.Row.NoNext != "":
+		return d.Row.NoNext
 	case t.Pace.Ended() || !t.Ends.IsZero() && !t.Ends.After(now):
 		return "None: it has ended."
 	}
 	return "None: its timer does not elapse any more."
 }
 
-// delayed says by how much spread and jitter delay the first tick to come; empty: by nothing.
+// NextRun is the first tick to come that no pause skips; nil: there is none.
+func (d *taskView) NextRun() *upcoming {
+	if i := slices.IndexFunc(d.Upcoming, func(u upcoming) bool { return !u.Skipped }); i >= 0 {
+		return &d.Upcoming[i]
+	}
+	if p := d.Task.Pause; len(d.Upcoming) > 0 && !p.Until.IsZero() {
+		if after, err := d.Task.Upcoming(p.Until.Add(-time.Microsecond), 1); err == nil && len(after) > 0 {
+			return &upcoming{Due: after[0].Due, NextRun: after[0].NextRun, LeftOut: after[0].LeftOut}
+		}
+	}
+	return nil
+}
+
+// delayed says by how much spread and jitter delay the next run; empty: by nothing.
 func (d *taskView) delayed() string {
-	if len(d.Upcoming) == 0 || !d.Upcoming[0].NextRun.After(d.Upcoming[0].Due) {
+	first := d.NextRun()
+	if first == nil || !first.NextRun.After(first.Due) {
 		return ""
 	}
 	what := "jitter"
 	if d.Task.Pace.Spread > 0 {
 		what = "spread"
 	}
-	return fmt.Sprintf("its %s adds %s", what, span.Text(d.Upcoming[0].NextRun.Sub(d.Upcoming[0].Due)))
+	return fmt.Sprintf("its %s adds %s", what, span.Text(first.NextRun.Sub(first.Due)))
 }
 
 // More reports whether there is more to say than that the last run failed.

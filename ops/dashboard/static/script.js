@@ -123,7 +123,16 @@ for (const a of document.querySelectorAll('[data-json]')) {
   a.href = url;
 }
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (own) document.getElementById('zones').append(new Option(own, own));
+const zones = document.getElementById('zones');
+if (own && ![...zones.querySelectorAll('button')].some(b => b.value === own)) {
+  const row = document.createElement('li');
+  row.innerHTML = '<button name="zone"></button> <span class="quiet">this browser</span>';
+  row.firstChild.value = row.firstChild.textContent = own;
+  zones.children[0] ? zones.children[0].after(row) : zones.append(row);
+}
+document.addEventListener('click', e => { // a menu closes when one clicks beside it
+  for (const menu of document.querySelectorAll('.menu[open]')) if (!menu.contains(e.target)) menu.open = false;
+});
 live.hidden = main.querySelector('[data-still]') !== null;
 live.addEventListener('click', () => live.setAttribute('aria-pressed', live.getAttribute('aria-pressed') !== 'true'));
 document.addEventListener('visibilitychange', refresh);

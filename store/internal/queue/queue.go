@@ -69,9 +69,9 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		add("replace(jid, ?, '') <> jid", f.Part)
 	}
 	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
-	columns, names := slimColumns, slimJobColumns
-	if f.WithArgs {
-		columns, names = allColumns, jobColumns
+	columns, names := listed(f)
+	if newest, err := tx.newest(ctx, f, columns, names); err != nil || len(newest) == f.Limit {
+		return newest, err
 	}
 	return tx.jobs(ctx, columns, "SELECT "+names+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }

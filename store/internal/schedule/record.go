@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -110,7 +111,8 @@ func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.
 		return nil, err
 	}
 	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
+	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, jid = v.jid,
+			reason = CASE WHEN v.reason IS NULL AND k.reason LIKE '%; `+reasons.ByHand+`' THEN '`+reasons.ByHand+`' ELSE v.reason END,
 			worker = $2, decided = $3
 		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due

@@ -107,14 +107,20 @@ func lastFailed(hasJobs bool) string {
 // troubled is a condition: a task has failed, or attention.Of finds something in its newest ticks. More than three are
 // read only if not all of these ended well: most do.
 func troubled(hasJobs bool) string {
-	return fmt.Sprintf(`(%s OR CASE WHEN (SELECT sum(CASE WHEN x.state = 'success' THEN 0 ELSE 1 END) FROM %[5]s AS x) > 0
+	end := "x.outcome"
+	if hasJobs { // a subquery for each costs half of a join
+		end = "(SELECT j.state FROM job AS j WHERE j.jid = x.jid), x.outcome"
+	}
+	return fmt.Sprintf(`(%s OR CASE WHEN EXISTS (SELECT 1 FROM (SELECT k.jid, k.decision, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %[8]d) AS x
+			WHERE x.decision <> 'submitted' OR coalesce(%[5]s, '') NOT IN ('success', 'gone')
+				AND NOT (t.sink = 'event' AND EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = x.jid AND m.published IS NOT NULL AND m.dead IS NULL)))
 		THEN %[2]s OR (SELECT
 			sum(y.wrong) >= %[7]d AND 2 * sum(y.wrong) >= sum(y.ended) AND sum(CASE WHEN y.n <= %[8]d THEN y.wrong ELSE 0 END) > 0
 			OR sum(CASE WHEN y.state = '%[4]s' THEN 1 ELSE 0 END) >= %[9]d AND sum(CASE WHEN y.state <> '%[4]s' AND y.after = '%[4]s' THEN 1 ELSE 0 END) >= %[10]d
 			FROM (SELECT z.state, z.ended, z.wrong, lag(z.state) OVER (ORDER BY z.due DESC) AS after, sum(z.ended) OVER (ORDER BY z.due DESC) AS n
 				FROM (SELECT w.due, coalesce(w.state, '') AS state, CASE WHEN w.state = 'success' OR w.state IN %[3]s THEN 1 ELSE 0 END AS ended,
 					CASE WHEN w.state IN %[3]s THEN 1 ELSE 0 END AS wrong FROM %[6]s AS w) AS z) AS y)
-		ELSE false END)`, afterFailures, lastFailed(hasJobs), endedBadly, attention.Skipped, newest(attention.Recovered, hasJobs), newest(attention.Window, hasJobs),
+		ELSE false END)`, afterFailures, lastFailed(hasJobs), endedBadly, attention.Skipped, end, newest(attention.Window, hasJobs),
 		attention.Wrong, attention.Recovered, attention.Skips, attention.Long)
 }
 

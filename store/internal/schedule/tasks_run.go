@@ -19,7 +19,10 @@ func (tx taskTx) Run(ctx context.Context, id string) error {
 func (tx taskTx) Reopen(ctx context.Context, tick periodic.Tick) error {
 	err := tx.one(ctx, `UPDATE periodic_tick SET outcome = NULL, finished = NULL, attempts = NULL, error = NULL
 		WHERE task_id = $1 AND due = $2 AND jid = $3 AND outcome IN ('failed', 'cancelled')`, tick.TaskID, sqldb.Timestamp(tick.Due), tick.JID)
-	return tx.note(ctx, err, "retry", tick.TaskID, "job "+tick.JID)
+	if err != nil {
+		return err
+	}
+	return tx.Note(ctx, sqldb.Action{Action: "retry", TaskID: tick.TaskID, JIDs: []string{tick.JID}})
 }
 
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }

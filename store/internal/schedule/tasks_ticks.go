@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -49,20 +50,30 @@ func (r tickRow) tick() periodic.Tick {
 }
 
 // ticksQuery selects the ticks that a filter names: of one task by their primary key.
-func ticksQuery(f periodic.TickFilter) string {
-	ofTask := "task_id = $1" // SQLite finds no index behind an OR
+func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
+	with, from, where := "", "periodic_tick AS k", "k.due >= $5"
+	if f.TaskID == "" && !f.DueFrom.IsZero() {
+		with, from, where = words.TicksSince("$5")
+	}
 	if f.TaskID == "" {
-		ofTask = "$1 = ''"
+		where += " AND $1 = ''"
+	} else {
+		where += " AND k.task_id = $1" // SQLite finds no index behind an OR
+	}
+	if f.Group == "" {
+		where += " AND $8 = ''"
+	} else {
+		where += " AND k.task_id IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $8)"
 	}
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"
 	}
-	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, nominal, outcome, finished, attempts, error, turned
-		FROM periodic_tick
-		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
-			AND due >= $5 AND due < $6
-		ORDER BY due ` + order + `, task_id LIMIT $7`
+	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.nominal, k.outcome, k.finished, k.attempts, k.error, k.turned
+		FROM ` + from + `
+		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + bounds.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
+			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6
+		ORDER BY k.due ` + order + `, k.task_id LIMIT $7`
 }
 
 func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Open, error) {
@@ -78,7 +89,7 @@ func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 	since, until := sqldb.Period(f.Since, f.Until)
 	from, to := sqldb.Period(f.DueFrom, f.DueTo)
 	var rows []tickRow
-	err := tx.Select(ctx, &rows, ticksQuery(f), f.TaskID, string(f.Decision), since, until, from, to, f.Limit)
+	err := tx.Select(ctx, &rows, ticksQuery(f, tx.SQL()), f.TaskID, string(f.Decision), since, until, from, to, f.Limit, f.Group)
 	list := make([]periodic.Tick, len(rows))
 	for i, r := range rows {
 		list[i] = r.tick()

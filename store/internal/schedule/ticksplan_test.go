@@ -31,7 +31,7 @@ func TestTicksOfATaskAreFoundByTheirKeyOnSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plans) != 1 || !strings.Contains(strings.Join(plans[0], "\n"), "SEARCH periodic_tick USING PRIMARY KEY (task_id=?") {
+	if len(plans) != 1 || !strings.Contains(strings.Join(plans[0], "\n"), "SEARCH k USING PRIMARY KEY (task_id=?") {
 		t.Errorf("the plan is %q", plans)
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// taskJSON is the JSON form of a task: its columns, and what became of it last.
-func taskJSON(t *periodic.Task, o periodic.Outcome) ui.Object {
+// json is the JSON form of a task: its columns, what became of it last, and since when it fails.
+func (r results) json(t *periodic.Task) ui.Object {
+	o, failing := r.outcomes[t.ID], r.failing[t.ID]
 	var last, run any // null: there was none
 	if !o.Last.Due.IsZero() {
 		result := o.Result
@@ -22,5 +23,5 @@ func taskJSON(t *periodic.Task, o periodic.Outcome) ui.Object {
 			{"started", ui.OrNull(o.Result.Started)}, {"finished", ui.OrNull(o.Result.Finished)}, {"result", ui.OrNull(o.Result.Message)},
 		}
 	}
-	return append(ui.ColumnsOf(t, periodic.Columns()), [2]any{"last_tick", last}, [2]any{"last_run", run})
+	return append(ui.ColumnsOf(t, periodic.Columns()), [2]any{"last_tick", last}, [2]any{"last_run", run}, [2]any{"failing_since", ui.OrNull(failing.Since)}, [2]any{"last_success", ui.OrNull(failing.Success)})
 }

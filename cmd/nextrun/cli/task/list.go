@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -22,18 +23,18 @@ func listCommand(env *ui.Env) *cobra.Command {
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter.State = periodic.TaskState(state.Value)
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				all := filter == periodic.TaskFilter{}
 				filter.WithArgs = list.JSON
-				found, err := tasks.List(c.Context(), filter)
+				found, err := periodic.NewTasks(db.Tasks()).List(c.Context(), filter)
 				if err != nil {
-					return err
+					return taskProblem(err)
 				}
-				outcomes, err := tasks.Outcomes(c.Context(), filter)
+				results, err := readResults(c.Context(), db, filter, found)
 				if err != nil {
-					return err
+					return taskProblem(err)
 				}
-				return printTasks(env, taskTable(all), found, outcomes, &list)
+				return printTasks(env, taskTable(all), found, results, &list)
 			})
 		},
 	}
@@ -55,11 +56,10 @@ func taskTable(all bool) *ui.Table {
 	return t
 }
 
-func printTasks(env *ui.Env, t *ui.Table, tasks []periodic.Task, outcomes map[string]periodic.Outcome, list *ui.ListFlags) error {
+func printTasks(env *ui.Env, t *ui.Table, tasks []periodic.Task, results results, list *ui.ListFlags) error {
 	return ui.PrintList(env, list, t, tasks, func(one *periodic.Task) (any, []any) {
-		o := outcomes[one.ID]
 		next, at := plan(env, one)
-		return taskJSON(one, o), []any{one.ID, resultOf(o), env.Ago(lastRun(o)), next, at, one.Timer, one.Task, one.Problem}
+		return results.json(one), []any{one.ID, results.of(env, one), env.Ago(lastRun(results.outcomes[one.ID])), next, at, one.Timer, one.Task, one.Problem}
 	})
 }
 

@@ -1,17 +1,57 @@
 package task
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
-// resultOf is what became of the last run of a task, and of later ticks that did not
-// run.
+// results are what became of the last runs of tasks, and since when those fail that fail.
+type results struct {
+	outcomes map[string]periodic.Outcome
+	failing  map[string]figures.Streak // of those with two failures in a row or more
+}
+
+// readResults reads those of some tasks, which a filter selects.
+func readResults(ctx context.Context, db *store.DB, filter periodic.TaskFilter, tasks []periodic.Task) (r results, err error) {
+	if r.outcomes, err = periodic.NewTasks(db.Tasks()).Outcomes(ctx, filter); err != nil {
+		return r, err
+	}
+	var ids []string
+	for i := range tasks {
+		if tasks[i].Failures.Count > 1 {
+			ids = append(ids, tasks[i].ID)
+		}
+	}
+	r.failing, err = figures.Of(db).Streaks(ctx, ids)
+	return r, err
+}
+
+// of is what became of the last run of a task, and of later ticks that did not run.
+func (r results) of(env *ui.Env, t *periodic.Task) string {
+	o := r.outcomes[t.ID]
+	if o.Run == nil || o.Result.State != string(jobqueue.Failed) {
+		return resultOf(o)
+	}
+	at := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
+	_, then, later := strings.Cut(resultOf(o), ", then ")
+	said := diagnosis.Since("failed", t.Failures.Count, r.failing[t.ID], at)
+	if later {
+		said += ", then " + then
+	}
+	return said
+}
+
 func resultOf(o periodic.Outcome) string {
 	last := ""
 	if o.Last.Decision != periodic.Submitted {

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -143,6 +144,37 @@ func TestListsFitATerminal(t *testing.T) {
 		for _, want := range []string{"RESULT", "LAST RUN", "NEXT RUN", "--wide shows all"} {
 			if !strings.Contains(list, want) {
 				t.Errorf("on 80 columns the list lacks %q:\n%s", want, list)
+			}
+		}
+	})
+}
+
+// The list and the page of a task say how often it has failed in a row and since when, as the dashboard does.
+func TestTasksSaySinceWhenTheyFail(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('pay', 'x', 'daily', '2099-01-01 00:00:00.000000'), ('once', 'x', 'daily', '2099-01-01 00:00:00.000000')`)
+		for i, state := range []string{"success", "failed", "failed", "failed"} {
+			at, jid := fmt.Sprintf("2026-03-0%d 02:00:00.000000", i+1), fmt.Sprint("j", i)
+			s.Exec(t, `INSERT INTO job (jid, task, tracker, state, submitted, started, finished) VALUES ('`+jid+`', 'x', 'pay', '`+state+`', '`+at+`', '`+at+`', '`+at+`')`)
+			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided, jid) VALUES ('pay', '`+at+`', 'submitted', '`+at+`', '`+jid+`')`)
+		}
+		s.Exec(t, `UPDATE periodic_task SET failures = 3 WHERE id = 'pay'`)
+		if list := s.Must(t, "task", "list", "--zone", "UTC"); !strings.Contains(list, "failed 3 times in a row, since 2026-03-02 02:00") {
+			t.Errorf("the list is\n%s", list)
+		}
+		if show := s.Must(t, "task", "show", "pay", "--zone", "UTC"); !strings.Contains(show, "3 times in a row, since 2026-03-02 02:00:00 UTC; the last success was that of 2026-03-01 02:00:00 UTC") {
+			t.Errorf("the task is\n%s", show)
+		}
+		var tasks []struct {
+			ID      string
+			Failing *string `json:"failing_since"`
+			Success *string `json:"last_success"`
+		}
+		s.JSON(t, &tasks, "task", "list")
+		for _, one := range tasks {
+			if failing := one.ID == "pay"; (one.Failing != nil) != failing || failing && (*one.Failing != "2026-03-02T02:00:00Z" || *one.Success != "2026-03-01T02:00:00Z") {
+				t.Errorf("as JSON: %+v", one)
 			}
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -49,6 +50,7 @@ enough if no other task's begins so.`,
 // shown is what `task show` shows.
 type shown struct {
 	task    periodic.Task
+	results results
 	outcome periodic.Outcome
 	ticks   tick.Ticks
 	finish  []figures.Finish // the newest ticks that have to finish by a time
@@ -63,11 +65,10 @@ func readShown(ctx context.Context, db *store.DB, text string) (s shown, err err
 	if s.task, err = tasks.Get(ctx, id); err != nil {
 		return s, err
 	}
-	outcomes, err := tasks.Outcomes(ctx, periodic.TaskFilter{ID: id})
-	if err != nil {
+	if s.results, err = readResults(ctx, db, periodic.TaskFilter{ID: id}, []periodic.Task{s.task}); err != nil {
 		return s, err
 	}
-	s.outcome = outcomes[id]
+	s.outcome = s.results.outcomes[id]
 	if s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks}); err != nil {
 		return s, err
 	}
@@ -84,7 +85,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		}
 		times, _ = leftOut(upcoming)
 	}
-	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
+	return env.PrintJSON(append(s.results.json(&s.task),
 		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}, [2]any{"finish", finishJSON(s.finish)}))
 }
 
@@ -143,7 +144,11 @@ func (s shown) state(env *ui.Env) [][2]string {
 	}
 	failed := ""
 	if t.Failures.Count > 0 {
-		if failed = fmt.Sprintf("%d in a row", t.Failures.Count); t.Probes(env.Now()) {
+		failed = strings.TrimPrefix(diagnosis.InARow("", t.Failures.Count, s.results.failing[t.ID], env.Moment), " ")
+		if failed == "" {
+			failed = fmt.Sprintf("%d in a row", t.Failures.Count)
+		}
+		if t.Probes(env.Now()) {
 			failed += "; the next tick is a probe"
 		}
 	}

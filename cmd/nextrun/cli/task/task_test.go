@@ -64,7 +64,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "concurrency": 2.0, "exclude_calendars": "c", "run_calendars": "c, c", "on_excluded": "next",
 			"spread": 3600.0, "catchup_limit": 5.0, "catchup_delay": 90.0, "max_ticks": 7.0, "tick_count": nil, "pause_after": 3.0, "probe_delay": 600.0, "failures": 0.0,
 			"finish_by": "06:30", "finish": []any{},
-			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "overrides": []any{}, "ticks": []any{}, "upcoming": []any{},
+			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "overrides": []any{}, "ticks": []any{}, "upcoming": []any{},
 		}
 		delete(got, "created")
 		if fmt.Sprint(got) != fmt.Sprint(want) {

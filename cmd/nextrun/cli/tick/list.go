@@ -21,15 +21,18 @@ func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
 	var list ui.ListFlags
 	decision := ui.Choice{Allowed: []string{
-		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued), string(periodic.Late), string(periodic.Missed),
+		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued), string(periodic.Late), string(periodic.Missed), bounds.NotRun,
 	}}
 	command := &cobra.Command{
-		Use:     "list",
-		Short:   "List ticks and what was decided about them, latest first",
-		Example: `  nextrun tick list --task nightly-backup --since 7d`,
-		Args:    ui.Arguments(),
+		Use:   "list",
+		Short: "List ticks and what was decided about them, latest first",
+		Long: `List ticks and what was decided about them, latest first. The decision not-run stands
+for skipped, late and missed.`,
+		Example: `  nextrun tick list --task nightly-backup --since 7d
+  nextrun tick list --decision not-run --since yesterday`,
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := list.Bounds(&filter.Since, &filter.Until, &filter.Limit); err != nil {
+			if err := list.Bounds(&filter.DueFrom, &filter.DueTo, &filter.Limit); err != nil {
 				return err
 			}
 			filter.Decision = periodic.Decision(decision.Value)
@@ -52,7 +55,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
+	flags.StringVar(&filter.Group, "group", "", "only those of tasks of this group")
 	flags.Var(&decision, "decision", "only ticks with this `decision`")
-	list.RegisterLatest(command, "ticks decided", bounds.DefaultTickLimit)
+	list.RegisterLatest(command, "ticks due", bounds.DefaultTickLimit)
 	return command
 }

@@ -2,10 +2,11 @@ package tick
 
 import (
 	"context"
-	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -18,6 +19,7 @@ func JSON(k *periodic.Tick, result periodic.Result) ui.Object {
 		{"task_id", k.TaskID}, {"due", k.Due}, {"decision", k.Decision}, {"state", ui.OrNull(result.State)}, {"reason", ui.OrNull(k.Reason)},
 		{"missed", k.Missed}, {"until", ui.OrNull(k.Until)}, {"jid", ui.OrNull(k.JID)}, {"worker", ui.OrNull(k.Worker)}, {"decided", k.Decided},
 		{"outcome", ui.OrNull(string(k.Ended))}, {"finished", ui.OrNull(k.Finished)}, {"attempts", ui.OrNull(k.Attempts)}, {"error", ui.OrNull(k.Error)},
+		{"by_hand", ui.OrNull(reasons.Hand(k.Reason, result.PutBack))},
 	}
 }
 
@@ -78,22 +80,19 @@ func Outcome(k periodic.Tick, result periodic.Result) string {
 	return string(k.Decision)
 }
 
-// uuid is an id in a reason. Its end is enough to find the job.
-var uuid = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}([0-9a-f]{8})\b`)
-
 // why is the reason of a tick, or where its job or event is. Of a queue that is not
 // nextrun's own, or when both are gone, it is the id alone.
 func (k Ticks) why(one periodic.Tick) string {
 	if one.JID == "" {
-		return uuid.ReplaceAllString(one.Reason, "…$1")
+		return text.Tails(one.Reason)
 	}
 	said := one.JID
 	result := k.Results[one.JID]
 	if result.Sink != "" {
 		said = string(result.Sink) + " " + one.JID
 	}
-	for _, more := range []string{text.FirstLine(result.Message), one.Reason} {
-		if more != "" {
+	for _, more := range []string{text.FirstLine(result.Message), one.Reason, reasons.Hand(one.Reason, result.PutBack)} {
+		if more != "" && !strings.HasSuffix(said, more) {
 			said += ": " + more
 		}
 	}

@@ -44,3 +44,40 @@ func TestTickList(t *testing.T) {
 		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--since", "soon"}, "use an age such as")
 	})
 }
+
+// What was left out over all tasks is one list, by when the ticks were due; what somebody has asked for is marked.
+func TestTickListOfWhatDidNotRun(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "2099-01-01", "--group", "night")
+		s.Must(t, "task", "run", "a")
+		s.Must(t, "scheduler", "--once")
+		for task, decision := range map[string]string{"a": "late", "gone": "skipped", "other": "queued"} {
+			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('`+task+`', '2026-03-02 02:00:00.000000', '`+decision+`', '2026-03-02 09:00:00.000000')`)
+		}
+		s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until) VALUES ('b', '2026-03-01 20:00:00.000000', 'missed', '2026-03-02 09:00:00.000000', 9, '2026-03-02 04:00:00.000000')`)
+		night := []string{"tick", "list", "--decision", "not-run", "--since", "2026-03-02T00:00:00Z", "--until", "2026-03-02T08:00:00Z"}
+		for _, test := range []struct {
+			args []string
+			want int
+		}{{night, 3}, {append(night, "--group", "night"), 1}, {append(night, "--group", "day"), 0}, {[]string{"tick", "list", "--group", "night"}, 2}, {[]string{"tick", "list", "--task", "a", "--group", "day"}, 0}} {
+			var ticks []struct{ Decision string }
+			if s.JSON(t, &ticks, test.args...); len(ticks) != test.want {
+				t.Errorf("%v: %+v, want %d", test.args, ticks, test.want)
+			}
+		}
+		var ticks []struct {
+			Hand *string `json:"by_hand"`
+		}
+		if s.JSON(t, &ticks, "tick", "list", "--decision", "submitted"); len(ticks) != 1 || ticks[0].Hand == nil || *ticks[0].Hand != "run by hand" {
+			t.Errorf("the tick that was run by hand is %+v", ticks)
+		}
+		var jobs []struct{ JID string }
+		s.JSON(t, &jobs, "job", "list")
+		s.Must(t, "job", "cancel", jobs[0].JID)
+		s.Must(t, "job", "retry", jobs[0].JID)
+		if out := s.Must(t, "tick", "list", "--decision", "submitted"); !strings.Contains(out, ": run by hand: put back by hand") {
+			t.Errorf("the list does not say that somebody has put the job back:\n%s", out)
+		}
+	})
+}

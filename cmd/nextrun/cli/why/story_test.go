@@ -53,7 +53,7 @@ func TestStory(t *testing.T) {
 			"14:00:01.000 UTC - attempt 1 5.00 s on w1: failed, to be tried again in 1m0s: disk is full",
 			"14:00:06.000 UTC - waited 1 min to be tried again, on w2",
 			"14:01:06.000 UTC - attempt 2 10 s on w2: succeeded: all copied",
-			"14:01:16.000 UTC - hook 2.00 s on_success (success): delivered, failed attempts: 2",
+			"14:01:16.000 UTC - hook 2.00 s on_success (success): the URL, command or task that the hook names has confirmed it, failed attempts: 2",
 			"The end of the log of job j: attempt 1 begins on w1@b copying failed",
 		}},
 		"in between, the nearest one is told": {[]string{record(tuesday, "skipped", "reason", "'its last job still runs'"), record("2026-03-24 15:00:00.000000", "skipped", "", "")},

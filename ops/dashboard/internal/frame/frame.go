@@ -34,13 +34,14 @@ type View struct {
 	Now    time.Time
 	Done   string // what an action has done
 	Zone   *time.Location
+	Zones  []zoneLink
 	Here   string // the page's address below the prefix
 	Tag    string // of the data
 	Data   any
 }
 
 // sections are the pages of the menu that others belong to.
-var sections = map[string]string{"task": "tasks", "tick": "tasks", "job": "jobs"}
+var sections = map[string]string{"task": "tasks", "tick": "tasks", "job": "jobs", "ticks": "jobs"}
 
 // Section is the page of the menu that this one belongs to.
 func (v View) Section() string { return cmp.Or(sections[v.Page], v.Page) }
@@ -66,7 +67,7 @@ func Path(prefix, page string, pairs ...any) string {
 
 // titles are the pages of the menu, in order, and those reached from them.
 var titles = map[string]string{
-	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "timeline": "Timeline", "heatmap": "Heat map", "timers": "Timers", "jobs": "Jobs", "job": "Job",
+	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "ticks": "Ticks", "timeline": "Timeline", "heatmap": "Heat map", "timers": "Timers", "jobs": "Jobs", "job": "Job",
 	"events": "Events", "scheduler": "Scheduler", "error": "Error",
 }
 
@@ -77,12 +78,13 @@ type Frame struct {
 	pages  map[string]*template.Template
 	log    logrus.FieldLogger
 	now    func() time.Time
-	shared shared
+	Shared Shared // what several visitors look at
+	zones  zones
 }
 
-// New reads the templates of a folder: each page is one, within the same frame.
-func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time) (*Frame, error) {
-	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
+// New reads the templates of a folder: each page is one, within the same frame. used counts the tasks of each zone.
+func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time, used func(context.Context) (map[string]int, error)) (*Frame, error) {
+	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now, zones: zones{read: used}}
 	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
@@ -150,7 +152,7 @@ func (f *Frame) load(ctx context.Context, r *http.Request, load Load) (any, erro
 		return load(ctx, r)
 	}
 	key := fmt.Sprintf("%s %s", r.URL.RequestURI(), Zone(r))
-	return f.shared.get(key, f.now(), func() (any, error) {
+	return f.Shared.Get(key, f.now(), AnswerAge, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTimeout) // others wait for it, too
 		defer cancel()
 		return load(ctx, r)
@@ -171,14 +173,17 @@ func (f *Frame) tag(r *http.Request, content []byte) string {
 // render writes a page, or for the script that refreshes it only its main part.
 func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
 	part := "frame.html"
+	var zones []zoneLink
 	if isRefresh(r) {
 		part = "main"
+	} else if code == http.StatusOK { // otherwise the database may be away
+		zones = f.zones.get(r.Context(), f.now())
 	}
 	v := Who(r.Context())
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Data: data,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: zones, Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
@@ -230,7 +235,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 		}
 		user := cmp.Or(Who(ctx).User, "somebody")
 		done, back, err := do(store.By(ctx, user), r, user)
-		f.shared.forget()
+		f.Shared.forget()
 		if err != nil {
 			f.Fail(w, r, err)
 			return

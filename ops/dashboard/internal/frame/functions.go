@@ -17,7 +17,11 @@ func functions(now func() time.Time) template.FuncMap {
 		"tail":  show.Tail,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },
 		"strip": func(kind string) template.HTML {
-			return template.HTML(chart.Strip("", []chart.Cell{{Class: kind}})) //nolint:gosec // package chart escapes its texts
+			cell := chart.Cell{Class: kind}
+			if kind == "hand" {
+				cell = chart.Cell{Class: "good", Hand: true}
+			}
+			return template.HTML(chart.Strip("", []chart.Cell{cell})) //nolint:gosec // package chart escapes its texts
 		},
 		"square": func(kind string) template.HTML {
 			return template.HTML(chart.Square(kind)) //nolint:gosec // package chart escapes its texts

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// shared keeps what pages that are open in many windows have in common: all that ask for the same
+// Shared keeps what pages that are open in many windows have in common: all that ask for the same
 // within a moment get one answer of the database. It is safe for concurrent use.
-type shared struct {
+type Shared struct {
 	mutex   sync.Mutex
 	answers map[string]*answer
 }
 
-// answer is the data of a page.
+// answer is the data of a page, or of a part of it.
 type answer struct {
 	ready chan struct{} // closed when it is there
 	at    time.Time     // when it was asked for
@@ -24,18 +24,18 @@ type answer struct {
 // How old an answer may be, which is less than the time between two refreshes of a window, and how
 // many are kept.
 const (
-	answerAge   = 4 * time.Second
+	AnswerAge   = 4 * time.Second
 	mostAnswers = 100
 )
 
 // errInterrupted is what those get who have waited for somebody whose request broke off.
 var errInterrupted = errors.New("the page could not be read; try again")
 
-// get returns the data for a key, of a while ago or of now.
-func (s *shared) get(key string, now time.Time, load func() (any, error)) (any, error) {
+// Get returns the data for a key, of now or no older than age.
+func (s *Shared) Get(key string, now time.Time, age time.Duration, load func() (any, error)) (any, error) {
 	s.mutex.Lock()
 	a := s.answers[key]
-	if a == nil || now.Sub(a.at) >= answerAge {
+	if a == nil || now.Sub(a.at) >= age {
 		if s.answers == nil || len(s.answers) >= mostAnswers {
 			s.answers = map[string]*answer{}
 		}
@@ -55,7 +55,7 @@ func (s *shared) get(key string, now time.Time, load func() (any, error)) (any, 
 }
 
 // forget drops what is kept: somebody has changed something.
-func (s *shared) forget() {
+func (s *Shared) forget() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.answers = nil

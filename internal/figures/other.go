@@ -1,0 +1,59 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+)
+
+// OtherQueue is a queue of another project that tasks submit to.
+type OtherQueue struct {
+	Sink   string
+	Tasks  int       // that submit to it
+	Open   int       // jobs whose end is awaited and not known yet; of a queue that does not tell how jobs end: 0
+	Oldest time.Time // when the oldest of them was submitted
+}
+
+// readOthers reads what nextrun knows of the queues of other projects.
+func (t *Totals) readOthers(ctx context.Context, tx *sqldb.Tx) error {
+	var rows []struct {
+		Sink        string
+		Tasks, Open int
+		Oldest      sqldb.RowTime
+	}
+	err := tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
+		FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM periodic_awaited
+			UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
+		GROUP BY sink ORDER BY sink`)
+	for _, row := range rows {
+		t.Others = append(t.Others, OtherQueue{row.Sink, row.Tasks, row.Open, row.Oldest.Time()})
+	}
+	return err
+}
+
+// zoneName is what may be the name of a zone in a timer.
+var zoneName = regexp.MustCompile(`\b[A-Z][A-Za-z_]+/[A-Za-z_/+-]+[0-9]*`)
+
+// Zones counts the tasks whose timers name a time zone, by what may be its name.
+func (r Reader) Zones(ctx context.Context) (map[string]int, error) {
+	var rows []struct {
+		Timer sqldb.RowText
+		Tasks int
+	}
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT timer, count(*) AS tasks FROM periodic_task WHERE timer LIKE '%/%' GROUP BY timer`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the zones of timers: %w", err)
+	}
+	zones := map[string]int{}
+	for _, row := range rows {
+		if name := zoneName.FindString(string(row.Timer)); name != "" {
+			zones[name] += row.Tasks
+		}
+	}
+	return zones, nil
+}

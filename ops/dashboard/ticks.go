@@ -1,0 +1,181 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// ticksPerPage is how many rows a page of ticks has.
+const ticksPerPage = 100
+
+// tickList is the page of the ticks of all tasks in a time, first of all those that did not run.
+type tickList struct {
+	Decision string         `json:"decision,omitempty"` // or not-run; empty: any
+	Group    string         `json:"group,omitempty"`
+	Task     string         `json:"task,omitempty"`
+	From     time.Time      `json:"from"`
+	To       time.Time      `json:"to"`
+	Last     string         `json:"-"`      // the name of a time until now; empty: another time
+	Counts   map[string]int `json:"counts"` // of those that have no job, by decision
+	Ticks    []listedTick   `json:"ticks"`
+	paged
+}
+
+// listedTick is a tick, or several that were missed together.
+type listedTick struct {
+	cell
+
+	Task  string    `json:"task"`
+	Until time.Time `json:"until,omitzero"`
+	Times int       `json:"times"` // -1: more than 10,000
+}
+
+// lastTime is a time until now.
+type lastTime struct {
+	name string
+	long time.Duration
+}
+
+// lasts are the times until now that the page offers.
+var lasts = []lastTime{{"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}}
+
+// tickDecisions are what ticks can be selected by; empty: all.
+var tickDecisions = []string{bounds.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Queued), string(periodic.Submitted), ""}
+
+func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
+	q, zone := r.URL.Query(), frame.Zone(r)
+	d := tickList{Decision: bounds.NotRun, Group: q.Get("group"), Task: q.Get("task"), Ticks: []listedTick{}, paged: pageOf(r)}
+	if q.Has("decision") {
+		d.Decision = q.Get("decision")
+	}
+	if !slices.Contains(tickDecisions, d.Decision) {
+		return nil, frame.Bad("unknown decision %q; use one of %s", show.Printable(d.Decision), strings.Join(tickDecisions, " "))
+	}
+	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), zone); err != nil {
+		return nil, err
+	}
+	t, err := figures.Of(s.db).Totals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []periodic.Tick
+	err = together(func() (err error) { // both look at the ticks of all tasks
+		d.Counts, err = s.notRun(ctx, &t, d.From, d.To, d.Group)
+		return err
+	}, func() (err error) {
+		list, err = s.tasks.Ticks(ctx, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.Decision), DueFrom: d.From, DueTo: d.To, Limit: d.Page*ticksPerPage + 1})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list = cut(&d.paged, list, ticksPerPage)
+	results, err := s.tasks.Results(ctx, list)
+	for i := range list {
+		d.Ticks = append(d.Ticks, s.listedTick(&list[i], results[list[i].JID], zone))
+	}
+	return &d, err
+}
+
+// readTime finds the time that is asked for: until now, or of the address.
+func (d *tickList) readTime(last, from, to string, now time.Time, zone *time.Location) (err error) {
+	i := max(slices.IndexFunc(lasts, func(one lastTime) bool { return one.name == last }), 0)
+	d.To = now.UTC().Truncate(time.Minute).Add(time.Minute)
+	d.From, d.Last = d.To.Add(-lasts[i].long), lasts[i].name
+	for asked, at := range map[string]*time.Time{from: &d.From, to: &d.To} {
+		if asked != "" {
+			d.Last = ""
+			if *at, err = momentOf(asked, zone); err != nil {
+				return err
+			}
+		}
+	}
+	if !d.From.Before(d.To) {
+		return frame.Bad("from is %s, which is not before %s", show.Moment(d.From, zone), show.Moment(d.To, zone))
+	}
+	return nil
+}
+
+func (s *server) listedTick(k *periodic.Tick, result periodic.Result, zone *time.Location) listedTick {
+	t := figures.TickResult{Due: k.Due, Until: k.Until, Decision: k.Decision, Reason: k.Reason, Missed: k.Missed, Decided: k.Decided, JID: k.JID, Own: result.Sink == periodic.SinkJob,
+		Result: result.Message, Started: result.Started, Finished: result.Finished, Retries: result.Retries, Hand: reasons.Hand(k.Reason, result.PutBack)}
+	if k.Decision == periodic.Submitted {
+		t.State = result.State
+	}
+	row := listedTick{cell: s.cell(t, zone), Task: k.TaskID, Until: k.Until, Times: k.Missed}
+	row.Why = show.Shorten(text.Tails(show.Printable(s.mask.Line(row.Why))), 300)
+	return row
+}
+
+// NotRun is how many ticks were skipped, missed or late.
+func (d *tickList) NotRun() int { return notRun(d.Counts) }
+
+func notRun(counts map[string]int) int {
+	return counts[string(periodic.Skipped)] + counts[string(periodic.Missed)] + counts[string(periodic.Late)]
+}
+
+// Number is how many ticks have a decision; -1: they are not counted.
+func (d *tickList) Number(decision string) int {
+	switch decision {
+	case bounds.NotRun:
+		return d.NotRun()
+	case string(periodic.Submitted), "":
+		return -1
+	}
+	return d.Counts[decision]
+}
+
+// Title is the first line of the page.
+func (d *tickList) Title() string {
+	switch {
+	case d.Decision != bounds.NotRun || d.Task != "":
+		return "Ticks"
+	case d.NotRun() == 0:
+		return "No tick was left out"
+	}
+	return fmt.Sprintf("%s did not run", count(d.NotRun(), "tick"))
+}
+
+// Decisions, Lasts and Field are what the page lets one choose.
+func (d *tickList) Decisions() []string { return tickDecisions }
+
+// Lasts are the times until now that the page offers.
+func (d *tickList) Lasts() (names []string) {
+	for _, one := range lasts {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+// Field is a time as a form has it.
+func (d *tickList) Field(at time.Time, zone *time.Location) string {
+	return at.In(zone).Format("2006-01-02T15:04")
+}
+
+// Link is what leads to the same time, with another decision and another page.
+func (d *tickList) Link(prefix, decision string, page int) string {
+	pairs := []any{"group", d.Group, "task", d.Task, "last", d.Last}
+	if d.Last == "" {
+		pairs = append(pairs, "from", d.From.UTC().Format(time.RFC3339), "to", d.To.UTC().Format(time.RFC3339))
+	}
+	if page > 1 {
+		pairs = append(pairs, "page", page)
+	}
+	link := frame.Path(prefix, "ticks", append(pairs, "decision", decision)...)
+	if decision == "" {
+		link += "&decision="
+	}
+	return link
+}

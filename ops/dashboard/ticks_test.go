@@ -1,0 +1,227 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+type tickData struct {
+	Counts map[string]int
+	Ticks  []struct {
+		Task, State, Reason string
+		Times               int
+		Hand                string `json:"by_hand"`
+	}
+	More bool
+}
+
+func (d *tickData) list() (list []string) {
+	for _, k := range d.Ticks {
+		list = append(list, k.Task+" "+k.State)
+	}
+	return list
+}
+
+// Which runs were left out last night is one page, of all tasks, by what was decided, group and time. Now leads to it.
+func TestTicksThatDidNotRun(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		now := time.Now().UTC()
+		s.Exec(`DELETE FROM periodic_task`)
+		s.hours("pay", ".m..s", now)
+		s.hours("mail", "..s...", now)
+		s.Exec(`UPDATE periodic_task SET group_ = 'night' WHERE id = 'mail'`)
+		ago := func(hours int) sqldb.Timestamp { return sqldb.Timestamp(now.Add(-time.Duration(hours) * time.Hour)) }
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until, reason) VALUES ('pay', ?, 'missed', ?, 11, ?, 'no scheduler ran in time')`, ago(30), ago(20), ago(20))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('mail', ?, 'skipped', ?, 'long ago')`, ago(60), ago(60))
+		for path, want := range map[string]string{
+			"":                                   "[pay missed mail skipped pay skipped pay missed]",
+			"&decision=skipped":                  "[mail skipped pay skipped]",
+			"&group=night":                       "[mail skipped]",
+			"&task=pay&decision=missed":          "[pay missed]", // one row of a task is of the time in which it begins
+			"&last=7+days&decision=skipped":      "[mail skipped pay skipped mail skipped]",
+			"&last=7+days&group=x":               "[]",
+			"&decision=&last=24+hours&task=mail": "[mail success mail success mail skipped mail success mail success mail success]",
+		} {
+			var d tickData
+			if s.data("/ticks?format=json"+path, &d); fmt.Sprint(d.list()) != want {
+				s.Errorf("%q: %s, want %s", path, d.list(), want)
+			}
+		}
+		var d tickData
+		s.data("/ticks?format=json", &d)
+		if d.Counts["missed"] != 12 || d.Counts["skipped"] != 2 || d.Ticks[3].Times != 11 {
+			s.Errorf("%+v", d)
+		}
+		page := s.get("/ticks")
+		for _, want := range []string{"<h1>14 ticks did not run</h1>", "11 ticks", "no scheduler ran in time", `aria-current="true">did not run 14</a>`} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the page lacks %q", want)
+			}
+		}
+		if page := s.get("/"); !strings.Contains(page, `<a href="/ticks">14 ticks did not run: 2 skipped, 12 missed</a>`) {
+			s.Error("Now does not lead to the ticks that did not run")
+		}
+		if code, _, body := s.ask(s.request("GET", "/ticks?decision=lost", nil)); code != 400 || !strings.Contains(body, "use one of not-run") {
+			s.Errorf("an unknown decision: %d", code)
+		}
+		if code, _, body := s.ask(s.request("GET", "/ticks?from=2026-01-02T00:00&to=2026-01-01T00:00", nil)); code != 400 || !strings.Contains(body, "is not before") {
+			s.Errorf("a time that ends before it begins: %d", code)
+		}
+	})
+}
+
+// A long list has pages, which stay in the time and the choice.
+func TestTicksHavePages(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`DELETE FROM periodic_task`)
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('pay', 'work', 'minutely')`)
+		for i := range 130 {
+			at := sqldb.Timestamp(time.Date(2026, 3, 1, 0, i, 0, 0, time.UTC))
+			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('pay', ?, 'late', ?, 'x')`, at, at)
+		}
+		link := "/ticks?decision=late&from=2026-03-01T00%3A00%3A00Z&to=2026-03-01T02%3A10%3A00Z"
+		var first, second tickData
+		s.data(link+"&format=json", &first)
+		s.data(link+"&format=json&page=2", &second)
+		if len(first.Ticks) != 100 || len(second.Ticks) != 30 || !first.More || second.More {
+			s.Errorf("the pages have %d and %d ticks", len(first.Ticks), len(second.Ticks))
+		}
+		older, newer := strings.Replace(link, "&to", "&page=2&to", 1), link
+		if !strings.Contains(s.get(link), strings.ReplaceAll(older, "&", "&amp;")+`">older →`) || !strings.Contains(s.get(link+"&page=2"), strings.ReplaceAll(newer, "&", "&amp;")+`">← newer`) {
+			s.Error("a link to another page is missing, or leads elsewhere")
+		}
+	})
+}
+
+// What somebody has asked for is marked wherever ticks are listed: run now, made up for, and put back.
+func TestWhatWasAskedForIsMarked(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		tasks := periodic.NewTasks(s.Open().Tasks())
+		s.Exec(`DELETE FROM periodic_task`)
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, due) VALUES ('pay', 'work', '*-01-01 00:00', '2099-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`)
+		if err := tasks.RunNow(s.Context(), "pay"); err != nil {
+			s.Fatal(err)
+		}
+		s.Schedule()
+		s.Exec(`UPDATE job SET state = 'success', finished = submitted`)
+		past := periodic.Backfill{From: time.Date(2020, 12, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2021, 2, 1, 0, 0, 0, 0, time.UTC)}
+		if err := tasks.Backfill(s.Context(), "pay", past); err != nil {
+			s.Fatal(err)
+		}
+		s.ran("pay", time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC), time.Second, "success")
+		s.Exec(`INSERT INTO periodic_action (who, action, task_id, jid) SELECT 'ada', 'retry', tracker, jid FROM job WHERE jid = 'pay2022-01-01T00:00:00Z'`)
+		for path, want := range map[string][]string{
+			"/tasks":                                 {"run by hand", ", backfilled", ", put back by hand", "<use href=\"#hand\"/></svg> run by hand"},
+			"/task?id=pay":                           {"<use href=\"#hand\"/></svg> run by hand", "<use href=\"#hand\"/></svg> backfilled", "<use href=\"#hand\"/></svg> put back by hand"},
+			"/ticks?decision=":                       {"<use href=\"#hand\"/></svg> run by hand"},
+			"/ticks?decision=&from=2020-01-01T00:00": {"<use href=\"#hand\"/></svg> backfilled", "<use href=\"#hand\"/></svg> put back by hand"},
+		} {
+			page := s.get(path)
+			for _, text := range want {
+				if !strings.Contains(page, text) {
+					s.Errorf("%s lacks %q", path, text)
+				}
+			}
+		}
+	})
+}
+
+// What becomes of the ticks of a paused task is said in the same words on each page.
+func TestPausedTasksSayWhatBecomesOfTheirTicks(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`DELETE FROM periodic_task`)
+		for id, set := range map[string]string{"open": "paused = '2026-01-01 00:00:00'", "until": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00'",
+			"probed": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00', paused_by = 'nextrun', pause_after = 3, failures = 3", "off": "enabled = false", "broken": "problem = 'bad'"} {
+			s.hours(id, "..", time.Now().UTC())
+			s.Exec(`UPDATE periodic_task SET `+set+` WHERE id = ?`, id)
+		}
+		for id, want := range map[string]string{"open": "skipped until resumed", "until": "skipped until 1 Mar 2099, 12:30", "probed": "skipped until a probe, 1 Mar 2099, 12:30", "off": "none while disabled", "broken": "none while blocked"} {
+			paths := []string{"/tasks?q=" + id}
+			if id != "broken" && id != "probed" { // they need attention
+				paths = append(paths, "/")
+			}
+			for _, path := range paths {
+				if !strings.Contains(s.get(path), want) {
+					s.Errorf("%s does not say of %s: %s", path, id, want)
+				}
+			}
+		}
+		if page := s.get("/task?id=open"); !strings.Contains(page, "<dd>none</dd><dd class=\"quiet\">skipped until resumed</dd>") || strings.Contains(page, "will be skipped") {
+			s.Error("the page of a paused task says something else")
+		}
+		if page := s.get("/task?id=until"); !strings.Contains(page, "<dt>Next run</dt><dd data-ago=\"2099-03-01T13:00:00Z\">") {
+			s.Error("the page of a task that is paused until a time does not say when it runs next")
+		}
+	})
+}
+
+// Zones are offered where times are named: UTC, and those that timers use, with the number of tasks.
+func TestZonesAreOffered(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		for i, timer := range []string{"09:00 America/New_York", "10:00 America/New_York", "*:0/15", "11:00 Asia/Tokyo", "TZ=Asia/Kolkata 0 7 * * *", "hourly"} {
+			s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES (?, 'work', ?)`, fmt.Sprint(i), timer)
+		}
+		page := s.get("/tasks?q=x")
+		menu := page[strings.Index(page, `id="zone"`):strings.Index(page, "</header>")]
+		for _, want := range []string{`value="UTC" aria-current="true"`, `value="America/New_York">America/New_York</button> <span class="quiet">of 2 tasks`,
+			`value="Asia/Tokyo">`, `value="Asia/Kolkata">`, `name="back" value="/tasks?q=x"`} {
+			if !strings.Contains(menu, want) {
+				s.Errorf("the menu of zones lacks %s: %s", want, menu)
+			}
+		}
+	})
+}
+
+// Jobs of other queues count on Now, the page of jobs and that of the scheduler, as far as nextrun knows of them.
+func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`DELETE FROM periodic_task`)
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, sink) VALUES ('a', 'work', 'hourly', '2099-01-01 00:00:00', 'river'), ('b', 'work', 'hourly', '2099-01-01 00:00:00', 'legacy')`)
+		for i, hours := range []int{3, 2, 1} {
+			at := sqldb.Timestamp(time.Now().Add(-time.Duration(hours) * time.Hour))
+			s.Exec(`INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look) VALUES ('a', ?, 'river', ?, ?, ?, ?)`, at, fmt.Sprint(i), fmt.Sprint(i), at, at)
+		}
+		for path, want := range map[string]string{
+			"/": `<a href="/scheduler#others">3 jobs in other queues</a>`, "/jobs": `<a href="/scheduler#others">in other queues 3</a>`,
+		} {
+			if page := s.get(path); !strings.Contains(page, want) {
+				s.Errorf("%s does not count them", path)
+			}
+		}
+		page := s.get("/scheduler")
+		for _, want := range []string{"<b>river</b>: 3 jobs submitted and not known to have ended, the oldest ", "3 h ago", "<b>legacy</b>: it does not tell how jobs end, so nothing here knows whether some wait"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the page of the scheduler lacks %q", want)
+			}
+		}
+	})
+}
+
+// The page of the scheduler says what was decided last, and when a job was submitted last, whether or not one runs.
+func TestSchedulerSaysWhatItDidLast(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`DELETE FROM periodic_task`)
+		if page := s.get("/scheduler"); !strings.Contains(page, "No scheduler is known to run.") || !strings.Contains(page, "No decision about a tick is recorded.") || !strings.Contains(page, "No tick is planned.") {
+			s.Error("the page of an empty database says something else")
+		}
+		s.hours("pay", "s.s", time.Now().UTC())
+		s.hours("mail", "ms.", time.Now().UTC())
+		s.Exec(`UPDATE periodic_tick SET worker = 'vm@0123456789ab.17'`)
+		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('vm@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`UPDATE worker_service SET trouble = 'the disk is full'`)
+		s.Exec(`UPDATE periodic_tick SET decided = due`)
+		s.Exec(`UPDATE periodic_tick SET decided = ? WHERE decision = 'missed'`, sqldb.Timestamp(time.Now()))
+		page := s.get("/scheduler")
+		for _, want := range []string{"1 scheduler runs.", "missed</span> for <a href=\"/task?id=mail\">mail</a> by vm.", "The last job was submitted <time", "for <a href=\"/task?id=pay\">pay</a>", "The next tick is due <time datetime=\"2099-01-01T00:00:00Z\"", "the disk is full"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the page lacks %q", want)
+			}
+		}
+	})
+}
