@@ -54,10 +54,10 @@ func SaidOnce(command *cobra.Command, text string) string {
 	return text
 }
 
-// parsingNumber is what a flag says of a text that is no number.
-var parsingNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing .*$`)
+// noNumber is what a flag says of a text that is no number.
+var noNumber = regexp.MustCompile(`must be an? (non-negative )?integer$`)
 
-// Plainly is an error without the words of Go.
+// Plainly is an error in the words of the other messages, which say what to use.
 func Plainly(err error) string {
-	return parsingNumber.ReplaceAllString(err.Error(), "use a whole number")
+	return noNumber.ReplaceAllString(err.Error(), "use a whole number")
 }
