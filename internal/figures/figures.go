@@ -35,7 +35,6 @@ type Totals struct {
 	Working  int           // schedulers that run, as far as the database shows
 	Fresh    bool          // some are overdue, and no scheduler has planned or decided anything on this database yet
 	Queue    []QueueDepth
-	Others   []OtherQueue
 }
 
 // QueueDepth counts the unfinished jobs of a group in a state, in nextrun's own queue.
@@ -52,9 +51,6 @@ func (r Reader) Totals(ctx context.Context) (Totals, error) {
 	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
 		t = Totals{Now: tx.Now()}
 		if err := t.readTasks(ctx, tx); err != nil {
-			return err
-		}
-		if err := t.readOthers(ctx, tx); err != nil {
 			return err
 		}
 		return t.readQueue(ctx, tx)

@@ -17,21 +17,26 @@ type OtherQueue struct {
 	Oldest time.Time // when the oldest of them was submitted
 }
 
-// readOthers reads what nextrun knows of the queues of other projects.
-func (t *Totals) readOthers(ctx context.Context, tx *sqldb.Tx) error {
+// Others reads what nextrun knows of the queues of other projects. It counts [MostJobs] open jobs at most.
+func (r Reader) Others(ctx context.Context) (list []OtherQueue, err error) {
 	var rows []struct {
 		Sink        string
 		Tasks, Open int
 		Oldest      sqldb.RowTime
 	}
-	err := tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
-		FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM periodic_awaited
-			UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
-		GROUP BY sink ORDER BY sink`)
-	for _, row := range rows {
-		t.Others = append(t.Others, OtherQueue{row.Sink, row.Tasks, row.Open, row.Oldest.Time()})
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
+			FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_awaited LIMIT $1) AS a
+				UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
+			GROUP BY sink ORDER BY sink`, MostJobs)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what is known of other queues: %w", err)
 	}
-	return err
+	for _, row := range rows {
+		list = append(list, OtherQueue{row.Sink, row.Tasks, row.Open, row.Oldest.Time()})
+	}
+	return list, nil
 }
 
 // zoneName is what may be the name of a zone in a timer.

@@ -135,7 +135,9 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	d.Others, d.Open = s.others(&t)
+	if d.Others, d.Open, err = s.others(ctx); err != nil {
+		return err
+	}
 	ends, err := figures.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
 	in, of, ended := map[string]int{}, map[string]int{}, 0
 	for _, q := range t.Queue {

@@ -122,7 +122,9 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 	if d.Load, err = s.load(ctx, t); err != nil {
 		return err
 	}
-	d.Others, d.Open = s.others(&t)
+	if d.Others, d.Open, err = s.others(ctx); err != nil {
+		return err
+	}
 	topics, err := s.db.Outbox().Lag(ctx)
 	if err != nil {
 		return err

@@ -179,10 +179,11 @@ type otherQueue struct {
 }
 
 // others is what is known of the queues of other projects, and how many of their jobs are not known to have ended.
-func (s *source) others(t *figures.Totals) (list []otherQueue, open int) {
-	for _, q := range t.Others {
+func (s *source) others(ctx context.Context) (list []otherQueue, open int, err error) {
+	known, err := figures.Of(s.db).Others(ctx)
+	for _, q := range known {
 		_, tells := s.queues[periodic.Sink(q.Sink)].(sink.EndTeller)
 		list, open = append(list, otherQueue{q.Sink, q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
 	}
-	return list, open
+	return list, open, err
 }

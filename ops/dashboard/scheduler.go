@@ -143,7 +143,9 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, l := range locks {
 		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Token, l.Acquired, l.Heartbeat, l.Expires})
 	}
-	d.Others, _ = s.others(&t)
+	if d.Others, _, err = s.others(ctx); err != nil {
+		return nil, err
+	}
 	if err := d.readDecided(ctx, s, &t); err != nil {
 		return nil, err
 	}

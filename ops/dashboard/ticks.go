@@ -148,7 +148,7 @@ func (d *tickList) Title() string {
 	return fmt.Sprintf("%s did not run", count(d.NotRun(), "tick"))
 }
 
-// Decisions, Lasts and Field are what the page lets one choose.
+// Decisions are what the page lets one choose.
 func (d *tickList) Decisions() []string { return tickDecisions }
 
 // Lasts are the times until now that the page offers.

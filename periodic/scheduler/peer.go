@@ -7,9 +7,9 @@ import (
 	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
-// peer is what a loop knows of another scheduler that is to go first: both together would do the same
-// work in vain, but for one. A scheduler that yields prepares nothing, and leaves due tasks to the other
-// for a moment. It stays no longer than it finds something left to do. All times are by the host's clock.
+// peer is what a loop knows of another scheduler that goes first: if both prepared the same tasks, one would do so
+// in vain. A scheduler that yields prepares nothing, and takes due tasks a moment later. It yields until it finds
+// work that the other has left. All times are by the host's clock.
 type peer struct {
 	yieldUntil   time.Time // zero: this scheduler does not yield
 	checkAt      time.Time // when to ask again whether another one goes first
