@@ -18,13 +18,13 @@ type OtherQueue struct {
 }
 
 // Others reads what nextrun knows of the queues of other projects. It counts [MostJobs] open jobs at most.
-func (r Reader) Others(ctx context.Context) (list []OtherQueue, err error) {
+func Others(ctx context.Context, db sqldb.Opened) (list []OtherQueue, err error) {
 	var rows []struct {
 		Sink        string
 		Tasks, Open int
 		Oldest      sqldb.RowTime
 	}
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
 			FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_awaited LIMIT $1) AS a
 				UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q

@@ -180,7 +180,7 @@ type otherQueue struct {
 
 // others is what is known of the queues of other projects, and how many of their jobs are not known to have ended.
 func (s *source) others(ctx context.Context) (list []otherQueue, open int, err error) {
-	known, err := figures.Of(s.db).Others(ctx)
+	known, err := figures.Others(ctx, s.db)
 	for _, q := range known {
 		_, tells := s.queues[periodic.Sink(q.Sink)].(sink.EndTeller)
 		list, open = append(list, otherQueue{q.Sink, q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
