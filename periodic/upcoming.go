@@ -80,7 +80,10 @@ func (f *future) set(due time.Time) {
 	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
 	if f.timer.days != nil && !due.IsZero() {
 		tick := f.timer.at(due)
-		if f.At.Nominal = tick.Nominal; tick.Excluded {
+		if !tick.Nominal.Equal(due) { // else a window held it, and somebody has moved it back
+			f.At.Nominal = tick.Nominal
+		}
+		if tick.Excluded {
 			f.At.LeftOut = tick.Why
 		}
 	}

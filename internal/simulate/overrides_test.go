@@ -72,7 +72,7 @@ func tickLine(due, nominal time.Time, left bool) string {
 	line := due.Format(time.DateTime) + " submitted"
 	if left {
 		line = due.Format(time.DateTime) + " skipped"
-	} else if !nominal.IsZero() {
+	} else if !nominal.IsZero() && !nominal.Equal(due) {
 		line += " of " + nominal.Format(time.DateTime)
 	}
 	return line

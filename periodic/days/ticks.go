@@ -31,7 +31,7 @@ func (r *Rules) Empty() bool { return r.Exclude == "" && r.Run == "" }
 // Tick is a tick as it takes place, or is left out.
 type Tick struct {
 	Due      time.Time // when; zero: there is none
-	Nominal  time.Time // when the timer elapses, if that is another time
+	Nominal  time.Time // when the timer elapses, if a calendar, a window or somebody has moved the tick
 	Excluded bool      // it is left out
 	Why      string    // why it is left out, or moved
 }
