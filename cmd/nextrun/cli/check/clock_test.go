@@ -49,7 +49,9 @@ func TestCheckStrict(t *testing.T) {
 		clitest.Decode(t, r.Stdout, &findings)
 		levels := map[string]int{}
 		for _, f := range findings {
-			levels[f.Level]++
+			if f.About != "schedulers" { // on a slow machine the tasks wait long enough for a note
+				levels[f.Level]++
+			}
 		}
 		if levels["note"] != 1 || levels["warning"] == 0 || levels["ok"] < 3 {
 			t.Errorf("got %+v", findings)
