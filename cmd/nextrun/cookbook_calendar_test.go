@@ -2,25 +2,22 @@ package main_test
 
 import "time"
 
-// says holds, for each task of the cookbook, what its heading says: whether a minute
-// (in the zone of the timer) is one of its times. Nothing here knows timers.
+// says holds, for each task of the cookbook, by its id or its timer, what the page says: whether a
+// minute (in the zone of the timer) is one of its times. Nothing here knows timers.
 var says = map[string]func(time.Time) bool{
-	"morning-report":  func(t time.Time) bool { return at(t, "08:30") && weekday(t) },
-	"poll-bank":       func(t time.Time) bool { return weekday(t) && t.Minute()%15 == 0 && hours(t, 9, 17) },
-	"digest-berlin":   func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
-	"digest-new-york": func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
-	"digest-tokyo":    func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
-	"sync":            func(t time.Time) bool { return t.Unix()%(90*60) == 0 }, // 2026 begins at such a time
-	"heartbeat":       func(t time.Time) bool { return t.Second()%10 == 0 },
-	"sprint-start":    func(t time.Time) bool { return at(t, "09:00") && daysIn(t)%14 == 0 },
-	"board-meeting":   func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
-	"team-lunch": func(t time.Time) bool {
+	"Mon..Fri 08:30 Europe/Berlin":                      func(t time.Time) bool { return at(t, "08:30") && weekday(t) },
+	"Mon..Fri 09..16:0/15 Europe/Berlin":                func(t time.Time) bool { return weekday(t) && t.Minute()%15 == 0 && hours(t, 9, 17) },
+	"every 90m from 2026-01-01T00:00:00Z":               func(t time.Time) bool { return t.Unix()%(90*60) == 0 }, // 2026 begins at such a time
+	"*:*:0/10":                                          func(t time.Time) bool { return t.Second()%10 == 0 },
+	"every 2 weeks from 2026-01-05 09:00 Europe/Berlin": func(t time.Time) bool { return at(t, "09:00") && daysIn(t)%14 == 0 },
+	"Mon *-*-1..7 10:00 Europe/Berlin":                  func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
+	"Fri *-*~7/1 11:30 Europe/Berlin": func(t time.Time) bool {
 		return at(t, "11:30") && t.Weekday() == time.Friday && t.AddDate(0, 0, 7).Month() != t.Month()
 	},
-	"month-end":      func(t time.Time) bool { return at(t, "23:00") && lastDay(t) },
-	"payroll":        func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && lastDay(t) },
-	"payroll-friday": func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && !lastDay(t) },
-	"tax-reminder": func(t time.Time) bool {
+	"*-*~1 23:00 Europe/Berlin": func(t time.Time) bool { return at(t, "23:00") && lastDay(t) },
+	"payroll":                   func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && lastDay(t) },
+	"payroll-friday":            func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && !lastDay(t) },
+	"CRON_TZ=Europe/Berlin 0 9 15W * *": func(t time.Time) bool {
 		switch {
 		case !at(t, "09:00"):
 			return false
@@ -30,26 +27,17 @@ var says = map[string]func(time.Time) bool{
 			return t.Day() == 14 && t.Weekday() == time.Friday || t.Day() == 16 && t.Weekday() == time.Monday
 		}
 	},
-	"rent":        func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
-	"quarter-end": func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
-	"night-batch": func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
-	"bakery": func(t time.Time) bool {
+	"every month from 2026-01-31 02:00 Europe/Berlin": func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
+	"*-3,6,9,12~1 23:30 Europe/Berlin":                func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
+	"22..23,00..05:0/30 Europe/Berlin":                func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
+	"Mon..Fri 04:30 Europe/Berlin; Sat 06:00 Europe/Berlin": func(t time.Time) bool {
 		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
 	},
-	"vacuum-1":         func(t time.Time) bool { return at(t, "02:00") },
-	"vacuum-2":         func(t time.Time) bool { return at(t, "02:00") },
-	"vacuum-3":         func(t time.Time) bool { return at(t, "02:00") },
-	"reminder":         func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "09:00") && t.Before(fiveMondays) },
-	"breakfast-report": func(t time.Time) bool { return at(t, "01:00") },
-	"partner-feed":     func(t time.Time) bool { return t.Minute()%20 == 0 },
-	"report-1":         func(t time.Time) bool { return t.Minute() == 0 },
-	"report-2":         func(t time.Time) bool { return t.Minute() == 0 },
-	"report-3":         func(t time.Time) bool { return t.Minute() == 0 },
-	"launch":           func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
-	"advent-calendar": func(t time.Time) bool {
-		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
-	},
-	"board-report": func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "08:00") }, // what differs is later
+	"vacuum-1":                       func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-2":                       func(t time.Time) bool { return at(t, "02:00") },
+	"report-1":                       func(t time.Time) bool { return t.Minute() == 0 },
+	"report-2":                       func(t time.Time) bool { return t.Minute() == 0 },
+	"2027-01-15 08:00 Europe/Berlin": func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
 	"stand-up": func(t time.Time) bool {
 		return at(t, "09:15") && workday(t) && !holiday(t)
 	},
@@ -63,9 +51,6 @@ var says = map[string]func(time.Time) bool{
 		}
 		return at(t, "10:00") && workday(t) && !holiday(t) && free == t.Day()-1
 	},
-	"day-end": func(t time.Time) bool {
-		return at(t, "23:30") && t.Weekday() != time.Saturday || at(t, "01:00") && t.Weekday() == time.Sunday
-	},
 	"dump": func(t time.Time) bool {
 		// On the night without 02:30, the time is an hour later.
 		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {
@@ -75,9 +60,6 @@ var says = map[string]func(time.Time) bool{
 		return at(t, "02:30") && !second(t)
 	},
 }
-
-// fiveMondays are over then, since December 2026 began.
-var fiveMondays = time.Date(2027, 1, 5, 0, 0, 0, 0, time.UTC)
 
 func at(t time.Time, clock string) bool { return t.Format("15:04") == clock }
 

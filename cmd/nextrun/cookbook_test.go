@@ -4,6 +4,7 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,13 +24,29 @@ var update = flag.Bool("update", false, "write the computed times into docs/cook
 // recipe is one schedule of the cookbook: the rows that it inserts, and the times that
 // the page shows for them.
 type recipe struct {
+	timer            string // of a line of the table; empty: the recipe is a block of SQL
 	sql, from, shown string
 	tasks            []periodic.Task
 }
 
-// recipes reads the cookbook: a block of SQL is followed by one of elapses.
+// place is where the page shows the recipe's times.
+func (r recipe) place(times string) string {
+	if r.timer != "" {
+		return "| `" + r.timer + "` | " + times + " |"
+	}
+	return r.sql + "```\n\n<!-- elapses: " + r.from + " -->\n```text\n" + times
+}
+
+var lineOfTable = regexp.MustCompile("(?m)^\\| .* \\| `([^`]+)` \\| (.*) \\|$")
+
+// recipes reads the cookbook: a line of its table is a task whose id is its timer; a block of SQL is
+// followed by one of elapses.
 func recipes(t *testing.T) (list []recipe) {
 	t.Helper()
+	for _, line := range lineOfTable.FindAllStringSubmatch(readFile(t, cookbook), -1) {
+		list = append(list, recipe{timer: line[1], from: "2026-12-01", shown: line[2],
+			sql: "INSERT INTO periodic_task (id, task, timer) VALUES ('" + line[1] + "', 'report', '" + line[1] + "')"})
+	}
 	for _, b := range blocksOf(t, cookbook) {
 		switch {
 		case b.language == "sql" && b.do == "run":
@@ -40,7 +57,7 @@ func recipes(t *testing.T) (list []recipe) {
 			t.Errorf("%s: block %q is out of place:\n%s", cookbook, b.do, b.text)
 		}
 	}
-	if len(list) != 27 {
+	if len(list) != 20 {
 		t.Errorf("%s has %d recipes", cookbook, len(list))
 	}
 	return list
@@ -84,8 +101,7 @@ func TestCookbookElapses(t *testing.T) {
 		page := readFile(t, cookbook)
 		for _, r := range list {
 			if want := r.upcoming(t); r.shown != want {
-				page = strings.Replace(page, r.sql+"```\n\n<!-- elapses: "+r.from+" -->\n```text\n"+r.shown,
-					r.sql+"```\n\n<!-- elapses: "+r.from+" -->\n```text\n"+want, 1)
+				page = strings.Replace(page, r.place(r.shown), r.place(want), 1)
 				if !*update {
 					t.Errorf("the cookbook shows after\n%s\n%s\nbut the times are\n%s", r.sql, r.shown, want)
 				}
@@ -115,6 +131,13 @@ func (r recipe) upcoming(t *testing.T) string {
 		if ticks = append(ticks, tick); len(ticks) == max(3, 2*len(r.tasks)) {
 			break
 		}
+	}
+	if r.timer != "" {
+		var times []string
+		for _, tick := range ticks[:min(2, len(ticks))] {
+			times = append(times, tick.NextRun.In(zone(t, r.timer)).Format(layout))
+		}
+		return strings.Join(times, ", ")
 	}
 	var text strings.Builder
 	for _, tick := range ticks {
@@ -167,7 +190,7 @@ func compare(t *testing.T, row periodic.Task, says func(time.Time) bool) {
 	t.Helper()
 	from, step := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), time.Minute
 	until := from.AddDate(2, 0, 0)
-	if row.ID == "heartbeat" { // every ten seconds
+	if row.ID == "*:*:0/10" { // every ten seconds
 		until, step = from.AddDate(0, 0, 2), time.Second
 	}
 	location := zone(t, row.Timer)
