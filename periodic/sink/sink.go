@@ -1,8 +1,8 @@
 // Package sink is what a program implements to let tasks feed a queue of its own: a [Submitter], and
 // what only some queues can do besides. It is the one import of nextrun that such a queue needs.
 //
-// docs/queues.md has one of 30 lines; package ops/nextruntest checks whether it does what the scheduler
-// expects.
+// An example of package periodic/scheduler has one of 30 lines; package ops/nextruntest checks whether it
+// does what the scheduler expects.
 package sink
 
 import (
