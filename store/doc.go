@@ -1,6 +1,6 @@
-// Package store is the only package of nextrun with SQL. It opens a database,
-// PostgreSQL or SQLite, and implements the interfaces that periodic and
-// jobqueue declare: [DB.Periodic] for the scheduler, [DB.Jobs] for the queue.
+// Package store opens a database, PostgreSQL or SQLite, and implements the
+// interfaces that periodic and jobqueue declare: [DB.Periodic] for the
+// scheduler, [DB.Jobs] for the queue.
 //
 // A program that has its own schedules declares them at each start with
 // [periodic.Tasks.Apply], as the examples show; docs/tutorials/embedding.md has a whole program.
