@@ -86,7 +86,7 @@ pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable|QueuedTicksWhose)|Com
 .PHONY: test-pace
 test-pace: ## Judge how late healthy work is beside rows that fail, one test at a time: on a quiet machine; TESTFLAGS='-v'
 	@scripts/need-cc
-	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox
+	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay
 
 .PHONY: test-race
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
@@ -96,12 +96,12 @@ test-race: ## Test what runs goroutines with the race detector, which makes test
 .PHONY: test-pgx
 test-pgx: ## Test scheduler, executor, relay and store on PostgreSQL over a pool of pgx; TESTFLAGS='-run X'
 	@scripts/need-cc
-	scripts/test-pgx -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox ./store ./store/queues
+	scripts/test-pgx -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay ./store ./store/queues
 
 .PHONY: test-roles
 test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'
 	@scripts/need-cc
-	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox ./ops/dashboard
+	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay ./ops/dashboard
 
 .PHONY: test-versions
 test-versions: ## Test on PostgreSQL 13 and 18, with old versions of SQLite and the oldest Go; TESTFLAGS='-run X', VERSIONS='13 sqlite'

@@ -20,6 +20,7 @@ import (
 
 	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store"
 )
@@ -39,7 +40,7 @@ func (b *bench) relays() []group {
 			of := func(run func(context.Context, relayed) error) func(context.Context) (values, error) {
 				return func(ctx context.Context) (v values, err error) {
 					err = b.with(ctx, d.database, func(url string, db *measure.DB) error {
-						v, err = relay(ctx, url, db.DB, topics, run)
+						v, err = relayTopics(ctx, url, db.DB, topics, run)
 						return err
 					})
 					return v, err
@@ -65,7 +66,7 @@ type relayed struct {
 	topics int
 }
 
-func relay(ctx context.Context, url string, db *store.DB, topics int, run func(context.Context, relayed) error) (values, error) {
+func relayTopics(ctx context.Context, url string, db *store.DB, topics int, run func(context.Context, relayed) error) (values, error) {
 	for i := range topics {
 		if err := appendEvents(ctx, db, fmt.Sprintf("t%d", i), relayEvents/topics); err != nil {
 			return nil, err
@@ -112,7 +113,7 @@ func relayOurs(ctx context.Context, r relayed) error {
 	defer hook.Close()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	relay, err := outbox.New(r.db.Outbox(), hook, outbox.Config{Name: "bench", BatchSize: relayBatch, Logger: log})
+	relay, err := relay.New(r.db.Outbox(), hook, relay.Config{Name: "bench", BatchSize: relayBatch, Logger: log})
 	if err != nil {
 		return err
 	}

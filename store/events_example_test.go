@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/sqlite"
@@ -35,9 +36,9 @@ func Example_events() {
 	host, err := os.Hostname()
 	must(err)
 
-	consumer, err := outbox.NewConsumer(db.EventLog("invoicing"),
+	consumer, err := relay.NewConsumer(db.EventLog("invoicing"),
 		func(ctx context.Context, e outbox.Event) error { return book(ctx, e) },
-		outbox.Config{Name: host, Topics: []string{"orders"}})
+		relay.Config{Name: host, Topics: []string{"orders"}})
 	must(err)
 	must(consumer.Start(ctx))
 

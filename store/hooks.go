@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/events"
 )
@@ -37,8 +37,8 @@ func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
 // Relay returns a relay that delivers the events of the hooks. Of its configuration
 // Topics is of no use. queues are the queues of [scheduler.Config.Submitters], for hooks
 // that submit tasks.
-func (h *Hooks) Relay(c outbox.Config, queues periodic.Submitters) (*outbox.Relay, error) {
+func (h *Hooks) Relay(c relay.Config, queues periodic.Submitters) (*relay.Relay, error) {
 	c.Topics = nil
 	tasks := periodic.NewTasks(h.db.Tasks()).With(queues)
-	return outbox.New(h.eventHooks, h.book.Publisher(tasks), hookbook.RelayConfig(c))
+	return relay.New(h.eventHooks, h.book.Publisher(tasks), hookbook.RelayConfig(c))
 }

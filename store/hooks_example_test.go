@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/sqlite"
@@ -55,7 +55,7 @@ func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context
 	executor.Register("backup", func(context.Context, *jobqueue.JobContext) error {
 		return jobqueue.Permanent(fmt.Errorf("no space left"))
 	})
-	relay, err := own.Relay(outbox.Config{Name: "app"}, nil)
+	relay, err := own.Relay(relay.Config{Name: "app"}, nil)
 	must(err)
 	for _, start := range []func(context.Context) error{executor.Start, relay.Start} {
 		must(start(ctx))

@@ -5,6 +5,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // The names that a program needs of the packages below.
@@ -16,13 +17,12 @@ type (
 	}
 	// OutboxStore is the outbox of a database: for relays, and for people.
 	OutboxStore interface {
-		outbox.Source
+		relay.Source
 		outbox.Admin
-		outbox.Pruner
 	}
 	// EventLog is the event store for readers: a consumer group, or a reader without one.
 	EventLog interface {
-		outbox.Source
+		relay.Source
 		outbox.Log
 	}
 )

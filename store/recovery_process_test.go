@@ -17,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -109,13 +110,13 @@ func holdJob(ctx context.Context, db *store.DB) (end func(), err error) {
 	return func() { _ = e.Stop(ctx) }, nil
 }
 
-func relaying(name string) outbox.Config {
-	return outbox.Config{Name: name, Lease: never, PollInterval: never, Logger: quiet()}
+func relaying(name string) relay.Config {
+	return relay.Config{Name: name, Lease: never, PollInterval: never, Logger: quiet()}
 }
 
 func holdTopic(ctx context.Context, db *store.DB) (end func(), err error) {
 	held := make(chan struct{}, 1)
-	r, err := outbox.New(db.Outbox(), outbox.PublisherFunc(func(ctx context.Context, _ []outbox.Event) (int, error) {
+	r, err := relay.New(db.Outbox(), outbox.PublisherFunc(func(ctx context.Context, _ []outbox.Event) (int, error) {
 		held <- struct{}{}
 		<-ctx.Done()
 		return 0, ctx.Err()

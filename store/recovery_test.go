@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -50,7 +51,7 @@ var heirs = map[string]func(d *migrated.Database) (taken <-chan struct{}, stop f
 	},
 	"relay": func(d *migrated.Database) (<-chan struct{}, func()) {
 		taken := make(chan struct{}, 8)
-		r, err := outbox.New(d.Store.Outbox(), outbox.PublisherFunc(func(_ context.Context, list []outbox.Event) (int, error) {
+		r, err := relay.New(d.Store.Outbox(), outbox.PublisherFunc(func(_ context.Context, list []outbox.Event) (int, error) {
 			taken <- struct{}{}
 			return len(list), nil
 		}), relaying("heir"))

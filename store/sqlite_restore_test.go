@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -98,9 +99,9 @@ func serveAll(t *testing.T, url string) <-chan string {
 		done <- "job " + name
 		return nil
 	}))
-	relay, err := outbox.New(db.Outbox(), outbox.OneByOne(
+	relay, err := relay.New(db.Outbox(), outbox.OneByOne(
 		func(_ context.Context, e outbox.Event) error { done <- "event " + e.Topic; return nil }),
-		outbox.Config{Name: "r", Logger: log})
+		relay.Config{Name: "r", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

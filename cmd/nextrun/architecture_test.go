@@ -35,7 +35,7 @@ var arrows = []struct {
 	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell, pg_cron
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
-	{"internal/proof", []string{"internal/sqldb", "internal/overrides", "jobqueue/outbox", "periodic", "periodic/days"}},
+	{"internal/proof", []string{"internal/sqldb", "internal/overrides", "periodic", "periodic/days"}},
 	{"internal/verify", []string{"store", "calendar", "internal/sqldb", "internal/foreign", "internal/proof", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
@@ -45,8 +45,9 @@ var arrows = []struct {
 	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite", "internal/sqldb"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
-	{"internal/jobdb", []string{"jobqueue"}}, // what an executor asks of a database
-	{"internal/hookbook", []string{"jobqueue", "jobqueue/hooks", "jobqueue/outbox"}},
+	{"internal/jobdb", []string{"jobqueue"}},           // what an executor asks of a database
+	{"internal/outboxdb", []string{"jobqueue/outbox"}}, // what a relay asks of a database
+	{"internal/hookbook", []string{"jobqueue", "jobqueue/hooks", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	{"internal/taskdb", []string{"jobqueue", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
 	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
@@ -80,10 +81,11 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
-	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
-	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
+	{"jobqueue/outbox/relay", []string{"jobqueue/outbox", "internal/outboxdb"}},
+	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
+	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	// A scheduler on a database of its own, with a clock that is moved.
 	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "internal/sqldb", "internal/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
@@ -111,7 +113,7 @@ var belowCommand = []string{
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/overrides", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -45,7 +46,7 @@ func TestConsumer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	consumer, err := outbox.NewConsumer(db.EventLog("readers"), tellReceiver, outbox.Config{
+	consumer, err := relay.NewConsumer(db.EventLog("readers"), tellReceiver, relay.Config{
 		Name: "reader", Lease: lease, Topics: []string{"orders"}, RetryMin: lease / 20, RetryMax: lease / 10,
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	ShutdownGrace = 20 * time.Second
 )
 
-// Of executor.Config, scheduler.Config and outbox.Config.
+// Of executor.Config, scheduler.Config and relay.Config.
 const (
 	Lease        = 30 * time.Second
 	PollInterval = 30 * time.Second
@@ -30,7 +30,7 @@ const (
 	SchedulerPause   = 10 * time.Second       // RetryMax
 )
 
-// Of outbox.Config.
+// Of relay.Config.
 const (
 	Concurrency  = 8
 	Events       = 100 // BatchSize

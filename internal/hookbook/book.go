@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -79,7 +80,7 @@ func (b *Book) Events(n hooks.Notice) []outbox.Event {
 func (b *Book) Has(topic string) bool { return b.action(topic) != nil }
 
 func (b *Book) action(topic string) hooks.Action {
-	name, ok := strings.CutPrefix(topic, outbox.HookTopics)
+	name, ok := strings.CutPrefix(topic, bounds.HookTopics)
 	if !ok {
 		return nil
 	}
@@ -105,7 +106,7 @@ func place(h Hook) string {
 
 // topic is the topic of the events for a hook: each owner has its own.
 func topic(h Hook, owner string) string {
-	name := outbox.HookTopics + place(h)
+	name := bounds.HookTopics + place(h)
 	if h.Task == "" {
 		name += "/" + piece(owner)
 	}
@@ -129,7 +130,7 @@ func piece(id string) string {
 
 // IsAbout reports whether the events of a topic are about a task.
 func IsAbout(topic, task string) bool {
-	name, ok := strings.CutPrefix(topic, outbox.HookTopics)
+	name, ok := strings.CutPrefix(topic, bounds.HookTopics)
 	return ok && (strings.HasPrefix(name, "tasks/"+piece(task)+"/") || !strings.HasPrefix(name, "tasks/") && strings.HasSuffix(name, "/"+piece(task)))
 }
 

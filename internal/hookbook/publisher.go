@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // GiveUp is how long delivery is tried. Failures of older events count as refusals,
@@ -29,7 +30,7 @@ const (
 )
 
 // RelayConfig fills in what the configuration of the relay that delivers leaves out.
-func RelayConfig(c outbox.Config) outbox.Config {
+func RelayConfig(c relay.Config) relay.Config {
 	if c.Lease == 0 {
 		c.Lease = relayLease
 	}

@@ -22,7 +22,7 @@ func SetDefault[T comparable](setting *T, value T) {
 const MaxName = 200
 
 // Check collects what is wrong with the settings of a Config. Its name begins the
-// messages: "outbox.Config".
+// messages: "relay.Config".
 type Check struct {
 	Config   string
 	problems []error
@@ -31,7 +31,7 @@ type Check struct {
 // FieldError says that a setting is wrong. The reader of a configuration file finds
 // the key and the line by Field.
 type FieldError struct {
-	Config string // such as outbox.Config
+	Config string // such as relay.Config
 	Field  string
 	Value  any    // the value, or a text that stands for it
 	Use    string // what to use instead, such as "1 to 10"

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // The most specific hook decides, kind by kind.
@@ -89,7 +89,7 @@ func TestTopicsOfOddNames(t *testing.T) {
 			} else {
 				seen[topic] = who
 			}
-			if len(topic) > 254 || !book.Has(topic) || !outbox.IsHookTopic(topic) || !hookbook.IsAbout(topic, task) || hookbook.IsAbout(topic, task+"z") {
+			if len(topic) > 254 || !book.Has(topic) || !bounds.IsHookTopic(topic) || !hookbook.IsAbout(topic, task) || hookbook.IsAbout(topic, task+"z") {
 				t.Errorf("topic %s", topic)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -112,7 +112,7 @@ func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) ser
 
 func (f *fixture) relay(h *store.Hooks) service {
 	f.Helper()
-	return f.start(h.Relay(outbox.Config{
+	return f.start(h.Relay(relay.Config{
 		Name: "relay", Logger: silent(), PollInterval: 100 * time.Millisecond, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond,
 	}, nil))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -175,10 +176,10 @@ func TestEventsOfHooksAreApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		published := make(chan string, 10)
-		f.start(outbox.New(f.db.Outbox(), outbox.OneByOne(func(_ context.Context, e outbox.Event) error {
+		f.start(relay.New(f.db.Outbox(), outbox.OneByOne(func(_ context.Context, e outbox.Event) error {
 			published <- e.Topic
 			return nil
-		}), outbox.Config{Name: "all", Logger: silent()}))
+		}), relay.Config{Name: "all", Logger: silent()}))
 		if topic := <-published; topic != "own" {
 			t.Errorf("the relay of events published %s", topic)
 		}

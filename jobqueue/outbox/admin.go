@@ -106,7 +106,8 @@ type Log interface {
 	Seek(ctx context.Context, topic string, position int64) error
 	// Offsets lists how far the group has read.
 	Offsets(ctx context.Context) ([]Offset, error)
-	// Watch is that of [Source].
+	// Watch calls wake whenever there may be events, until ctx ends. It calls report with each
+	// failure, and tries again. A holder is shown to live meanwhile; an empty one is nobody.
 	Watch(ctx context.Context, holder string, wake func(), report func(error))
 }
 

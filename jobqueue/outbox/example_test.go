@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/sqlite"
@@ -60,7 +61,7 @@ func ExampleRelay() {
 		sent <- e.AggregateID
 		return nil
 	}
-	relay, err := outbox.New(db.Outbox(), outbox.OneByOne(send), outbox.Config{Name: "example", RefusalLimit: 1})
+	relay, err := relay.New(db.Outbox(), outbox.OneByOne(send), relay.Config{Name: "example", RefusalLimit: 1})
 	must(err)
 	must(relay.Start(ctx))
 	fmt.Println(<-sent, <-sent)

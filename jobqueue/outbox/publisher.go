@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Publisher hands events to a receiver. It must be safe for concurrent use with
@@ -41,22 +44,12 @@ func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 			if ctx.Err() != nil {
 				return i, ErrNotTried
 			}
-			if err := guard(func() error { return send(ctx, e) }); err != nil {
+			if err := service.Guard(func() error { return send(ctx, e) }); err != nil {
 				return i, err
 			}
 		}
 		return len(events), nil
 	})
-}
-
-// guard turns a panic of somebody else's code into an error.
-func guard(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return call()
 }
 
 // ErrNotTried is returned by a [Publisher] that had no time to try the next
@@ -82,13 +75,6 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-type delayed struct {
-	error
-	delay time.Duration
-}
-
-func (e delayed) Unwrap() error { return e.error }
-
 // RetryAfter marks an error: the event is not to be tried again before delay has
 // passed. The longest delay is Config.RetryMax or an hour, whichever is longer.
 // RetryAfter(nil, ...) is nil.
@@ -96,15 +82,7 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return delayed{err, delay}
-}
-
-func delayOf(err error) time.Duration {
-	var d delayed
-	if errors.As(err, &d) {
-		return d.delay
-	}
-	return 0
+	return cause.DelayedError{Err: err, Delay: delay}
 }
 
 // Topics has a publisher for each topic; "*" means all others.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
@@ -164,7 +165,7 @@ const undeliveredLong = time.Minute
 func (d *nowView) readUndelivered(topics []outbox.Lag, mask show.Mask) {
 	for _, l := range topics {
 		one := stuckTopic{Topic: l.Topic, What: "Events of " + l.Topic, Since: l.Oldest, Dead: l.Dead > 0, Why: l.Problem}
-		if hook, ok := strings.CutPrefix(l.Topic, outbox.HookTopics); ok {
+		if hook, ok := strings.CutPrefix(l.Topic, bounds.HookTopics); ok {
 			one.What = "Messages of the hook " + hook
 		}
 		switch d.Totals.Dead += l.Dead; {
@@ -179,7 +180,7 @@ func (d *nowView) readUndelivered(topics []outbox.Lag, mask show.Mask) {
 		d.Stuck = append(d.Stuck, one)
 	}
 	slices.SortStableFunc(d.Stuck, func(a, b stuckTopic) int {
-		return -compare(strings.HasPrefix(a.Topic, outbox.HookTopics), strings.HasPrefix(b.Topic, outbox.HookTopics))
+		return -compare(strings.HasPrefix(a.Topic, bounds.HookTopics), strings.HasPrefix(b.Topic, bounds.HookTopics))
 	})
 	d.Undelivered = len(d.Stuck)
 	d.Stuck = d.Stuck[:min(len(d.Stuck), 5)]

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -38,7 +39,7 @@ func Example() {
 	must(process.Up(ctx))
 
 	publish := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) { return len(events), nil })
-	relay, err := outbox.New(db.Outbox(), publish, outbox.Config{Name: "app"})
+	relay, err := relay.New(db.Outbox(), publish, relay.Config{Name: "app"})
 	must(err)
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app"})
 	must(err)

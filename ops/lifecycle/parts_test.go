@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -31,7 +32,7 @@ func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.
 	}
 	executor.Register("none", func(context.Context, *jobqueue.JobContext) error { return nil })
 	publish := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) { return len(events), nil })
-	relay, err := outbox.New(db.Outbox(), publish, outbox.Config{Name: "test", Logger: log})
+	relay, err := relay.New(db.Outbox(), publish, relay.Config{Name: "test", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@
 //	m := metrics.New(metrics.Options{})
 //	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: host, Observe: m.Scheduler})
 //	executor, err := executor.New(db.Jobs(), executor.Config{Name: host, Observe: m.Executor})
-//	relay, err := outbox.New(db.Outbox(), publisher, outbox.Config{Name: host, Observe: m.Relay})
+//	relay, err := relay.New(db.Outbox(), publisher, relay.Config{Name: host, Observe: m.Relay})
 //
 // What the database holds is read by [Metrics.Watch]: any process that lives can show
 // it, so a scheduler that is dead is seen by those who ask another process. [Metrics]

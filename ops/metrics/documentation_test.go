@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -54,8 +54,8 @@ func (f *fixture) everything() string {
 		f.m.Executor(executor.Event{Kind: kind, State: jobqueue.Success, Job: jobqueue.Job{JID: "j", Task: "work", Started: task.Created}})
 	}
 	f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "k", Task: "work", Started: periodic.Never}})
-	for _, kind := range []outbox.NoticeKind{outbox.NoticePublished, outbox.NoticeFailed, outbox.NoticeDead, outbox.NoticeTrouble} {
-		f.m.Relay(outbox.Notice{Kind: kind, Topic: "orders", Doing: "claim"})
+	for _, kind := range []relay.NoticeKind{relay.NoticePublished, relay.NoticeFailed, relay.NoticeDead, relay.NoticeTrouble} {
+		f.m.Relay(relay.Notice{Kind: kind, Topic: "orders", Doing: "claim"})
 	}
 	return f.scrape()
 }

@@ -6,9 +6,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // jobs counts what an executor does. Its label is the handler, whose number the
@@ -103,26 +104,26 @@ func newEvents() events {
 	}
 }
 
-// Relay counts a notice of a relay. Give it as [outbox.Config.Observe].
-func (m *Metrics) Relay(n outbox.Notice) {
+// Relay counts a notice of a relay. Give it as [relay.Config.Observe].
+func (m *Metrics) Relay(n relay.Notice) {
 	e, topic := &m.events, topicLabel(n.Topic)
 	if !e.shown.has(topic) {
 		topic = others
 	}
-	if n.Kind != outbox.NoticeTrouble {
+	if n.Kind != relay.NoticeTrouble {
 		for _, c := range []*prometheus.CounterVec{e.published, e.failed, e.dead} {
 			add(c, 0, topic)
 		}
 	}
 	switch n.Kind {
-	case outbox.NoticePublished:
+	case relay.NoticePublished:
 		add(e.published, n.Count, topic)
 		observe(e.took, n.Took.Seconds(), topic)
-	case outbox.NoticeFailed:
+	case relay.NoticeFailed:
 		add(e.failed, 1, topic)
-	case outbox.NoticeDead:
+	case relay.NoticeDead:
 		add(e.dead, 1, topic)
-	case outbox.NoticeTrouble:
+	case relay.NoticeTrouble:
 		add(e.errors, 1, n.Doing)
 	}
 }
@@ -130,8 +131,8 @@ func (m *Metrics) Relay(n outbox.Notice) {
 // topicLabel is the label of a topic. Those of hooks, one for each hook and task, share
 // one.
 func topicLabel(topic string) string {
-	if strings.HasPrefix(topic, outbox.HookTopics) {
-		return strings.TrimSuffix(outbox.HookTopics, "/")
+	if strings.HasPrefix(topic, bounds.HookTopics) {
+		return strings.TrimSuffix(bounds.HookTopics, "/")
 	}
 	return topic
 }

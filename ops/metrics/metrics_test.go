@@ -13,11 +13,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -148,7 +149,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	m := metrics.New(metrics.Options{})
 	registry.MustRegister(m)
-	m.Relay(outbox.Notice{Kind: outbox.NoticePublished, Topic: "orders", Count: 2})
+	m.Relay(relay.Notice{Kind: relay.NoticePublished, Topic: "orders", Count: 2})
 	m.Scheduler(scheduler.Event{Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "main", Token: 7}})
 	found, err := registry.Gather()
 	if err != nil {
@@ -225,13 +226,13 @@ func TestTooManyAndHostileNames(t *testing.T) {
 		f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
 		f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
 		f.m.Executor(executor.Event{Kind: executor.EventLost, Job: jobqueue.Job{JID: "2", Task: "\xff"}})
-		for _, topic := range []string{outbox.HookTopics + "ping/a", outbox.HookTopics + "ping/b"} {
-			f.m.Relay(outbox.Notice{Kind: outbox.NoticeFailed, Topic: topic})
+		for _, topic := range []string{bounds.HookTopics + "ping/a", bounds.HookTopics + "ping/b"} {
+			f.m.Relay(relay.Notice{Kind: relay.NoticeFailed, Topic: topic})
 			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES (?, ?, 'x', ?, 1, '{}')`, topic, topic, topic)
 			f.Exec(`INSERT INTO outbox_message (event_id, topic) VALUES (?, ?)`, topic, topic)
 		}
 		for i := range 1001 {
-			f.m.Relay(outbox.Notice{Kind: outbox.NoticePublished, Topic: fmt.Sprintf("\xff%d", i), Count: 3})
+			f.m.Relay(relay.Notice{Kind: relay.NoticePublished, Topic: fmt.Sprintf("\xff%d", i), Count: 3})
 		}
 		f.shows("nextrun_ticks_total{decision=\"submitted\",sink=\"\uFFFD\"} 5", "nextrun_jobs_running{task=\"\uFFFD\"} 1",
 			`nextrun_events_published_total{topic="(others)"} 6`, `nextrun_event_failures_total{topic="nextrun.hooks"} 2`,

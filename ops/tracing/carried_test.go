@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store"
 )
@@ -116,7 +117,7 @@ func TestTraceOfADelivery(t *testing.T) {
 		}
 		t.Cleanup(publisher.Close)
 		log, _ := test.NewNullLogger()
-		relay, err := outbox.New(f.Store.Outbox(), publisher, outbox.Config{Name: "r", Logger: log, Tracer: f.tracer})
+		relay, err := relay.New(f.Store.Outbox(), publisher, relay.Config{Name: "r", Logger: log, Tracer: f.tracer})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestTraceOfAHook(t *testing.T) {
 		f.Exec("INSERT INTO job (jid, task, traceparent, retry_limit) VALUES ('j', 'x', ?, 0)", traceparent)
 		f.workWith(made, 1, "x", func(context.Context, *jobqueue.JobContext) error { return errors.New("disk full") }, f.tracer)
 		log, _ := test.NewNullLogger()
-		relay, err := made.Relay(outbox.Config{Name: "r", Logger: log, Tracer: f.tracer}, nil)
+		relay, err := made.Relay(relay.Config{Name: "r", Logger: log, Tracer: f.tracer}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@
 //	tracer := tracing.New(tracing.Options{})
 //	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: name, Tracer: tracer})
 //	executor, err := executor.New(db.Jobs(), executor.Config{Name: name, Tracer: tracer})
-//	relay, err := outbox.New(db.Outbox(), publisher, outbox.Config{Name: name, Tracer: tracer})
+//	relay, err := relay.New(db.Outbox(), publisher, relay.Config{Name: name, Tracer: tracer})
 //	queue := jobqueue.NewQueue(db.Jobs()).Traced(tracer)
 //
 // The spans follow OpenTelemetry's conventions for messaging:

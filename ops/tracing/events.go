@@ -14,7 +14,7 @@ import (
 // acceptedKey is how many events of a batch the receiver accepted.
 const acceptedKey = attribute.Key("nextrun.accepted")
 
-// Deliver implements [outbox.Tracer]. The span begins a trace.
+// Deliver implements [relay.Tracer]. The span begins a trace.
 func (t *Tracer) Deliver(ctx context.Context, consumer bool, events []outbox.Event) (context.Context, string, func(int, error)) {
 	operation, kind, of := "send", trace.SpanKindClient, semconv.MessagingOperationTypeSend
 	if consumer {

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // Options are the settings of [New]. The zero value is ready for use.
@@ -30,7 +30,7 @@ type Tracer struct{ tracer trace.Tracer }
 var (
 	_ jobqueue.SendTracer = (*Tracer)(nil)
 	_ executor.Tracer     = (*Tracer)(nil)
-	_ outbox.Tracer       = (*Tracer)(nil)
+	_ relay.Tracer        = (*Tracer)(nil)
 )
 
 // New returns a tracer.

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -57,7 +58,7 @@ func Example() {
 		close(sent)
 		return outbox.Refuse(errors.New("nobody listens"))
 	}
-	relay, err := outbox.New(db.Outbox(), outbox.OneByOne(send), outbox.Config{Name: "shop", Logger: nextrun, RefusalLimit: 1})
+	relay, err := relay.New(db.Outbox(), outbox.OneByOne(send), relay.Config{Name: "shop", Logger: nextrun, RefusalLimit: 1})
 	must(err)
 
 	must(clock.RunOnce(ctx))

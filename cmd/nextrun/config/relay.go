@@ -7,13 +7,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
 
 // Relay is the section relay: it says where to publish the events of each topic.
 type Relay struct {
-	outbox.Config
+	relay.Config
 	Source string           // attribute source of the events
 	Topics map[string]Route // section topics, by topic; "*": all others
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -72,9 +72,9 @@ func TestSampleConfiguration(t *testing.T) {
 		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
 		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
 	})
-	relay := all.Relay.Config
-	relay.EventRetention = 0
-	check("relay", relay, outbox.Config{
+	relaying := all.Relay.Config
+	relaying.EventRetention = 0
+	check("relay", relaying, relay.Config{
 		Concurrency: defaults.Concurrency, BatchSize: defaults.Events, BatchBytes: defaults.EventBytes,
 		Lease: defaults.Lease, PollInterval: defaults.PollInterval, RetryMin: defaults.RelayRetries,
 		RetryMax: defaults.RelayPause, RefusalLimit: defaults.RefusalLimit, Retention: defaults.Retention,

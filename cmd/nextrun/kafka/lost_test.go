@@ -14,7 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // Brokers that fail at random or answer nothing for a while, and two relays.
@@ -48,7 +48,7 @@ func testNoEventIsLost(t *testing.T, url string) {
 	})
 	for _, name := range []string{"one", "two"} {
 		p := publisher(t, kafka.Config{Brokers: c.ListenAddrs(), Timeout: 500 * time.Millisecond})
-		relay, err := outbox.New(db.Outbox(), p, quick(name))
+		relay, err := relay.New(db.Outbox(), p, quick(name))
 		if err == nil {
 			err = relay.Start(context.Background())
 		}

@@ -16,16 +16,17 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func quick(name string) outbox.Config {
+func quick(name string) relay.Config {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	return outbox.Config{
+	return relay.Config{
 		Name: name, Lease: 2 * time.Second, PollInterval: 200 * time.Millisecond, BatchSize: 10,
 		RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond, Logger: log,
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -25,10 +27,10 @@ type Hooks struct {
 }
 
 var (
-	_ jobdb.Hooks   = Hooks{}
-	_ taskdb.Hooks  = Hooks{}
-	_ outbox.Source = Hooks{}
-	_ outbox.Pruner = Hooks{}
+	_ jobdb.Hooks     = Hooks{}
+	_ taskdb.Hooks    = Hooks{}
+	_ outboxdb.Source = Hooks{}
+	_ outboxdb.Pruner = Hooks{}
 )
 
 // Hooks returns what a database has for the hooks of a book.
@@ -164,20 +166,20 @@ func (h Hooks) write(ctx context.Context, outer jobqueue.DBTX, now time.Time, no
 	return tx.addEvents(ctx, list, rows)
 }
 
-// Claim implements [outbox.Source]: it takes the topics of the hooks of the book.
-func (h Hooks) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
+// Claim implements [outboxdb.Source]: it takes the topics of the hooks of the book.
+func (h Hooks) Claim(ctx context.Context, c outboxdb.Claim) (outboxdb.Claimed, error) {
 	return h.claim(ctx, c, h.book.Has)
 }
 
-// Prune implements [outbox.Pruner]: it removes events of hooks only, with their
+// Prune implements [outboxdb.Pruner]: it removes events of hooks only, with their
 // messages.
-func (h Hooks) Prune(ctx context.Context, messages, _ time.Duration, limit int) (outbox.Pruned, error) {
+func (h Hooks) Prune(ctx context.Context, messages, _ time.Duration, limit int) (outboxdb.Pruned, error) {
 	n, err := h.pruneHooks(ctx, messages, limit)
-	return outbox.Pruned{Messages: n, Events: n}, err
+	return outboxdb.Pruned{Messages: n, Events: n}, err
 }
 
 // isHookMessage is true of the messages of hooks.
-const isHookMessage = `substr(topic, 1, 14) = '` + outbox.HookTopics + `'`
+const isHookMessage = `substr(topic, 1, 14) = '` + bounds.HookTopics + `'`
 
 // pruneHooks removes messages of hooks that were published before an age, with their
 // events: nobody reads those.

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Log is the event store as its readers see it, a consumer group or a reader
-// without one. It implements [outbox.Source] for the group and
+// without one. It implements [outboxdb.Source] for the group and
 // [outbox.Log]. It is safe for concurrent use.
 type Log struct {
 	db     *DB
@@ -22,15 +24,15 @@ type Log struct {
 }
 
 var (
-	_ outbox.Source = Log{}
-	_ outbox.Log    = Log{}
+	_ outboxdb.Source = Log{}
+	_ outbox.Log      = Log{}
 )
 
 // Log returns the event store for a consumer group. Readers that need no
 // offsets use any name.
 func (db *DB) Log(group string) Log { return Log{db, group, new(sync.Map)} }
 
-// Watch implements [outbox.Source] and [outbox.Log].
+// Watch implements [outboxdb.Source] and [outbox.Log].
 func (l Log) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
 	l.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "consumer"}, wake, report, sqldb.TopicEvents)
 }
@@ -41,7 +43,7 @@ func (l Log) Read(ctx context.Context, topic string, after int64, limit int) ([]
 	err := l.db.placeAll(ctx, []string{topic})
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
-			rows, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: defaults.EventBytes})
+			rows, err = tx.eventsAfter(ctx, topic, after, outboxdb.Terms{Limit: limit, Bytes: defaults.EventBytes})
 			return err
 		})
 	}
@@ -56,7 +58,7 @@ func (l Log) Read(ctx context.Context, topic string, after int64, limit int) ([]
 }
 
 // eventsAfter returns events of a topic after a position.
-func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outbox.Terms) ([]eventRow, error) {
+func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outboxdb.Terms) ([]eventRow, error) {
 	var rows []eventRow
 	err := tx.Select(ctx, &rows, `WITH head AS (
 			SELECT id, position, octet_length(payload) AS size FROM event_store
@@ -113,7 +115,7 @@ func (l Log) Topics(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list topics: %w", err)
 	}
-	return slices.DeleteFunc(topics, outbox.IsHookTopic), nil
+	return slices.DeleteFunc(topics, bounds.IsHookTopic), nil
 }
 
 // Seek implements [outbox.Log]. The token rises, so that a batch in flight cannot

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Claim implements [outbox.Source].
-func (l Log) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
-	claimed := outbox.Claimed{Next: -1}
+// Claim implements [outboxdb.Source].
+func (l Log) Claim(ctx context.Context, c outboxdb.Claim) (outboxdb.Claimed, error) {
+	claimed := outboxdb.Claimed{Next: -1}
 	var placed placing
 	var err error
 	switch {
@@ -32,7 +32,7 @@ func (l Log) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) 
 		return claimed, fmt.Errorf("claim topics for group %q: %w", l.group, err)
 	}
 	for _, h := range placed.held {
-		if !slices.ContainsFunc(claimed.Held, func(other outbox.HeldUp) bool { return other.Topic == h.Topic }) {
+		if !slices.ContainsFunc(claimed.Held, func(other outboxdb.HeldUp) bool { return other.Topic == h.Topic }) {
 			claimed.Held = append(claimed.Held, h)
 		}
 	}
@@ -67,7 +67,7 @@ func (l Log) join(ctx context.Context, topics []string) error {
 	}); err != nil {
 		return err
 	}
-	var held []outbox.HeldUp
+	var held []outboxdb.HeldUp
 	if len(missing) > 0 {
 		held, err = l.db.eachTopic(ctx, missing, true, l.addOffsets, func() {})
 	}
@@ -99,7 +99,7 @@ func (l Log) unreadTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 }
 
 // acquireTopics is the [acquire] of a consumer group.
-func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outboxdb.Claim, topics, ended []string) ([]outboxdb.Batch, []outboxdb.HeldUp, error) {
 	if err := l.addOffsets(ctx, tx, topics); err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +120,7 @@ func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics, 
 		r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder, e.Param, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
 		return nil, nil, err
 	}
-	next := func(ctx context.Context, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
+	next := func(ctx context.Context, lease outboxdb.Lease, terms outboxdb.Terms) (*outboxdb.Batch, error) {
 		return l.nextEvents(ctx, tx, lease, terms)
 	}
 	return tx.firstBatches(ctx, c, topics, leases, next, func(names *[]string) error {
@@ -130,7 +130,7 @@ func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics, 
 
 // nextEvents returns the next events of a topic that a member holds. If there
 // are none it gives the lease back.
-func (l Log) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
+func (l Log) nextEvents(ctx context.Context, tx *Tx, lease outboxdb.Lease, terms outboxdb.Terms) (*outboxdb.Batch, error) {
 	var offset struct {
 		Position sqldb.RowInt
 		Last     sqldb.RowInt
@@ -148,9 +148,9 @@ func (l Log) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, terms o
 		if err != nil {
 			return nil, err
 		}
-		b := &outbox.Batch{Lease: lease}
+		b := &outboxdb.Batch{Lease: lease}
 		for _, r := range rows {
-			b.Items = append(b.Items, outbox.Item{Event: r.event(), Problem: r.unreadable()})
+			b.Items = append(b.Items, outboxdb.Item{Event: r.event(), Problem: r.unreadable()})
 		}
 		if len(b.Items) > 0 {
 			b.Items[0].Attempts = offset.Attempts.N
@@ -164,18 +164,18 @@ func (l Log) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, terms o
 	return nil, err
 }
 
-// Settle implements [outbox.Source]: the offset moves to the last event that
+// Settle implements [outboxdb.Source]: the offset moves to the last event that
 // was consumed.
-func (l Log) Settle(ctx context.Context, s outbox.Settlement) (next *outbox.Batch, err error) {
+func (l Log) Settle(ctx context.Context, s outboxdb.Settlement) (next *outboxdb.Batch, err error) {
 	err = l.db.updateOutbox(ctx, s.Again, func(tx *Tx) error {
 		held, err := l.commit(ctx, tx, s)
 		if err != nil {
 			return err
 		}
 		if held == 0 {
-			return outbox.ErrLeaseLost
+			return outboxdb.ErrLeaseLost
 		}
-		if s.After == outbox.NextBatch {
+		if s.After == outboxdb.NextBatch {
 			next, err = l.nextEvents(ctx, tx, s.Lease, s.Terms)
 		}
 		return err
@@ -190,7 +190,7 @@ func (l Log) Settle(ctx context.Context, s outbox.Settlement) (next *outbox.Batc
 }
 
 // commit writes the offset if the lease is still the group's.
-func (l Log) commit(ctx context.Context, tx *Tx, s outbox.Settlement) (int64, error) {
+func (l Log) commit(ctx context.Context, tx *Tx, s outboxdb.Settlement) (int64, error) {
 	var position any // nil: as it is
 	if n := len(s.Accepted); n > 0 {
 		position = s.Accepted[n-1].Position

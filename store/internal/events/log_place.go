@@ -5,9 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Limits of one transaction that gives events their positions: about so many
@@ -28,8 +29,8 @@ const unplacedTopics = `WITH RECURSIVE p (topic) AS (
 
 // placing is what became of the events that need positions.
 type placing struct {
-	held []outbox.HeldUp // topics whose events cannot be placed
-	more bool            // there are more events to place
+	held []outboxdb.HeldUp // topics whose events cannot be placed
+	more bool              // there are more events to place
 }
 
 // placeEvents gives events of topics their positions; if topics is nil, those of all
@@ -49,7 +50,7 @@ func (db *DB) placeEvents(ctx context.Context, topics, except []string, brief bo
 	}
 	var open []string
 	for _, topic := range unplaced {
-		if (topics == nil && !outbox.IsHookTopic(topic) || slices.Contains(topics, topic)) && !slices.Contains(except, topic) {
+		if (topics == nil && !bounds.IsHookTopic(topic) || slices.Contains(topics, topic)) && !slices.Contains(except, topic) {
 			open = append(open, topic)
 		}
 	}

@@ -5,25 +5,26 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Outbox is the outbox of a database. It implements [outbox.Source] for a
+// Outbox is the outbox of a database. It implements [outboxdb.Source] for a
 // relay and [outbox.Admin] for people. It is safe for concurrent use.
 type Outbox struct{ db *DB }
 
 var (
-	_ outbox.Source = Outbox{}
-	_ outbox.Pruner = Outbox{}
-	_ outbox.Admin  = Outbox{}
+	_ outboxdb.Source = Outbox{}
+	_ outboxdb.Pruner = Outbox{}
+	_ outbox.Admin    = Outbox{}
 )
 
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 
-// Watch implements [outbox.Source].
+// Watch implements [outboxdb.Source].
 func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
 	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
 }

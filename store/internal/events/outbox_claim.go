@@ -7,19 +7,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Claim implements [outbox.Source]. It leaves the topics of hooks alone.
-func (s Outbox) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
-	return s.claim(ctx, c, func(topic string) bool { return !outbox.IsHookTopic(topic) })
+// Claim implements [outboxdb.Source]. It leaves the topics of hooks alone.
+func (s Outbox) Claim(ctx context.Context, c outboxdb.Claim) (outboxdb.Claimed, error) {
+	return s.claim(ctx, c, func(topic string) bool { return !bounds.IsHookTopic(topic) })
 }
 
 // claim is Claim among the topics that are wanted.
-func (s Outbox) claim(ctx context.Context, c outbox.Claim, wanted func(topic string) bool) (outbox.Claimed, error) {
+func (s Outbox) claim(ctx context.Context, c outboxdb.Claim, wanted func(topic string) bool) (outboxdb.Claimed, error) {
 	list := func(ctx context.Context, tx *Tx) ([]topicRow, error) {
 		rows, err := pendingTopics(ctx, tx)
 		return slices.DeleteFunc(rows, func(r topicRow) bool { return !wanted(r.Topic) }), err
@@ -43,12 +44,12 @@ type topicRow struct {
 // acquire takes the leases of topics. It returns their first batches, and the
 // topics that cannot be had because somebody has their row locked. The leases of holders
 // that have ended are free.
-type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error)
+type acquire func(ctx context.Context, tx *Tx, c outboxdb.Claim, topics, ended []string) ([]outboxdb.Batch, []outboxdb.HeldUp, error)
 
 // topicsToTake lists the topics with something to do, and which of their relays have ended.
 // It notes in claimed what is left for later.
-func (db *DB) topicsToTake(ctx context.Context, c outbox.Claim, list func(context.Context, *Tx) ([]topicRow, error),
-	claimed *outbox.Claimed,
+func (db *DB) topicsToTake(ctx context.Context, c outboxdb.Claim, list func(context.Context, *Tx) ([]topicRow, error),
+	claimed *outboxdb.Claimed,
 ) (topics, ended []string, err error) {
 	var rows []topicRow
 	var now time.Time
@@ -75,9 +76,9 @@ func (db *DB) topicsToTake(ctx context.Context, c outbox.Claim, list func(contex
 
 // claimTopics lists the topics with something to do, without writing, and
 // acquires as many as c asks for.
-func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
-	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
-	claimed := outbox.Claimed{Next: -1}
+func (db *DB) claimTopics(ctx context.Context, c outboxdb.Claim,
+	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outboxdb.Claimed, error) {
+	claimed := outboxdb.Claimed{Next: -1}
 	topics, ended := c.Among, c.Ended
 	if topics == nil {
 		var err error
@@ -86,8 +87,8 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 			return claimed, err
 		}
 	}
-	var batches []outbox.Batch
-	var locked []outbox.HeldUp
+	var batches []outboxdb.Batch
+	var locked []outboxdb.HeldUp
 	held, err := db.eachTopic(ctx, topics, c.Alone,
 		func(ctx context.Context, tx *Tx, topics []string) (err error) {
 			batches, locked, err = take(ctx, tx, c, topics, ended)
@@ -108,7 +109,7 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 }
 
 // heldByOther reports whether the topic waits for the end of somebody else's lease.
-func (r topicRow) heldByOther(c outbox.Claim, now time.Time) bool {
+func (r topicRow) heldByOther(c outboxdb.Claim, now time.Time) bool {
 	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
 }
 
@@ -136,7 +137,7 @@ func soon(next time.Duration) time.Duration {
 
 // choose returns the topics that could be acquired, least recently served first,
 // and the time until another one may be ready; negative if there is none.
-func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, next time.Duration) {
+func choose(rows []topicRow, c outboxdb.Claim, now time.Time) (topics []string, next time.Duration) {
 	next = -1
 	slices.SortStableFunc(rows, func(a, b topicRow) int {
 		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))
@@ -185,7 +186,7 @@ const isStopped = `(coalesce(t.strict, false) AND EXISTS (
 	SELECT 1 FROM outbox_message AS d WHERE d.topic = t.topic AND d.dead IS NOT NULL))`
 
 // acquireMessages is the [acquire] of the outbox.
-func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+func acquireMessages(ctx context.Context, tx *Tx, c outboxdb.Claim, topics, ended []string) ([]outboxdb.Batch, []outboxdb.HeldUp, error) {
 	r, err := tx.Texts(1, topics)
 	if err != nil {
 		return nil, nil, err
@@ -218,16 +219,16 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended 
 
 // firstBatches returns the first batches of topics whose leases were taken. Of
 // the others free lists those that nobody holds: somebody has their row locked.
-func (tx *Tx) firstBatches(ctx context.Context, c outbox.Claim, topics []string, leases []leaseRow,
-	next func(context.Context, outbox.Lease, outbox.Terms) (*outbox.Batch, error), free func(*[]string) error,
-) (batches []outbox.Batch, locked []outbox.HeldUp, err error) {
+func (tx *Tx) firstBatches(ctx context.Context, c outboxdb.Claim, topics []string, leases []leaseRow,
+	next func(context.Context, outboxdb.Lease, outboxdb.Terms) (*outboxdb.Batch, error), free func(*[]string) error,
+) (batches []outboxdb.Batch, locked []outboxdb.HeldUp, err error) {
 	if len(leases) > 0 {
 		crashpoint.At("relay/leased")
 	}
 	taken := map[string]bool{}
 	for _, l := range leases {
 		taken[l.Topic] = true
-		b, err := next(ctx, outbox.Lease{Topic: l.Topic, Holder: c.Holder, Token: l.Token}, c.Terms)
+		b, err := next(ctx, outboxdb.Lease{Topic: l.Topic, Holder: c.Holder, Token: l.Token}, c.Terms)
 		if err != nil {
 			return nil, nil, err
 		}

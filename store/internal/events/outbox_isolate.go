@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // searchBudget bounds the search for the topics or messages that made a transaction
@@ -38,7 +38,7 @@ func topicCause(err error) isolate.Cause {
 	switch {
 	case errors.Is(err, sqldb.ErrContended):
 		return isolate.Contended
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, outbox.ErrLeaseLost),
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, outboxdb.ErrLeaseLost),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return isolate.Database
 	}
@@ -55,7 +55,7 @@ var remedies = map[isolate.Cause]string{
 // that fail alone, returns why each of them is held up, and does the work for the
 // others. An error concerns all topics that were not done.
 func (db *DB) eachTopic(ctx context.Context, topics []string, brief bool,
-	work func(ctx context.Context, tx *Tx, topics []string) error, done func()) ([]outbox.HeldUp, error) {
+	work func(ctx context.Context, tx *Tx, topics []string) error, done func()) ([]outboxdb.HeldUp, error) {
 	try := func(ctx context.Context, topics []string, brief bool) error {
 		err := db.updateOutbox(ctx, brief, func(tx *Tx) error { return work(ctx, tx, topics) })
 		if err == nil {
@@ -70,13 +70,13 @@ func (db *DB) eachTopic(ctx context.Context, topics []string, brief bool,
 		return nil, nil
 	}
 	found := isolate.Bisect(ctx, topics, err, isolate.Search[string]{Try: try, Judge: topicCause, Budget: searchBudget})
-	var held []outbox.HeldUp
+	var held []outboxdb.HeldUp
 	for _, c := range found.Culprits {
 		held = append(held, heldUp(c.Item, c.Cause, c.Err))
 	}
 	return held, found.Err
 }
 
-func heldUp(topic string, cause isolate.Cause, err error) outbox.HeldUp {
-	return outbox.HeldUp{Topic: topic, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
+func heldUp(topic string, cause isolate.Cause, err error) outboxdb.HeldUp {
+	return outboxdb.HeldUp{Topic: topic, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
 }

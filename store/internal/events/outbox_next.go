@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // itemRow is a message with its event, or without.
@@ -18,8 +18,8 @@ type itemRow struct {
 	Refusals sqldb.RowInt
 }
 
-func (r itemRow) item() outbox.Item {
-	i := outbox.Item{Event: r.event(), Message: r.Message, Attempts: r.Attempts.N, Refusals: r.Refusals.N}
+func (r itemRow) item() outboxdb.Item {
+	i := outboxdb.Item{Event: r.event(), Message: r.Message, Attempts: r.Attempts.N, Refusals: r.Refusals.N}
 	if r.Missing {
 		i.Problem = fmt.Sprintf("event %q is missing from event_store; "+
 			"delete its message: DELETE FROM outbox_message WHERE id = %d", r.ID, r.Message)
@@ -31,7 +31,7 @@ func (r itemRow) item() outbox.Item {
 
 // nextMessages returns the first messages to publish of a topic that is held.
 // If there are none it gives the lease back.
-func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
+func (tx *Tx) nextMessages(ctx context.Context, lease outboxdb.Lease, terms outboxdb.Terms) (*outboxdb.Batch, error) {
 	var rows []itemRow
 	err := tx.Select(ctx, &rows, `WITH head AS (
 			SELECT id AS message, event_id, retry, attempts, refusals FROM outbox_message
@@ -48,7 +48,7 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox
 	if err != nil {
 		return nil, err
 	}
-	b := &outbox.Batch{Lease: lease}
+	b := &outboxdb.Batch{Lease: lease}
 	for _, r := range rows {
 		if r.Retry.Time().After(tx.Now()) {
 			break

@@ -8,13 +8,13 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Prune implements [outbox.Pruner].
-func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit int) (outbox.Pruned, error) {
-	var removed outbox.Pruned
+// Prune implements [outboxdb.Pruner].
+func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit int) (outboxdb.Pruned, error) {
+	var removed outboxdb.Pruned
 	var err1, err2 error
 	if messages > 0 {
 		hooks, err := s.pruneHooks(ctx, messages, limit)

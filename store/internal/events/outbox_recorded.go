@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // A trigger or a policy of the user's may skip an update or undo it without an
@@ -15,7 +15,7 @@ import (
 // checkRecorded reads back the messages of a settlement, which costs a
 // statement. It returns an error about the first one that is still to be
 // published at once.
-func (tx *Tx) checkRecorded(ctx context.Context, s outbox.Settlement) error {
+func (tx *Tx) checkRecorded(ctx context.Context, s outboxdb.Settlement) error {
 	ids := make([]int64, 0, len(s.Accepted)+1)
 	for _, i := range s.Accepted {
 		ids = append(ids, i.Message)
@@ -57,7 +57,7 @@ func (tx *Tx) checkRecorded(ctx context.Context, s outbox.Settlement) error {
 
 // checkNext checks for free what checkRecorded checks, when all messages were
 // accepted and the next batch has been read: no message may come a second time.
-func checkNext(accepted []outbox.Item, next *outbox.Batch) error {
+func checkNext(accepted []outboxdb.Item, next *outboxdb.Batch) error {
 	if next == nil {
 		return nil
 	}

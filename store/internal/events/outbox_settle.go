@@ -8,12 +8,12 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Settle implements [outbox.Source].
-func (s Outbox) Settle(ctx context.Context, settled outbox.Settlement) (*outbox.Batch, error) {
+// Settle implements [outboxdb.Source].
+func (s Outbox) Settle(ctx context.Context, settled outboxdb.Settlement) (*outboxdb.Batch, error) {
 	next, err := s.settle(ctx, settled)
 	if err != nil && topicCause(err) != isolate.Database {
 		next, err = s.settleApart(ctx, settled, err)
@@ -25,7 +25,7 @@ func (s Outbox) Settle(ctx context.Context, settled outbox.Settlement) (*outbox.
 }
 
 // settle records a settlement, completely or not at all.
-func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *outbox.Batch, err error) {
+func (s Outbox) settle(ctx context.Context, settled outboxdb.Settlement) (next *outboxdb.Batch, err error) {
 	err = s.db.updateOutbox(ctx, settled.Again, func(tx *Tx) error {
 		l := settled.Lease
 		holder, until := tx.renewed(settled)
@@ -35,7 +35,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 			return &leaseRowError{err}
 		}
 		if held == 0 {
-			return outbox.ErrLeaseLost
+			return outboxdb.ErrLeaseLost
 		}
 		crashpoint.At("relay/lease-settled")
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
@@ -44,7 +44,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 		if err := tx.markFailed(ctx, settled.Failed); err != nil {
 			return err
 		}
-		if settled.After != outbox.NextBatch {
+		if settled.After != outboxdb.NextBatch {
 			return tx.checkRecorded(ctx, settled)
 		}
 		if next, err = tx.nextMessages(ctx, l, settled.Terms); err != nil {
@@ -62,8 +62,8 @@ func (e *leaseRowError) Error() string { return e.err.Error() }
 func (e *leaseRowError) Unwrap() error { return e.err }
 
 // settleApart records what it can of a settlement that failed, and returns an
-// [outbox.UnrecordedError] about the rest. It keeps the lease.
-func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, cause error) (*outbox.Batch, error) {
+// [outboxdb.UnrecordedError] about the rest. It keeps the lease.
+func (s Outbox) settleApart(ctx context.Context, settled outboxdb.Settlement, cause error) (*outboxdb.Batch, error) {
 	rest := settled
 	if lease := (*leaseRowError)(nil); errors.As(cause, &lease) {
 		return nil, unrecorded(rest, topicCause(cause), cause)
@@ -72,8 +72,8 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 	if settled.Failed != nil {
 		messages = append(messages, settled.Failed.Item)
 	}
-	part := func(items []outbox.Item) outbox.Settlement {
-		p := outbox.Settlement{Lease: settled.Lease, Terms: settled.Terms, After: outbox.KeepLease}
+	part := func(items []outboxdb.Item) outboxdb.Settlement {
+		p := outboxdb.Settlement{Lease: settled.Lease, Terms: settled.Terms, After: outboxdb.KeepLease}
 		for _, i := range items {
 			if f := settled.Failed; f != nil && f.Item.Message == i.Message {
 				p.Failed = f
@@ -83,9 +83,9 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 		}
 		return p
 	}
-	found := isolate.Bisect(ctx, messages, cause, isolate.Search[outbox.Item]{
+	found := isolate.Bisect(ctx, messages, cause, isolate.Search[outboxdb.Item]{
 		Judge: topicCause, Budget: searchBudget,
-		Try: func(ctx context.Context, items []outbox.Item, brief bool) error {
+		Try: func(ctx context.Context, items []outboxdb.Item, brief bool) error {
 			p := part(items)
 			p.Again = brief
 			_, err := s.settle(ctx, p)
@@ -103,7 +103,7 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 	if len(found.Left) == 0 {
 		return s.settle(ctx, rest)
 	}
-	if _, err := s.settle(ctx, part(nil)); errors.Is(err, outbox.ErrLeaseLost) { // renew the lease
+	if _, err := s.settle(ctx, part(nil)); errors.Is(err, outboxdb.ErrLeaseLost) { // renew the lease
 		return nil, err
 	}
 	if len(found.Culprits) > 0 {
@@ -112,15 +112,15 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 	return nil, unrecorded(rest, topicCause(cause), cause)
 }
 
-func unrecorded(rest outbox.Settlement, cause isolate.Cause, err error) error {
-	return &outbox.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
+func unrecorded(rest outboxdb.Settlement, cause isolate.Cause, err error) error {
+	return &outboxdb.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
 }
 
 // renewed is who holds a lease from now on (nil: nobody) and until when. A lease that
 // was given back can be settled once more, as long as the token is the same: the first
 // time may only have seemed to fail.
-func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
-	if s.After != outbox.GiveBack {
+func (tx *Tx) renewed(s outboxdb.Settlement) (holder any, until sqldb.Timestamp) {
+	if s.After != outboxdb.GiveBack {
 		return s.Lease.Holder, sqldb.Timestamp(tx.Now().Add(s.Terms.Lease))
 	}
 	return nil, sqldb.Timestamp(tx.Now())
@@ -129,7 +129,7 @@ func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
 // markPublished finds the messages by their primary key alone: the holder of the
 // topic knows that they are pending. With a condition for that, PostgreSQL might
 // read the whole backlog if its statistics do not know of one.
-func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
+func (tx *Tx) markPublished(ctx context.Context, items []outboxdb.Item) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
 	return err
 }
 
-func (tx *Tx) markFailed(ctx context.Context, f *outbox.Failure) error {
+func (tx *Tx) markFailed(ctx context.Context, f *outboxdb.Failure) error {
 	if f == nil {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -46,7 +46,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		if len(rows) != manyTopics {
 			t.Errorf("%d topics are listed", len(rows))
 		}
-		c := outbox.Claim{Terms: outbox.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}, Holder: "h"}
+		c := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}, Holder: "h"}
 		topics, _ := choose(rows, c, outer.Now())
 		batches, _, err := acquireMessages(t.Context(), in(&acquiring), c, topics[:16], nil)
 		if len(batches) != 16 {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -18,10 +18,10 @@ func (r *report) checkEvents(ctx context.Context, db *store.DB) {
 	hooks := 0
 	for _, l := range lags {
 		switch {
-		case l.Problem != "" && !strings.HasPrefix(l.Topic, outbox.HookTopics):
+		case l.Problem != "" && !strings.HasPrefix(l.Topic, bounds.HookTopics):
 			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, span.Text(l.Age), l.Problem, l.Topic)
 		case !l.Unattended():
-		case strings.HasPrefix(l.Topic, outbox.HookTopics):
+		case strings.HasPrefix(l.Topic, bounds.HookTopics):
 			hooks += l.Pending
 		default:
 			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, span.Text(l.Age))

@@ -2,7 +2,7 @@ package service
 
 import (
 	"github.com/nextrun/nextrun/internal/hookbook"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -25,7 +25,7 @@ func (s *services) hookRelay() ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := outbox.Config{Name: s.name, Logger: s.log}
+	c := relay.Config{Name: s.name, Logger: s.log}
 	if s.metrics != nil {
 		c.Observe = s.metrics.Relay
 	}

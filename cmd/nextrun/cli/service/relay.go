@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // RelayCommand returns `nextrun relay`.
@@ -57,7 +57,7 @@ func (s *services) withRelay(fn func(...part) error) error {
 	if s.traces != nil {
 		c.Tracer = s.traces.Tracer
 	}
-	relay, err := outbox.New(s.db.Outbox(), publishers.Topics, c)
+	relay, err := relay.New(s.db.Outbox(), publishers.Topics, c)
 	if err != nil {
 		return err
 	}

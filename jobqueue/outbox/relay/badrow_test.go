@@ -1,0 +1,233 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"github.com/nextrun/nextrun/store"
+)
+
+// An update that a trigger skips without an error leaves the message pending:
+// to publish it again at once, and then again, would never end.
+func TestMessageThatCannotBeMarkedIsNotPublishedWithoutEnd(t *testing.T) {
+	t.Parallel()
+	f := newPostgres(t)
+	all := f.append(events("t", 3)...)
+	f.exec(`CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	f.exec(`CREATE TRIGGER skip BEFORE UPDATE ON outbox_message FOR EACH ROW WHEN (OLD.event_id = '` + all[1].ID + `') EXECUTE FUNCTION skip()`)
+	r, named := newReceiver(), make(chan relay.Notice, 100)
+	cfg := f.quick("one")
+	cfg.Observe = func(n relay.Notice) {
+		if n.Kind == relay.NoticeHeldUp {
+			named <- n
+		}
+	}
+	f.relay(r.publisher(), cfg)
+	if n := <-named; n.Event.ID != all[1].ID || !strings.Contains(n.Err.Error(), "a trigger or a policy skips the update or undoes it") {
+		f.Errorf("named %q: %v", n.Event.ID, n.Err)
+	}
+	f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+	f.exec(`DROP TRIGGER skip ON outbox_message`)
+	f.awaitOne("3", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+	if n := r.repetitions(); n > 0 {
+		f.Errorf("%d events were published again", n)
+	}
+}
+
+// Messages are marked by their own id, whatever the event's id is.
+func TestEventWhoseIDIsABlobIsPublishedOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(migrated.New(t, storetest.SQLite))
+	all := f.append(events("t", 3)...)
+	for _, table := range []string{`event_store SET id = CAST(id AS blob) WHERE id`, `outbox_message SET event_id = CAST(event_id AS blob) WHERE event_id`} {
+		spoil(f, `UPDATE `+table+` = ?`, all[1].ID)
+	}
+	r := newReceiver()
+	f.relay(r.publisher(), f.quick("one"))
+	f.awaitOne("3", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+	r.check(f, all)
+	if n := r.repetitions(); n > 0 {
+		f.Errorf("%d events came twice", n)
+	}
+}
+
+// A batch of messages without an event stopped the topic silently.
+func TestMessagesWithoutEventAreSetAside(t *testing.T) {
+	both(t, func(f *fixture) {
+		const missing = 25
+		f.append(events("t", missing)...)
+		spoil(f, `DELETE FROM event_store`)
+		good := f.append(outbox.Event{Topic: "t", Type: "x", AggregateID: "good"})
+		r := newReceiver()
+		cfg := f.quick("one")
+		cfg.BatchSize = 10
+		f.relay(r.publisher(), cfg)
+		r.await(f, 1)
+		r.check(f, good)
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		f.want(missing, `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND problem LIKE 'event % is missing from event_store; delete its message: %'`)
+	})
+}
+
+// A group that is down keeps the events of topics that it has not begun to read.
+func TestGroupKeepsEventsOfTopicsThatAreNew(t *testing.T) {
+	for name, test := range map[string]struct {
+		topics []string
+		others int // events of other topics that are kept
+	}{"all topics": {nil, 2}, "some topics": {[]string{"old", "new"}, 0}} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				cfg := f.quick("one")
+				cfg.Topics = test.topics
+				f.append(events("old", 1)...)
+				f.consumeUntil(cfg, "old", 1)
+				kept := f.append(events("new", 3)...)
+				f.append(events("other", 2)...)
+				f.pruneEverything()
+				f.want(0, `SELECT count(*) FROM event_store WHERE topic = 'old'`)
+				f.want(test.others, `SELECT count(*) FROM event_store WHERE topic = 'other'`)
+
+				cfg.Topics = []string{"new"}
+				r := f.consumeUntil(cfg, "new", 3)
+				r.check(f, kept)
+				offsets, err := f.db.EventLog("g").Offsets(f.Context())
+				if err != nil || slices.ContainsFunc(offsets, func(o outbox.Offset) bool { return o.Topic == "*" }) {
+					f.Errorf("offsets %+v, %v", offsets, err)
+				}
+				f.exec(`DELETE FROM event_offset WHERE group_ = 'g'`) // the group is no more
+				f.pruneEverything()
+				f.want(0, `SELECT count(*) FROM event_store`)
+			})
+		})
+	}
+}
+
+// consumeUntil runs a member of the group g until it has read a topic up to a
+// position.
+func (f *fixture) consumeUntil(cfg relay.Config, topic string, position int) *receiver {
+	f.Helper()
+	r := newReceiver()
+	c, err := relay.NewConsumer(f.db.EventLog("g"), r.receive, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := c.Start(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+	f.awaitOne(fmt.Sprint(position), `SELECT max(position) FROM event_offset WHERE topic = '`+topic+`'`)
+	if err := c.Stop(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	return r
+}
+
+// pruneEverything removes all that nobody is to read any more.
+func (f *fixture) pruneEverything() {
+	f.Helper()
+	f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000'`)
+	f.exec(`UPDATE outbox_message SET published = '2020-01-01 00:00:00.000000'`)
+	if _, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, time.Hour, 100); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// A settlement that the database refuses delays a stop by little.
+func TestStopDoesNotWaitForARowThatIsRefused(t *testing.T) {
+	both(t, func(f *fixture) {
+		all := f.append(events("t", 3)...)
+		refuse(f, "outbox_message", "UPDATE", "OLD.event_id = '"+all[1].ID+"'")
+		named := make(chan struct{}, 100)
+		cfg := f.quick("one")
+		cfg.Observe = func(n relay.Notice) {
+			if n.Kind == relay.NoticeHeldUp {
+				named <- struct{}{}
+			}
+		}
+		relay, err := relay.New(f.db.Outbox(), newReceiver().publisher(), cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := relay.Start(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		<-named
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := relay.Stop(ctx); err != nil {
+			f.Error(err)
+		}
+	})
+}
+
+// An old event that a table of the user's refers to stays; the others go.
+func TestPruneLeavesRowsThatCannotBeRemoved(t *testing.T) {
+	both(t, func(f *fixture) {
+		all := f.append(events("t", 20)...)
+		f.exec(`DELETE FROM outbox_message`)
+		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000'`)
+		f.exec(`CREATE TABLE invoice (event varchar(254) REFERENCES event_store (id))`)
+		f.exec(`INSERT INTO invoice VALUES (?)`, all[7].ID)
+		pruned, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), 0, time.Hour, 100)
+		if err == nil || !strings.Contains(err.Error(), "of event_store that cannot be deleted: 1 (seq 8)") || pruned.Events != 19 {
+			f.Errorf("%+v, %v", pruned, err)
+		}
+		f.want(all[7].ID, `SELECT id FROM event_store`)
+	})
+}
+
+// While somebody has a whole table locked, nothing of the relay can go on; it
+// does when the lock is gone, and stops in time.
+func TestLockedTableIsNoReasonToBlameTopics(t *testing.T) {
+	t.Parallel()
+	f := newPostgres(t)
+	var blamed atomic.Int64
+	cfg := f.quick("one")
+	cfg.Observe = func(n relay.Notice) {
+		if n.Kind == relay.NoticeHeldUp {
+			blamed.Add(1)
+		}
+	}
+	r := newReceiver()
+	var want []outbox.Event
+	for _, topic := range []string{"a", "b", "c"} {
+		want = append(want, f.append(events(topic, 2)...)...)
+	}
+	end := lock(f, `LOCK TABLE outbox_message`)
+	db, err := store.Open(f.Context(), f.URL, store.Options{LockTimeout: time.Hour, StatementTimeout: time.Hour})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	relay, err := relay.New(db.Outbox(), r.publisher(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := relay.Start(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := relay.Stop(ctx); errors.Is(err, context.DeadlineExceeded) {
+		f.Error(err)
+	}
+	f.relay(r.publisher(), cfg)
+	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
+	end()
+	r.await(f, len(want))
+	r.check(f, want)
+	if n := blamed.Load(); n > 0 {
+		f.Errorf("%d topics were blamed", n)
+	}
+}

@@ -1,0 +1,107 @@
+package relay
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+// longest is the greatest duration, except for retentions.
+const longest = 1000 * time.Hour
+
+// Forever is a retention without end.
+const Forever time.Duration = -1
+
+// Config are the settings of a [Relay] and of a [Consumer]. Only Name has no
+// default.
+type Config struct {
+	// Name tells the process from others, by convention the host's: 1 to 200
+	// bytes, no slash and no control characters. A second process of the same name does
+	// no harm. In the database, each character other than an ASCII letter, a digit, -, _
+	// and . is a dash.
+	Name string
+	// Topics are the only topics to work on. nil: all.
+	Topics []string
+	// Concurrency is how many topics are worked on at a time. At most
+	// Concurrency times BatchSize events are with the publisher; as many again
+	// may wait in memory. 1 to 1000. 0: 8.
+	Concurrency int
+	// BatchSize is the maximum number of events that are handed over and
+	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
+	// each topic are published twice. 0: 100.
+	BatchSize int
+	// BatchBytes limits the payload of a batch of more than one event.
+	// 0: 8 MiB.
+	BatchBytes int
+	// Lease is how long a topic is held for a batch. The publisher has three
+	// quarters of it for the batch, and must need much less for one event. At
+	// least 1 s. 0: 30 s.
+	Lease time.Duration
+	// PollInterval is the longest time between queries: how late an event is
+	// noticed if its notification is lost. At least 10 ms.
+	// 0: 30 s.
+	PollInterval time.Duration
+	// RetryMin and RetryMax bound the time between attempts. It doubles from
+	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
+	RetryMin, RetryMax time.Duration
+	// RefusalLimit is after how many permanent refusals a message is dead. A
+	// consumer's events are never dead. 0: 5.
+	RefusalLimit int
+	// Retention is how long published messages are kept. 0: 7 days;
+	// [Forever]: without end.
+	Retention time.Duration
+	// EventRetention is how long events are kept after they were written, if
+	// they are published and all groups have read them. 0 and [Forever]: without
+	// end.
+	EventRetention time.Duration
+	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
+	Tracer Tracer
+	// Logger receives the log lines. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+	// Observe, if not nil, is called with every [Notice]. Calls come from
+	// several goroutines at once and must return soon.
+	Observe func(Notice)
+}
+
+func (c Config) withDefaults() Config {
+	service.SetDefault(&c.Concurrency, defaults.Concurrency)
+	service.SetDefault(&c.BatchSize, defaults.Events)
+	service.SetDefault(&c.BatchBytes, defaults.EventBytes)
+	service.SetDefault(&c.Lease, defaults.Lease)
+	service.SetDefault(&c.PollInterval, defaults.PollInterval)
+	service.SetDefault(&c.RetryMin, defaults.RelayRetries)
+	service.SetDefault(&c.RetryMax, max(defaults.RelayPause, c.RetryMin))
+	service.SetDefault(&c.RefusalLimit, defaults.RefusalLimit)
+	service.SetDefault(&c.Retention, defaults.Retention)
+	service.SetDefault(&c.EventRetention, Forever)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	return c
+}
+
+// Validate returns an error that names every field that is out of bounds. [New]
+// calls it. It needs no database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "relay.Config"}
+	p.Name(c.Name)
+	service.Within(p, "Concurrency", c.Concurrency, 1, 1000)
+	service.Within(p, "BatchSize", c.BatchSize, 1, 10_000)
+	p.Field(c.BatchBytes >= 1, "BatchBytes", c.BatchBytes, "1 or more")
+	service.Within(p, "Lease", c.Lease, time.Second, longest)
+	service.Within(p, "PollInterval", c.PollInterval, 10*time.Millisecond, longest)
+	service.Within(p, "RetryMin", c.RetryMin, time.Millisecond, longest)
+	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
+		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
+	service.Within(p, "RefusalLimit", c.RefusalLimit, 1, 1000)
+	if c.Retention != Forever {
+		service.Within(p, "Retention", c.Retention, time.Millisecond, 100*longest)
+	}
+	if c.EventRetention != Forever {
+		service.Within(p, "EventRetention", c.EventRetention, time.Millisecond, 100*longest)
+	}
+	return p.Err()
+}

@@ -1,0 +1,90 @@
+package relay_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+func TestDeadMessages(t *testing.T) {
+	both(t, func(f *fixture) {
+		r := newReceiver()
+		cfg := f.quick("one")
+		cfg.RefusalLimit = 3
+		if err := f.db.Outbox().SetStrict(f.Context(), "strict", true); err != nil {
+			f.Fatal(err)
+		}
+		loose := f.append(events("loose", 5)...)
+		strict := f.append(events("strict", 5)...)
+		r.set(func(r *receiver) {
+			r.verdicts[loose[2].ID] = outbox.Refuse(errors.New("no such thing"))
+			r.verdicts[strict[2].ID] = outbox.Refuse(errors.New("nor this"))
+		})
+		f.relay(r.publisher(), cfg)
+		r.await(f, 6)
+		f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND refusals = 3 AND attempts = 3`)
+		f.awaitOne("4", `SELECT count(*) FROM outbox_message WHERE topic = 'loose' AND published IS NOT NULL`)
+		f.want(2, `SELECT count(*) FROM outbox_message WHERE topic = 'strict' AND published IS NOT NULL`)
+		f.want("no such thing", `SELECT problem FROM outbox_message WHERE event_id = ?`, loose[2].ID)
+
+		dead, err := f.db.Outbox().List(f.Context(), outbox.Filter{Status: outbox.Dead})
+		if err != nil || len(dead) != 2 || dead[0].ID != strict[2].ID || dead[0].Problem != "nor this" {
+			f.Errorf("listed %+v, %v; want both dead events, the newest first", dead, err)
+		}
+		r.set(func(r *receiver) { clear(r.verdicts) })
+		if ids, err := f.db.Outbox().ResendDead(f.Context(), "strict"); err != nil || len(ids) != 1 {
+			f.Errorf("sent again %v, %v; want one", ids, err)
+		}
+		r.await(f, 9)
+		r.check(f, append(strict, loose[0], loose[1], loose[3], loose[4]))
+		if ids, err := f.db.Outbox().Resend(f.Context(), []string{loose[2].ID, loose[0].ID, "unknown"}); err != nil || len(ids) != 2 {
+			f.Errorf("sent again %v, %v; want two", ids, err)
+		}
+		r.await(f, 10)
+		f.awaitOne("10", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		if n := r.repetitions(); n != 1 {
+			f.Errorf("%d events came twice, want the one that was sent again", n)
+		}
+	})
+}
+
+func TestLagAndPrune(t *testing.T) {
+	both(t, func(f *fixture) {
+		all := f.append(append(events("a", 3), events("b", 2)...)...)
+		f.exec(`UPDATE outbox_message SET created = '2020-01-01 00:00:00.000000' WHERE event_id = ?`, all[1].ID)
+		f.exec(`UPDATE outbox_message SET dead = created WHERE event_id = ?`, all[0].ID)
+		f.exec(`UPDATE outbox_message SET published = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
+		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
+		f.want("a 2 1", `SELECT topic || ' ' || pending || ' ' || dead FROM outbox_lag`)
+		f.want(1, `SELECT count(*) FROM outbox_lag WHERE age BETWEEN 100000000 AND 10000000000 AND oldest < '2020-01-02'`)
+		lag, err := f.db.Outbox().Lag(f.Context())
+		if err != nil || len(lag) != 1 || lag[0].Pending != 2 || lag[0].Dead != 1 || lag[0].Age < 24*time.Hour {
+			f.Errorf("lag %+v, %v", lag, err)
+		}
+
+		f.append(events("early", 1)...) // by a clock that has been set back since
+		f.exec(`UPDATE outbox_message SET created = '2999-01-01 00:00:00.000000' WHERE topic = 'early'`)
+		f.want(1, `SELECT count(*) FROM outbox_lag WHERE topic = 'early' AND age = 0`)
+		f.exec(`DELETE FROM outbox_message WHERE topic = 'early'`)
+		f.exec(`DELETE FROM event_store WHERE topic = 'early'`)
+
+		if err := f.db.EventLog("slow").Seek(f.Context(), "b", 1); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := f.db.EventLog("").End(f.Context(), "b"); err != nil { // gives positions
+			f.Fatal(err)
+		}
+		pruned, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, time.Hour, 100)
+		if err != nil || pruned != (outboxdb.Pruned{Messages: 2, Events: 1}) {
+			f.Errorf("pruned %+v, %v; want both messages, and the event that the group has read", pruned, err)
+		}
+		f.want(3, `SELECT count(*) FROM outbox_message WHERE topic = 'a'`)
+		if ids, err := f.db.Outbox().Resend(f.Context(), []string{all[4].ID}); err != nil || len(ids) != 1 {
+			f.Errorf("sent again %v, %v; want the event whose message is gone", ids, err)
+		}
+		f.want(1, `SELECT count(*) FROM outbox_message WHERE topic = 'b' AND published IS NULL`)
+	})
+}

@@ -1,0 +1,45 @@
+package relay
+
+import (
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// maxProblem is how much of an error's text is kept, in bytes.
+const maxProblem = 2000
+
+// maxRetryAfter bounds the time that a receiver may ask for.
+const maxRetryAfter = time.Hour
+
+var errNoReason = errors.New("the publisher gave no reason")
+
+// failure is what a failed attempt means for an item.
+func (r *Relay) failure(item outboxdb.Item, err error) *outboxdb.Failure {
+	if err == nil {
+		err = errNoReason
+	}
+	f := &outboxdb.Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
+	f.Dead = f.Refused && item.Refusals+1 >= r.cfg.RefusalLimit
+	var asked cause.DelayedError
+	_ = errors.As(err, &asked)
+	f.Delay = max(
+		service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
+		min(asked.Delay, max(maxRetryAfter, r.cfg.RetryMax)),
+	)
+	return f
+}
+
+// unpublishable is what becomes of an item that cannot be handed over: no retry
+// helps a relay. A consumer has no dead events; somebody must repair the row.
+func (r *Relay) unpublishable(item outboxdb.Item) *outboxdb.Failure {
+	return &outboxdb.Failure{
+		Item: item, Problem: text.Clean(item.Problem, maxProblem), Dead: item.Message != 0,
+		Delay: service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
+	}
+}

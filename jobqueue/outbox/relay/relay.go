@@ -1,0 +1,99 @@
+package relay
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// ErrStarted is wrapped by the error of Start if the [Relay] or [Consumer] was
+// started or stopped before. Make a new one.
+var ErrStarted = service.ErrStarted
+
+// Source is where a [Relay] takes its batches from: store.DB.Outbox for messages to publish,
+// store.DB.EventLog for a consumer group.
+type Source = outboxdb.Source
+
+// Relay hands the events of topics over to an [outbox.Publisher]. It is safe for
+// concurrent use.
+type Relay struct {
+	source    Source
+	publisher outbox.Publisher
+	cfg       Config
+	consumer  bool   // it hands events to the handler of a consumer
+	holder    string // tells processes of the same name apart
+	life      *service.Lifecycle
+	pulse     service.Pulse
+	tardy     sync.Map // topics that are slow to settle
+	told      sync.Map // topics that were named as slow
+}
+
+// New returns a relay that takes messages from source, which is what
+// store.DB.Outbox returns, to publisher. If the configuration is not valid, it
+// returns an error that names each field. It does not touch the database.
+func New(source Source, publisher outbox.Publisher, cfg Config) (*Relay, error) {
+	return newRelay("relay", source, publisher, cfg)
+}
+
+func newRelay(name string, source Source, publisher outbox.Publisher, cfg Config) (*Relay, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Relay{
+		source: source, publisher: publisher, cfg: cfg,
+		holder: service.WorkerID(cfg.Name), life: service.New(name),
+	}, nil
+}
+
+// Start begins to publish and returns at once. While the database cannot be
+// reached, the relay keeps trying. It ends by Stop, or as if by Stop when ctx
+// ends. A second Start returns an error that wraps [ErrStarted].
+func (r *Relay) Start(ctx context.Context) error {
+	watch := func(running context.Context) {
+		r.source.Watch(running, r.holder, r.Wake, func(err error) { r.fail("watch for events", err) })
+	}
+	prune := func(running context.Context) {
+		if p, ok := r.source.(outboxdb.Pruner); ok {
+			r.prune(running, p)
+		}
+	}
+	return r.life.Start(ctx, r.loop, watch, prune)
+}
+
+// Stop records the batches in flight, gives the leases back and waits for the
+// goroutines. If ctx ends before that, Stop gives those batches up and returns
+// ctx's error. Their leases expire, and they are published again. Stop may be
+// called several times, and before Start.
+func (r *Relay) Stop(ctx context.Context) error { return r.life.Stop(ctx) }
+
+// Done is closed when the relay has ended.
+func (r *Relay) Done() <-chan struct{} { return r.life.Done() }
+
+// Health says what is wrong with a relay that was started: that it has not been in touch
+// with the database yet, that this has failed for more than ten seconds, or that it is
+// stuck. Events that a receiver refuses do not count. Health does not ask the database.
+func (r *Relay) Health(context.Context) error {
+	return r.pulse.Health(service.Stuck(r.cfg.PollInterval))
+}
+
+// Wake makes the relay query the database now. It never blocks.
+func (r *Relay) Wake() { r.life.Wake() }
+
+func (r *Relay) notify(n Notice) {
+	logNotice(r.cfg.Logger, n)
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(n)
+	}
+}
+
+func (r *Relay) fail(doing string, err error) {
+	r.notify(Notice{Kind: NoticeTrouble, Doing: doing, Err: err})
+}
+
+func (r *Relay) terms() outboxdb.Terms {
+	return outboxdb.Terms{Lease: r.cfg.Lease, Limit: r.cfg.BatchSize, Bytes: r.cfg.BatchBytes}
+}

@@ -1,0 +1,197 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"github.com/nextrun/nextrun/store"
+)
+
+func TestRelayPublishesInOrder(t *testing.T) {
+	both(t, func(f *fixture) {
+		r := newReceiver()
+		f.relay(r.publisher(), f.quick("one"))
+		want := f.append(append(events("a", 37), events("b", 12)...)...)
+		r.await(f, len(want))
+		want = append(want, f.append(events("a", 3)...)...)
+		r.await(f, len(want))
+		r.check(f, want)
+		if n := r.repetitions(); n > 0 {
+			f.Errorf("%d events came twice though nothing failed", n)
+		}
+	})
+}
+
+// Ids commit out of order: an event of a transaction that began earlier and
+// commits later is published too, and so is what came between.
+func TestLateCommitIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	f := newPostgres(t)
+	r := newReceiver()
+	f.relay(r.publisher(), f.quick("one"))
+	log := f.db.EventLog("group")
+	var late []outbox.Event
+	err := f.db.Update(f.Context(), func(tx *store.Tx) error {
+		var err error
+		if late, err = outbox.AppendTx(f.Context(), tx, outbox.Event{Topic: "t", Type: "x", AggregateID: "late"}); err != nil {
+			return err
+		}
+		early := f.append(outbox.Event{Topic: "t", Type: "x", AggregateID: "early"})
+		r.await(f, 1)
+		got, err := log.Read(f.Context(), "t", 0, 10)
+		if err != nil || len(got) != 1 || got[0].ID != early[0].ID || got[0].Position != 1 {
+			f.Errorf("read %+v, %v; want the early event at position 1", got, err)
+		}
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	r.await(f, 2)
+	got, err := log.Read(f.Context(), "t", 1, 10)
+	if err != nil || len(got) != 1 || got[0].ID != late[0].ID || got[0].Position != 2 {
+		f.Errorf("read %+v, %v; want the late event at position 2", got, err)
+	}
+}
+
+func TestNothingOvertakesAMessageThatWaits(t *testing.T) {
+	both(t, func(f *fixture) {
+		want := f.append(events("t", 3)...)
+		f.exec(`UPDATE outbox_message SET attempts = 1, retry = '9999-01-01 00:00:00.000000' WHERE event_id = ?`, want[1].ID)
+		r := newReceiver()
+		f.relay(r.publisher(), f.quick("one"))
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		f.append(events("other", 1)...) // has the relay look again
+		r.await(f, 2)
+		f.want(2, `SELECT count(*) FROM outbox_message WHERE topic = 't' AND published IS NULL`)
+		f.exec(`UPDATE outbox_message SET retry = NULL`)
+		r.await(f, 4)
+		r.set(func(r *receiver) {
+			r.got = slices.DeleteFunc(r.got, func(e outbox.Event) bool { return e.Topic == "other" })
+		})
+		r.check(f, want)
+	})
+}
+
+// A batch ends before the event whose payload would be too much for it; one
+// that is too long by itself goes alone.
+func TestBatchKeepsToItsBytes(t *testing.T) {
+	both(t, func(f *fixture) {
+		batch := events("t", 5)
+		for i := range batch {
+			batch[i].Payload = strings.Repeat("ä", 20) // 40 bytes
+		}
+		batch[3].Payload = strings.Repeat("ä", 200)
+		want := f.append(batch...)
+		r := newReceiver()
+		var sizes []int
+		cfg := f.quick("one")
+		cfg.BatchBytes = 80
+		f.relay(outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
+			r.set(func(*receiver) { sizes = append(sizes, len(events)) })
+			return r.publisher().Publish(ctx, events)
+		}), cfg)
+		r.await(f, len(want))
+		r.check(f, want)
+		r.set(func(*receiver) {
+			if !slices.Equal(sizes, []int{2, 1, 1, 1}) {
+				f.Errorf("batches of %d events, want 2, 1, 1, 1", sizes)
+			}
+		})
+	})
+}
+
+// A relay that was stopped past its lease cannot record what it did.
+func TestLostLeaseCannotRecord(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.append(events("t", 3)...)
+		claim := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}, Holder: "old", Count: 1}
+		old, err := f.db.Outbox().Claim(f.Context(), claim)
+		if err != nil || len(old.Batches) != 1 {
+			f.Fatalf("claimed %+v, %v", old, err)
+		}
+		claim.Holder = "new"
+		if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) != 0 || c.Next <= 0 {
+			f.Errorf("claimed a held topic: %+v, %v", c, err)
+		}
+		f.exec(`UPDATE outbox_topic SET expires = '2000-01-01 00:00:00.000000'`)
+		if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) != 1 {
+			f.Fatalf("claimed %+v, %v; want the topic whose lease ended", c, err)
+		}
+		_, err = f.db.Outbox().Settle(f.Context(), outboxdb.Settlement{Lease: old.Batches[0].Lease, Accepted: old.Batches[0].Items})
+		if !errors.Is(err, outboxdb.ErrLeaseLost) {
+			f.Errorf("settled under a lost lease: %v", err)
+		}
+		f.want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+	})
+}
+
+func TestStopGivesTheTopicBack(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.append(events("t", 25)...)
+		publishing, proceed := make(chan struct{}, 9), make(chan struct{})
+		slow := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) {
+			publishing <- struct{}{}
+			<-proceed
+			return len(events), nil
+		})
+		cfg := f.quick("one")
+		cfg.Lease = time.Hour
+		one, err := relay.New(f.db.Outbox(), slow, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := one.Start(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		if err := one.Start(f.Context()); !errors.Is(err, relay.ErrStarted) {
+			f.Errorf("started twice: %v", err)
+		}
+		<-publishing
+		stopped := storetest.Stop(f, one.Stop)
+		close(proceed)
+		if err := <-stopped; err != nil {
+			f.Error(err)
+		}
+		if err := one.Stop(context.Background()); err != nil {
+			f.Errorf("stopped twice: %v", err)
+		}
+		if n := f.one(`SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`); n == "0" || n == "25" {
+			f.Errorf("%s messages recorded; want those of the batch in flight", n)
+		}
+		r := newReceiver()
+		f.relay(r.publisher(), cfg)
+		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
+	})
+}
+
+func newPostgres(t *testing.T) *fixture {
+	t.Helper()
+	return newFixture(migrated.New(t, storetest.Postgres))
+}
+
+func TestConfigNamesTheField(t *testing.T) {
+	t.Parallel()
+	for field, cfg := range map[string]relay.Config{
+		"Name": {Name: "a/b"}, "Lease": {Name: "a", Lease: 1}, "BatchSize": {Name: "a", BatchSize: -1},
+		"RetryMax": {Name: "a", RetryMin: time.Hour, RetryMax: time.Minute}, "Concurrency": {Name: "a", Concurrency: 2000},
+		"Retention": {Name: "a", Retention: -5},
+	} {
+		if _, err := relay.New(nil, nil, cfg); err == nil || !strings.Contains(err.Error(), "Config."+field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := relay.New(nil, nil, relay.Config{Name: "a", RetryMin: 2 * time.Minute}); err != nil {
+		t.Error(fmt.Errorf("a RetryMin above the default of RetryMax: %w", err))
+	}
+}

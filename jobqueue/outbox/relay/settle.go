@@ -1,0 +1,125 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/outboxdb"
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+// stopPatience is how long a settlement that the database refuses may delay a
+// stop.
+const stopPatience = time.Second
+
+// settle records what became of a batch, and tries again while that fails: what
+// is not recorded is published again. If that fails or is slow, a worker that has a
+// slot gives it to others until then. settle returns the next batch and the time from which its
+// lease counts.
+func (w *worker) settle(s outboxdb.Settlement) (next *outboxdb.Batch, asked time.Time, err error) {
+	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
+	named := map[string]bool{}
+	patience, cancel := w.patience()
+	defer cancel()
+	aside, back := w.stepAside(s.Lease.Topic)
+	defer back()
+	for {
+		next, asked, err = w.record(s)
+		if err == nil || errors.Is(err, outboxdb.ErrLeaseLost) {
+			return next, asked, err
+		}
+		refused := (*outboxdb.UnrecordedError)(nil)
+		if errors.As(err, &refused) {
+			s = refused.Rest
+			s.Again = true
+		}
+		aside()
+		w.unrecorded(s, refused, err, named)
+		until := w.working
+		if refused != nil {
+			until = patience
+		}
+		if !pause(until, pace.Next()) {
+			return nil, asked, err
+		}
+	}
+}
+
+// stepAside returns what gives the worker's slot to others, which happens by itself when a settlement is
+// slow, and what takes a slot again.
+func (w *worker) stepAside(topic string) (aside, back func()) {
+	var once sync.Once
+	stuck := false
+	aside = func() {
+		once.Do(func() {
+			stuck = true
+			w.workers.setStuck(1)
+			if w.slot {
+				w.workers.leave()
+			}
+		})
+	}
+	if _, slow := w.tardy.Load(topic); slow {
+		aside()
+	}
+	timer := time.AfterFunc(slowRow, aside)
+	return aside, func() {
+		timer.Stop()
+		once.Do(func() {}) // the timer may just have fired
+		if stuck {
+			w.workers.setStuck(-1)
+		}
+		if stuck && w.slot {
+			w.workers.slots <- struct{}{}
+		}
+	}
+}
+
+// patience is the context in which a settlement that the database refuses is
+// tried again: it ends soon after running does.
+func (w *worker) patience() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(w.working)
+	stop := context.AfterFunc(w.running, func() {
+		timer := time.AfterFunc(stopPatience, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// pause waits before the next try. It returns false if ctx ends.
+func pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// unrecorded reports why a settlement was not recorded: each event that is to
+// blame once, and each other cause once.
+func (w *worker) unrecorded(s outboxdb.Settlement, refused *outboxdb.UnrecordedError, err error, named map[string]bool) {
+	if refused == nil {
+		if !named[err.Error()] {
+			named[err.Error()] = true
+			w.fail("record what was published", err)
+		}
+		return
+	}
+	var blamed outboxdb.Item
+	switch {
+	case len(s.Accepted) > 0:
+		blamed = s.Accepted[0]
+	case s.Failed != nil:
+		blamed = s.Failed.Item
+	}
+	n := Notice{Kind: NoticeHeldUp, Topic: s.Lease.Topic, Event: blamed.Event, Attempts: blamed.Attempts + 1, Err: refused.Err}
+	if key := n.Topic + "\x00" + n.Event.ID; !named[key] {
+		named[key] = true
+		w.notify(n)
+	}
+}
