@@ -32,7 +32,6 @@ var book = map[string]chapter{
 	"scaling.md":                  {},
 	"testing.md":                  {},
 	"tutorials/first-schedule.md": {kind: storetest.SQLite},
-	"tutorials/river.md":          {storetest.Postgres, []string{"store/queues/testdata/river_postgres_6.sql", "store/queues/testdata/river_postgres_7.sql"}},
 }
 
 // elsewhere are the pages whose blocks other tests follow.

@@ -14,11 +14,11 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 )
 
-// The worker of the tutorial about River runs the job that nextrun submits for the tutorial's task, and fails the other, which
-// nextrun why then tells. What else the tutorial shows, TestBook of cmd/nextrun does.
+// The worker that docs/queues.md names runs the job that nextrun submits for the page's task, and fails another, which
+// nextrun why then tells. What else the page shows, TestQueuesPage of cmd/nextrun does.
 func TestRiverTutorial(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/tutorials/river.md")
+	page, err := os.ReadFile("../../docs/queues.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestRiverTutorial(t *testing.T) {
 		}
 	})
 	f.startScheduler("scheduler")
-	f.output(f.nextrun("task", "run", "weekly-report"))
+	f.output(f.nextrun("task", "run", "report"))
 	storetest.Eventually(t, "a report", func() bool { return strings.Contains(out.String(), "report to Ada for ") })
 	f.output(f.nextrun("task", "add", "nobody", "--handler", "report", "--timer", "Mon 09:00", "--args", `{"to": ""}`, "--sink", "river", "--retry-limit", "0"))
 	f.output(f.nextrun("task", "run", "nobody"))
