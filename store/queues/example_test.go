@@ -16,7 +16,7 @@ import (
 )
 
 // A program whose workers read River's table gives River to its scheduler. The tables
-// are River's own. docs/queues.md shows it.
+// are River's own.
 func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "nextrun")
