@@ -107,16 +107,18 @@ type Progress struct {
 // the wait of a waiting job for its time. A
 // job that somebody asked to cancel does not go to waiting or stuck.
 type Transition struct {
-	JID         string
-	Worker      string         // who has the job; empty: no worker
-	From, To    jobqueue.State // From is scheduled, running, stuck, or waiting with a time of retry
-	Lease       time.Duration  // only if the heartbeat is older than that; 0: whatever it is
-	Heartbeat   time.Time      // only if the heartbeat is still that; zero: whatever it is
-	Result      string         // for the column result
-	Delay       time.Duration  // To is stuck: until it is tried again
-	Interrupted bool           // counts as an interrupted attempt
-	Lines       []Line         // written with the transition
-	Traceparent string         // of the attempt that ends, for the hooks; empty: that of the job
+	JID       string
+	From      jobqueue.State // scheduled, running, stuck, or waiting with a time of retry
+	Worker    string         // who has the job; empty: no worker
+	Lease     time.Duration  // only if the heartbeat is older than that; 0: whatever it is
+	Heartbeat time.Time      // only if the heartbeat is still that; zero: whatever it is
+
+	To          jobqueue.State
+	Result      string        // for the column result
+	Delay       time.Duration // To is stuck: until it is tried again
+	Interrupted bool          // counts as an interrupted attempt
+	Lines       []Line        // written with the transition
+	Traceparent string        // of the attempt that ends, for the hooks; empty: that of the job
 }
 
 // Completion is the end of a job in the transaction of its work.
@@ -149,7 +151,7 @@ type JobStatus struct {
 	Locked bool // of Beat: somebody has the row locked, so its heartbeat was not renewed
 }
 
-// OverdueQuery selects jobs that somebody has to take back.
+// OverdueQuery selects jobs to rescue.
 type OverdueQuery struct {
 	Lease  time.Duration // age of a heartbeat beyond which a worker counts as dead
 	Ended  []string      // workers that have ended, whatever the heartbeats of their jobs
@@ -157,12 +159,12 @@ type OverdueQuery struct {
 	Limit  int           // at most so many of each kind
 }
 
-// Overdue are jobs that somebody has to take back.
+// Overdue are jobs to rescue.
 type Overdue struct {
-	Dead []jobqueue.Job // scheduled or running, and their lease has ended
-	Left []jobqueue.Job // scheduled or running, and their worker has ended
-	Due  []jobqueue.Job // stuck or waiting, and the time of their retry has come
-	More bool           // there may be others
-	Idle bool           // no job waits, runs or is stuck
-	Next time.Duration  // until the next lease ends or retry is due; negative: neither
+	Dead  []jobqueue.Job // scheduled or running, and their lease has ended
+	Ended []jobqueue.Job // scheduled or running, and their worker has ended
+	Due   []jobqueue.Job // stuck or waiting, and the time of their retry has come
+	More  bool           // there may be others
+	Idle  bool           // no job waits, runs or is stuck
+	Next  time.Duration  // until the next lease ends or retry is due; negative: neither
 }

@@ -125,7 +125,7 @@ func TestPostgresReadCommitted(t *testing.T) {
 	}
 	db := openTest(t, url, sqldb.Options{})
 	within := func(ctx context.Context, fn func(*sqldb.Tx) error) error {
-		return db.UpdateWithin(ctx, sqldb.BriefWait, fn)
+		return db.UpdateWithin(ctx, sqldb.BatchLockWait, fn)
 	}
 	for name, run := range map[string]func(context.Context, func(*sqldb.Tx) error) error{"Update": db.Update, "View": db.View, "UpdateWithin": within} {
 		err := run(t.Context(), func(tx *sqldb.Tx) error {

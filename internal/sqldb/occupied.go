@@ -17,6 +17,6 @@ func Occupied(db *DB, table string) (is bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), occupiedWait)
 	defer cancel()
-	err := db.ViewWithin(ctx, BriefWait, func(tx *Tx) error { return tx.First(ctx, &is, db.words.Occupied, table) })
+	err := db.ViewWithin(ctx, BatchLockWait, func(tx *Tx) error { return tx.First(ctx, &is, db.words.Occupied, table) })
 	return is && err == nil
 }

@@ -65,11 +65,19 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 // How long a transaction waits for a row that somebody else has locked
 // (PostgreSQL), where that must not delay the work on other rows.
 const (
-	// BriefWait is for the first attempt at a batch of rows.
-	BriefWait = 200 * time.Millisecond
-	// ProbeWait is for the attempts that look for the locked row of a batch.
-	ProbeWait = 20 * time.Millisecond
+	// BatchLockWait is for the first attempt at a batch of rows.
+	BatchLockWait = 200 * time.Millisecond
+	// BriefLockWait is for the attempts that look for the locked row of a batch.
+	BriefLockWait = 20 * time.Millisecond
 )
+
+// LockWait is the wait of such an attempt.
+func LockWait(brief bool) time.Duration {
+	if brief {
+		return BriefLockWait
+	}
+	return BatchLockWait
+}
 
 // UpdateWithin is Update for a transaction that waits for each locked row at
 // most as long as wait says (PostgreSQL; at least a millisecond). A longer wait

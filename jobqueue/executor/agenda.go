@@ -2,26 +2,27 @@ package executor
 
 import "time"
 
-// duty is something that the loop does at a time.
+// duty is something that the loop does at a time. Two only wake it: what they are for it does in
+// each turn.
 type duty int
 
 const (
-	readLogs    duty = iota // fetch what handlers have logged
-	endGrace                // cancel the jobs that still run at a shutdown
-	putBack                 // return jobs that were prefetched and have not begun
-	giveUp                  // end although the database cannot be reached
-	renew                   // renew leases
-	lookCancels             // look for requests to cancel running jobs
-	lookEnded               // take back jobs whose workers have ended
-	lookOverdue             // take back jobs whose lease has ended or whose retry is due
-	report                  // write the reports of attempts
-	claim                   // claim jobs
-	retryAlone              // retry jobs that were set aside
+	wakeForLogs     duty = iota // read the inbox, which has logs that are old enough
+	cancelRunning               // cancel the handlers that still run at a shutdown
+	unclaimWaiting              // have jobs wait in the queue again that were prefetched and have not begun
+	giveUp                      // end although the database cannot be reached
+	renewLeases                 // renew the leases of jobs in flight
+	lookForCancels              // look for requests to cancel them
+	rescueFromEnded             // rescue jobs whose workers have ended
+	rescueOverdue               // rescue jobs whose lease has ended, and let those wait again whose retry is due
+	syncReports                 // sync: write the reports of attempts, and claim
+	wakeToClaim                 // sync, which may claim again
+	retryAlone                  // retry jobs that were set aside
 	duties
 )
 
 // needsDatabase reports whether the duty waits while the database has trouble.
-func (d duty) needsDatabase() bool { return d >= renew }
+func (d duty) needsDatabase() bool { return d >= renewLeases }
 
 // agenda holds the times of the loop. The zero time means: not at all.
 type agenda struct {

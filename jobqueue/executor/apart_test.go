@@ -51,8 +51,8 @@ func (s *apartStore) told(kind executor.EventKind) (n int) {
 	return n
 }
 
-// putBack takes back the jobs that the executor does not know of.
-func (s *apartStore) putBack(inFlight []string) {
+// unclaim lets the jobs wait again that the executor does not know of.
+func (s *apartStore) unclaim(inFlight []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, jid := range append(slices.Clone(s.claims), s.more...) {
@@ -72,7 +72,7 @@ func (s *apartStore) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, e
 	defer s.inFlight.Add(-1)
 	if q.ReplyLost {
 		s.given.Add(1)
-		s.putBack(q.InFlight)
+		s.unclaim(q.InFlight)
 	}
 	if s.refuses(q.Claim) {
 		return jobdb.Result{Chosen: []string{s.unwilling}}, errRefused
@@ -129,7 +129,7 @@ func runApartIn(t *testing.T, takes time.Duration, check func(s *apartStore)) {
 	})
 }
 
-// nothingForgotten checks that each job that was claimed has ended, or went back.
+// nothingForgotten checks that each job that was claimed has ended, or was unclaimed.
 func (s *apartStore) nothingForgotten(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func TestJobsEndWhileOthersAreClaimed(t *testing.T) {
 }
 
 // A request that takes long goes on beside the others, up to a bound; nothing is said twice, and
-// what comes back after the end goes back to the queue.
+// what comes back after the end waits in the queue again.
 func TestSlowRequestsGoOnBeside(t *testing.T) {
 	for _, takes := range []time.Duration{70 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
 		t.Run(takes.String(), func(t *testing.T) {
@@ -169,14 +169,14 @@ func TestSlowRequestsGoOnBeside(t *testing.T) {
 	}
 }
 
-// If the reply to such a claim is lost, its jobs go back, and those that ended meanwhile have ended.
+// If the reply to such a claim is lost, its jobs are unclaimed, and those that ended meanwhile have ended.
 func TestReplyOfAClaimBesideReportsIsLost(t *testing.T) {
 	runApart(t, func(s *apartStore) {
 		pass(between)
 		s.lost.Store(true)
 		pass(between)
 		if s.lost.Load() || s.given.Load() != 1 {
-			t.Errorf("jobs of a claim without a reply were given back %d times", s.given.Load())
+			t.Errorf("jobs of a claim without a reply were unclaimed %d times", s.given.Load())
 		}
 		if n := s.told(executor.EventTrouble); n != 1 {
 			t.Errorf("%d events tell of the connection that broke, want 1", n)

@@ -40,50 +40,50 @@ type aside struct{ isolate.Aside[string, doing] }
 type doing int
 
 const (
-	claiming      doing = iota
-	reporting           // to write what the attempt has to say
-	reportingLock       // the same, while somebody has the row locked
-	takingBack
+	claiming        doing = iota
+	reporting             // to write what the attempt has to say
+	reportingLocked       // the same, while somebody has the row locked
+	rescuing
 )
 
 func newAside() aside {
-	paces := map[doing]isolate.Pace{reportingLock: {Least: mostLocked / 2, Most: mostLocked}}
-	for _, d := range []doing{claiming, reporting, takingBack} {
+	paces := map[doing]isolate.Pace{reportingLocked: {Least: mostLocked / 2, Most: mostLocked}}
+	for _, d := range []doing{claiming, reporting, rescuing} {
 		paces[d] = isolate.Pace{Least: leastAside, Most: mostAside}
 	}
 	return aside{isolate.Aside[string, doing]{Paces: paces}}
 }
 
-func (s *aside) hasReport(jid string) bool { return s.Has(jid, reporting, reportingLock) }
+func (s *aside) hasReport(jid string) bool { return s.Has(jid, reporting, reportingLocked) }
 
 // reports lists the attempts that are set aside.
-func (s *aside) reports() []string { return s.Keys(reporting, reportingLock) }
+func (s *aside) reports() []string { return s.Keys(reporting, reportingLocked) }
 
-// hurry says that the queue has changed.
-func (s *aside) hurry(now time.Time) { s.Hurry(now, hurryGap, claiming, reporting, takingBack) }
+// queueChanged hurries what was set aside: the reason may be gone.
+func (s *aside) queueChanged(now time.Time) { s.Hurry(now, hurryGap, claiming, reporting, rescuing) }
 
-// notDue lists the jobs that are not to be taken back now.
-func (s *aside) notDue(now time.Time) []string {
-	due := s.Due(now, takingBack)
-	return slices.DeleteFunc(s.Keys(takingBack), func(jid string) bool { return slices.Contains(due, jid) })
+// notToRescue lists the jobs that are not to be rescued now.
+func (s *aside) notToRescue(now time.Time) []string {
+	due := s.Due(now, rescuing)
+	return slices.DeleteFunc(s.Keys(rescuing), func(jid string) bool { return slices.Contains(due, jid) })
 }
 
 // alone is what to try alone: to claim only if there is room for more.
 func alone(room int) []doing {
-	return []doing{reportingLock, reporting, claiming}[:2+min(max(room, 0), 1)]
+	return []doing{reportingLocked, reporting, claiming}[:2+min(max(room, 0), 1)]
 }
 
 // add sets an item aside, and reports whether to name it.
 func (s *aside) add(it item, cause isolate.Cause, now time.Time) bool {
 	switch {
-	case it.transition != nil:
-		s.Add(it.jid, takingBack, now)
+	case it.rescue != nil:
+		s.Add(it.jid, rescuing, now)
 	case it.attempt == nil:
 		s.Add(it.jid, claiming, now)
 	case cause == isolate.Contended:
-		s.Add(it.jid, reportingLock, now)
-		it.attempt.held++
-		return it.attempt.held == lockedTries
+		s.Add(it.jid, reportingLocked, now)
+		it.attempt.locked++
+		return it.attempt.locked == lockedTries
 	default:
 		s.Add(it.jid, reporting, now)
 	}
@@ -96,9 +96,9 @@ func (l *loop) isolate(items []item, err error) error {
 	found := isolate.Bisect(l.hard, items, err, isolate.Search[item]{
 		Judge: l.e.store.Judge,
 		Try: func(_ context.Context, items []item, brief bool) error {
-			q := request(l.e.worker, items, time.Now())
+			q := requestFor(l.e.worker, items, time.Now())
 			q.Brief = brief
-			_, err := l.send(q)
+			_, err := l.roundTrip(q)
 			return err
 		},
 	})
@@ -148,13 +148,15 @@ func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 func (l *loop) retryAlone(now time.Time) error {
 	due := l.aside.Due(now, alone(l.flight.room())...)
 	for _, jid := range due[:min(len(due), maxAlone)] {
-		it := item{jid: jid, attempt: l.flight.byJID[jid]}
-		if it.attempt == nil && l.flight.room() <= 0 {
+		it := claimOf(jid)
+		if a := l.flight.byJID[jid]; a != nil {
+			it = reportOf(a)
+		} else if l.flight.room() <= 0 {
 			continue // it stays due
 		}
-		q := request(l.e.worker, []item{it}, now)
+		q := requestFor(l.e.worker, []item{it}, now)
 		q.Brief = true
-		_, err := l.send(q)
+		_, err := l.roundTrip(q)
 		switch cause := l.e.store.Judge(err); {
 		case err == nil:
 		case cause == isolate.Database:

@@ -19,7 +19,7 @@ import (
 
 // attempt is a job in flight, from its claim until its end is recorded. Its fields belong to the loop,
 // but until the inbox has told that the handler has returned, its goroutine reads job, limits and the
-// context, writes began, and stops the lease's timer. The log, place and ends are safe for both.
+// context, writes began, and stops the lease's timer. The log, admission and calledComplete are safe for both.
 type attempt struct {
 	job     jobqueue.Job
 	limits  jobqueue.Limits // of the job over those of its handler
@@ -27,33 +27,33 @@ type attempt struct {
 	lines   []joblog.Line // to write, in order
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
-	held    int           // how often in a row somebody had the row locked
+	locked  int           // how often in a row somebody had the row locked
 	stale   bool          // the user was told that its lease cannot be renewed
 	sent    bool          // a request with what it has to say has no answer yet
 
-	end jobdb.Transition // phase ending: to be recorded
-	err error            // phase ending: what the handler returned
+	end jobdb.Transition // phase returned: to be recorded
+	err error            // phase returned: what the handler returned
 	why error            // the database did not take what it has to say, last
 
-	arrived time.Time // when it was answered
-	place   place
-	began   time.Time // when the handler was called
-	round   int       // which claim began it
-	log     *joblog.Buffer
-	ends    atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	lease   *time.Timer // cancels the handler when the lease ends
+	arrived        time.Time // when it was answered
+	admission      admission
+	began          time.Time // when the handler was called
+	claim          int       // which claim began it
+	log            *joblog.Buffer
+	calledComplete atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
+	ctx            context.Context
+	cancel         context.CancelCauseFunc
+	lease          *time.Timer // cancels the handler when the lease ends
 }
 
-// phase is where an attempt is in its life: running -> ending -> recorded, or
-// lost from either.
+// phase is where an attempt is in its life: running -> returned -> gone, once its end is recorded,
+// or lost from either.
 type phase int
 
 const (
-	running phase = iota // claimed: the handler runs, or waits for a place
-	ending               // the handler has returned, and its end is not recorded yet
-	lost                 // another worker has the job: nothing is recorded any more
+	running  phase = iota // claimed: the handler runs, or waits for a place
+	returned              // the handler has returned, and its end is not recorded yet
+	lost                  // another worker has the job: nothing is recorded any more
 )
 
 // step is what to do with an attempt.
@@ -63,7 +63,7 @@ const (
 	keep       step = iota // nothing: go on
 	stop                   // somebody asked to cancel the job: end the handler
 	turnCancel             // the same, after the handler has returned: record that
-	settle                 // the end is recorded
+	recorded               // the end is recorded: forget the attempt
 	lose                   // another worker has the job, or may have it
 )
 
@@ -71,19 +71,19 @@ const (
 // database. It is called after a heartbeat, or if the end could not be recorded.
 func (a *attempt) after(s jobdb.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == jobqueue.Running
-	completed := a.ends.Load() && s.Worker == worker && s.State == jobqueue.Success
+	completed := a.calledComplete.Load() && s.Worker == worker && s.State == jobqueue.Success
 	switch {
 	case a.phase == lost, a.phase == running && completed:
 		return keep
-	case a.phase == ending && completed:
-		return settle
-	case a.phase == ending && s.State == a.end.To && (s.Worker == worker || s.Worker == ""):
-		return settle // it was committed, although the reply was lost
+	case a.phase == returned && completed:
+		return recorded
+	case a.phase == returned && s.State == a.end.To && (s.Worker == worker || s.Worker == ""):
+		return recorded // it was committed, although the reply was lost
 	case !ours:
 		return lose
 	case a.phase == running && s.Cancel:
 		return stop
-	case a.phase == ending && s.Cancel && !a.end.To.Final():
+	case a.phase == returned && s.Cancel && !a.end.To.Final():
 		return turnCancel
 	}
 	return keep
@@ -91,7 +91,7 @@ func (a *attempt) after(s jobdb.JobStatus, worker string) step {
 
 // unwritten reports whether there is something to write that is not on its way.
 func (a *attempt) unwritten() bool {
-	return !a.sent && (a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0))
+	return !a.sent && (a.phase == returned || a.phase == running && (len(a.lines) > 0 || a.percent >= 0))
 }
 
 // fetch takes what the handler has logged. Unless last, it does nothing while earlier
@@ -107,9 +107,9 @@ func (a *attempt) fetch(last bool) {
 	}
 }
 
-// written drops what a request has written: so many lines, and a percentage or -1.
-func (a *attempt) written(lines, percent int) {
-	a.lines, a.held, a.why = a.lines[min(lines, len(a.lines)):], 0, nil
+// dropWritten drops what a request has written: so many lines, and a percentage or -1.
+func (a *attempt) dropWritten(lines, percent int) {
+	a.lines, a.locked, a.why = a.lines[min(lines, len(a.lines)):], 0, nil
 	if a.percent == percent {
 		a.percent = -1
 	}
@@ -125,61 +125,61 @@ func (a *attempt) renewed(at time.Time, lease time.Duration) {
 	}
 }
 
-// ended says that the handler of an attempt has returned.
-type ended struct {
+// handlerReturn says that the handler of an attempt has returned, and what.
+type handlerReturn struct {
 	attempt     *attempt
 	traceparent string // that of the attempt
 	outcome.Returned
 }
 
-// errNotBegun is what an attempt leaves that ended before it had a place in the pool.
+// errNotBegun is what an attempt leaves that was cancelled before it had a place in the pool.
 var errNotBegun = errors.New("the job had not begun")
 
-// run calls the handler, as soon as there is a place in the pool, and reports how it ended.
+// run calls the handler, as soon as there is a place in the pool, and reports what it returned.
 func (a *attempt) run(f *flight, handler handler) {
-	tracer, report := f.e.cfg.Tracer, f.e.inbox.ended
-	e := ended{attempt: a, traceparent: a.job.Traceparent}
+	tracer, tell := f.e.cfg.Tracer, f.e.inbox.handlerReturned
+	r := handlerReturn{attempt: a, traceparent: a.job.Traceparent}
 	if !a.enter(f.places) {
 		a.lease.Stop()
 		a.log.Finish()
 		a.cancel(nil)
-		e.Err, e.Cause = errNotBegun, context.Cause(a.ctx)
-		report(e)
+		r.Err, r.Cause = errNotBegun, context.Cause(a.ctx)
+		tell(r)
 		return
 	}
 	a.began = time.Now()
 	crashpoint.At("executor/handler-starts")
-	e.Err = errors.New("the handler ended its goroutine")
+	r.Err = errors.New("the handler ended its goroutine")
 	ctx, end := a.ctx, func(error) {}
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Log(jobqueue.Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
-			e.Err = fmt.Errorf("panic: %v", p)
+			r.Err = fmt.Errorf("panic: %v", p)
 		}
 		a.lease.Stop()
-		e.Cause = context.Cause(a.ctx)
-		if a.ends.Load() && e.Err != nil {
-			a.log.Log(jobqueue.Warn, fmt.Sprintf("after CompleteTx the handler returned: %v", e.Err))
+		r.Cause = context.Cause(a.ctx)
+		if a.calledComplete.Load() && r.Err != nil {
+			a.log.Log(jobqueue.Warn, fmt.Sprintf("after CompleteTx the handler returned: %v", r.Err))
 		}
-		e.Result = a.log.Finish()
+		r.Result = a.log.Finish()
 		a.cancel(nil)
-		end(e.Err)
+		end(r.Err)
 		<-f.places
 		crashpoint.At("executor/handler-ended")
-		report(e)
+		tell(r)
 	}()
 	if tracer != nil {
 		var own string
 		ctx, own, end = tracer.Run(ctx, &a.job)
-		e.traceparent = cmp.Or(traceparent.Clean(own), e.traceparent)
+		r.traceparent = cmp.Or(traceparent.Clean(own), r.traceparent)
 	}
 	run := handler.run
 	if limit := a.limits.Timeout; limit > 0 {
 		run = jobqueue.Timeout(limit)(run)
 	}
-	e.Err = run(traceparent.With(ctx, e.traceparent), jobqueue.Report(a.job, reporter{a.log, a, f.e}))
-	if e.Err != nil {
-		_ = e.Err.Error() // if this panics, as for a nil pointer, the handler is to blame
+	r.Err = run(traceparent.With(ctx, r.traceparent), jobqueue.Report(a.job, reporter{a.log, a, f.e}))
+	if r.Err != nil {
+		_ = r.Err.Error() // if this panics, as for a nil pointer, the handler is to blame
 	}
 }
 
@@ -197,7 +197,7 @@ var errNotCommitted = errors.New("the handler called CompleteTx, and did not com
 // Complete implements [jobqueue.Reporter].
 func (r reporter) Complete(ctx context.Context, tx jobqueue.DBTX) error {
 	job := &r.attempt.job
-	r.attempt.ends.Store(true) // before it can be committed
+	r.attempt.calledComplete.Store(true) // before it can be committed
 	return r.e.store.Complete(ctx, tx, jobdb.Completion{
 		End: jobdb.Transition{
 			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.Result(), Traceparent: traceparent.Of(ctx),

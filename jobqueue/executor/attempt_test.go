@@ -12,7 +12,7 @@ func TestWhatFollowsForAnAttempt(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		phase  phase
-		to     jobqueue.State // phase ending
+		to     jobqueue.State // phase returned
 		state  jobqueue.State // of the job now
 		worker string
 		cancel bool
@@ -27,17 +27,17 @@ func TestWhatFollowsForAnAttempt(t *testing.T) {
 		{"somebody set it back", running, "", jobqueue.Scheduled, me, false, lose},
 		{"it is gone", running, "", "", "", false, lose},
 
-		{"its end is not recorded", ending, jobqueue.Success, jobqueue.Running, me, false, keep},
-		{"its end was recorded, but the reply was lost", ending, jobqueue.Success, jobqueue.Success, me, false, settle},
-		{"it was put back, but the reply was lost", ending, jobqueue.Waiting, jobqueue.Waiting, "", false, settle},
-		{"it is stuck, but the reply was lost", ending, jobqueue.Stuck, jobqueue.Stuck, me, false, settle},
-		{"it was put back, and another has it", ending, jobqueue.Waiting, jobqueue.Running, other, false, lose},
-		{"another has ended it", ending, jobqueue.Success, jobqueue.Success, other, false, lose},
-		{"it failed, and is to be cancelled", ending, jobqueue.Stuck, jobqueue.Running, me, true, turnCancel},
-		{"it is to be put back, and to be cancelled", ending, jobqueue.Waiting, jobqueue.Running, me, true, turnCancel},
-		{"it succeeded, and is to be cancelled", ending, jobqueue.Success, jobqueue.Running, me, true, keep},
-		{"it failed for good, and is to be cancelled", ending, jobqueue.Failed, jobqueue.Running, me, true, keep},
-		{"it ended, and is gone", ending, jobqueue.Success, "", "", false, lose},
+		{"its end is not recorded", returned, jobqueue.Success, jobqueue.Running, me, false, keep},
+		{"its end was recorded, but the reply was lost", returned, jobqueue.Success, jobqueue.Success, me, false, recorded},
+		{"it was unclaimed, but the reply was lost", returned, jobqueue.Waiting, jobqueue.Waiting, "", false, recorded},
+		{"it is stuck, but the reply was lost", returned, jobqueue.Stuck, jobqueue.Stuck, me, false, recorded},
+		{"it was unclaimed, and another has it", returned, jobqueue.Waiting, jobqueue.Running, other, false, lose},
+		{"another has ended it", returned, jobqueue.Success, jobqueue.Success, other, false, lose},
+		{"it failed, and is to be cancelled", returned, jobqueue.Stuck, jobqueue.Running, me, true, turnCancel},
+		{"it is to be unclaimed, and to be cancelled", returned, jobqueue.Waiting, jobqueue.Running, me, true, turnCancel},
+		{"it succeeded, and is to be cancelled", returned, jobqueue.Success, jobqueue.Running, me, true, keep},
+		{"it failed for good, and is to be cancelled", returned, jobqueue.Failed, jobqueue.Running, me, true, keep},
+		{"it ended, and is gone", returned, jobqueue.Success, "", "", false, lose},
 
 		{"it was lost before", lost, "", jobqueue.Running, other, false, keep},
 		{"it was lost, and came back", lost, "", jobqueue.Running, me, true, keep},

@@ -83,7 +83,7 @@ func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
 			t.Fatal(err)
 		}
 		q.age(jid, time.Minute)
-		q.takeBack(jid)
+		q.rescue(jid)
 		if job := q.get(jid); job.State != jobqueue.Cancelled {
 			t.Errorf("%+v", job)
 		}

@@ -28,18 +28,18 @@ const (
 
 // claims holds what one claim leaves for the next.
 type claims struct {
-	tasks     []string
-	most      map[string]int // of tasks: how many jobs run at once, by their handlers
-	limited   bool           // the last claim left jobs that are beyond a limit
-	turn      jobdb.Turn
-	kinds     []jobdb.Kind // that wait, as the last claim found
-	kindsTo   time.Time    // until when to rely on that
-	recorded  time.Time    // when the group was
-	looks     int          // how many claims that find nothing to make; 0: none
-	at        time.Time    // not before
-	hold      time.Time    // the database refused all jobs of a claim: not before
-	refused   service.Backoff
-	replyLost bool // a claim may have got jobs, but its reply was lost
+	tasks         []string
+	most          map[string]int // of tasks: how many jobs run at once, by their handlers
+	limited       bool           // the last claim left jobs that are beyond a limit
+	turn          jobdb.Turn
+	kinds         []jobdb.Kind // that wait, as the last claim found
+	kindsUntil    time.Time    // until when to rely on that
+	groupRecorded time.Time    // when the group of the turn was
+	looks         int          // how many claims that find nothing to make; 0: none
+	at            time.Time    // not before
+	refusedUntil  time.Time    // the database refused all jobs of a claim: not before
+	refused       service.Backoff
+	replyLost     bool // a claim may have got jobs, but its reply was lost
 }
 
 func newClaims(handlers map[string]handler) claims {
@@ -53,7 +53,7 @@ func newClaims(handlers map[string]handler) claims {
 }
 
 // when is when to claim, if there is a reason.
-func (c *claims) when() (time.Time, bool) { return later(c.at, c.hold), c.looks > 0 }
+func (c *claims) when() (time.Time, bool) { return later(c.at, c.refusedUntil), c.looks > 0 }
 
 func (c *claims) due(now time.Time) bool {
 	at, planned := c.when()
@@ -61,7 +61,7 @@ func (c *claims) due(now time.Time) bool {
 }
 
 // allRefused delays claims, but no other work.
-func (c *claims) allRefused(now time.Time) { c.hold = now.Add(c.refused.Next()) }
+func (c *claims) allRefused(now time.Time) { c.refusedUntil = now.Add(c.refused.Next()) }
 
 // look plans this many claims, the first at once; they may find nothing.
 func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
@@ -72,35 +72,36 @@ func (c *claims) changed() {
 	c.look(2)
 }
 
-// ended says that a job has ended here, for which others may wait.
-func (c *claims) ended() {
+// freed says that a job has ended here, for which others may wait because of a limit.
+func (c *claims) freed() {
 	if c.limited {
 		c.look(1)
 	}
 }
 
-func (c *claims) request(cfg Config, limit int, now time.Time) jobdb.Claim {
+// compose returns the next claim.
+func (c *claims) compose(cfg Config, limit int, now time.Time) jobdb.Claim {
 	r := jobdb.Claim{
 		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
 		Turn: c.turn, High: cfg.High, Low: cfg.Low, Most: c.most,
 	}
-	if now.Before(c.kindsTo) {
+	if now.Before(c.kindsUntil) {
 		r.Kinds = c.kinds
 	}
-	if now.Sub(c.recorded) >= recordPause {
+	if now.Sub(c.groupRecorded) >= recordPause {
 		r.Name = service.WorkerName(cfg.Name)
 	}
 	return r
 }
 
-// answered takes in the result of a claim.
-func (c *claims) answered(r jobdb.Claim, result jobdb.Result, now time.Time) {
+// applyResult plans the claim after one with this result.
+func (c *claims) applyResult(r jobdb.Claim, result jobdb.Result, now time.Time) {
 	if r.Name != "" && result.Turn.Group != c.turn.Group {
-		c.recorded = now
+		c.groupRecorded = now
 	}
 	c.turn = result.Turn
 	if len(result.Claimed) > 0 {
-		c.hold = time.Time{}
+		c.refusedUntil = time.Time{}
 		c.refused.Reset()
 	}
 	if len(r.Only) > 0 {
@@ -108,7 +109,7 @@ func (c *claims) answered(r jobdb.Claim, result jobdb.Result, now time.Time) {
 	}
 	c.limited = result.Limited
 	if c.kinds = result.Kinds; len(r.Kinds) == 0 {
-		c.kindsTo = now.Add(kindsTime)
+		c.kindsUntil = now.Add(kindsTime)
 	}
 	switch {
 	case len(result.Chosen) == 0 && result.Limited:

@@ -46,6 +46,6 @@ func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
 	close(release)
 	e.awaitEnd(jid, jobqueue.Success)
 	if n := e.count(kind(executor.EventInterrupted)); n != 1 || q.get(jid).Interrupts != 0 {
-		t.Errorf("%d jobs taken back, want that of the other worker", n)
+		t.Errorf("%d jobs rescued, want that of the other worker", n)
 	}
 }

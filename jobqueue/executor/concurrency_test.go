@@ -132,7 +132,7 @@ func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
 	}
 }
 
-// Running jobs count until their worker's lease is taken back, whoever had them; and a
+// Running jobs count until they are rescued, whoever had them; and a
 // new limit counts from then on.
 func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {

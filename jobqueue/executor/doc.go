@@ -15,19 +15,22 @@
 // loop calls their handlers, as many at a time as the pool has places. While jobs are
 // shorter than an exchange with the database, claims take more than that (see [prefetch]).
 // So the job log has a line "attempt N begins" for every call of a handler, and one more for a job
-// that went back before its handler was called. (A job that somebody has asked to cancel is
-// cancelled instead.)
-// If the reply to a claim is lost, its jobs return to waiting. Every transition is an
-// UPDATE with the state and the worker in its WHERE, so a worker that has lost a job
-// cannot change it.
+// that was unclaimed before its handler was called. (A job that somebody has asked to cancel is
+// cancelled instead.) Every transition is an UPDATE with the state and the worker in its WHERE, so a
+// worker that has lost a job cannot change it.
+//
+// Three words say how far the end is: the handler has returned; the end is recorded in the
+// database; the attempt is gone from memory. Two say how a job gets back to waiting: its own worker
+// unclaims it before it runs, as when the reply to a claim is lost; any executor rescues it from a
+// worker that has ended or whose lease has.
 //
 // # Leases
 //
-// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a
-// second later, the executor that notices first puts the job back to waiting and counts
-// an interruption. Jobs of a worker that is known to have ended go back at once. An executor that cannot renew its leases in time ends the contexts of
-// its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong to
-// other kinds of executors and are left alone.
+// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a second later, the
+// executor that notices first rescues the job and counts an interruption. Jobs of a worker that is
+// known to have ended are rescued at once. An executor that cannot renew its leases in time ends
+// the contexts of its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong
+// to other kinds of executors and are left alone.
 //
 // # Jobs that the database refuses
 //

@@ -76,7 +76,7 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 }
 
 // The beginning is committed, but the answer is lost, and then the executor is
-// stopped: the handler was never called, so the job goes back.
+// stopped: the handler was never called, so the job is unclaimed.
 func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		begun := make(chan string, 1)

@@ -37,13 +37,13 @@ func (q *fixture) inState(state jobqueue.State) string {
 
 func TestEveryTransitionIsFenced(t *testing.T) {
 	transitions := map[string]struct{ from, to jobqueue.State }{
-		"return":    {jobqueue.Scheduled, jobqueue.Waiting},
-		"succeed":   {jobqueue.Running, jobqueue.Success},
-		"fail":      {jobqueue.Running, jobqueue.Failed},
-		"cancel":    {jobqueue.Running, jobqueue.Cancelled},
-		"stick":     {jobqueue.Running, jobqueue.Stuck},
-		"release":   {jobqueue.Running, jobqueue.Waiting},
-		"take back": {jobqueue.Running, jobqueue.Waiting},
+		"return":  {jobqueue.Scheduled, jobqueue.Waiting},
+		"succeed": {jobqueue.Running, jobqueue.Success},
+		"fail":    {jobqueue.Running, jobqueue.Failed},
+		"cancel":  {jobqueue.Running, jobqueue.Cancelled},
+		"stick":   {jobqueue.Running, jobqueue.Stuck},
+		"release": {jobqueue.Running, jobqueue.Waiting},
+		"rescue":  {jobqueue.Running, jobqueue.Waiting},
 	}
 	thefts := map[string]string{
 		"another worker has it":   "UPDATE job SET worker = 'other/1' WHERE jid = '%s'",
@@ -58,7 +58,7 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		tr := transitions[name]
 		line := jobdb.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
 		by := jobdb.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []jobdb.Line{line}}
-		if name == "take back" {
+		if name == "rescue" {
 			by.Lease = time.Minute
 		}
 		return jobdb.Request{Worker: "other/2", Transitions: []jobdb.Transition{by}}
@@ -66,7 +66,7 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for name, tr := range transitions {
 			jid := q.inState(tr.from)
-			if name == "take back" {
+			if name == "rescue" {
 				q.age(jid, time.Hour)
 			}
 			if _, err := q.store.Sync(q.ctx, request(name, jid)); err != nil {
@@ -79,7 +79,7 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 			q.sql("DELETE FROM job WHERE jid = '%s'", jid)
 			for theft, statement := range thefts {
 				jid := q.inState(tr.from)
-				if name == "take back" {
+				if name == "rescue" {
 					q.age(jid, time.Hour)
 				}
 				q.sql(statement, jid)

@@ -13,9 +13,9 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
-// flight holds the jobs in flight: it begins them, renews their leases, and lets go of
-// them when their end is recorded or another worker has them. It is part of the loop,
-// which writes what they have to say.
+// flight holds the jobs in flight: it begins them, renews their leases, and forgets them when
+// their end is recorded or another worker has them. It is part of the loop, which writes what
+// they have to say.
 type flight struct {
 	attempts
 	e        *Executor
@@ -26,51 +26,51 @@ type flight struct {
 	places   chan struct{} // holds one for each handler that runs
 }
 
-// begin calls the handler of a job. The claim, of that round, began at the time
-// claimed, from which the lease counts.
-func (f *flight) begin(job jobqueue.Job, round int, claimed time.Time) {
+// begin calls the handler of a job. The claim of that number was sent at the time asked, from
+// which the lease counts.
+func (f *flight) begin(job jobqueue.Job, claim int, asked time.Time) {
 	if old := f.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: claimed, round: round}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: asked, claim: claim}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.
-	a.lease = time.AfterFunc(time.Until(claimed.Add(f.e.cfg.Lease)), func() {
+	a.lease = time.AfterFunc(time.Until(asked.Add(f.e.cfg.Lease)), func() {
 		if context.Cause(a.ctx) == nil {
 			f.e.observer.Lost(a.job)
 			a.cancel(jobqueue.ErrLeaseLost)
 		}
 	})
 	f.byJID[job.JID] = a
-	f.agenda.sooner(renew, claimed.Add(f.e.cfg.Heartbeat))
-	f.agenda.sooner(lookCancels, claimed.Add(cancelInterval))
+	f.agenda.sooner(renewLeases, asked.Add(f.e.cfg.Heartbeat))
+	f.agenda.sooner(lookForCancels, asked.Add(cancelInterval))
 	f.e.observer.Begun(job)
 	go a.run(f, handler)
 }
 
-// returned decides what follows for a job after its handler has returned.
-func (f *flight) returned(e ended) {
-	a := e.attempt
+// handlerReturned decides what becomes of a job whose handler has returned.
+func (f *flight) handlerReturned(r handlerReturn) {
+	a := r.attempt
 	if a.phase == lost {
-		f.drop(a)
+		f.forget(a)
 		return
 	}
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
-	if a.ends.Load() && e.Err == nil {
-		e.Err = errNotCommitted // unless the database says that it has succeeded
+	if a.calledComplete.Load() && r.Err == nil {
+		r.Err = errNotCommitted // unless the database says that it has succeeded
 	}
-	a.err = e.Err
-	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
-	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
-	a.phase = ending
+	a.err = r.Err
+	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, r.Returned, rand.Float64())
+	a.end.Worker, a.end.Traceparent = f.e.worker, r.traceparent
+	a.phase = returned
 	crashpoint.At("executor/end-decided")
 }
 
-// apply updates an attempt by the status of its job in the database.
-func (f *flight) apply(a *attempt, s jobdb.JobStatus) step {
+// applyStatus updates an attempt by the status of its job in the database.
+func (f *flight) applyStatus(a *attempt, s jobdb.JobStatus) step {
 	what := a.after(s, f.e.worker)
 	switch what {
 	case keep:
@@ -78,26 +78,26 @@ func (f *flight) apply(a *attempt, s jobdb.JobStatus) step {
 		a.cancel(jobqueue.ErrCancelled)
 	case turnCancel:
 		a.end.To, a.end.Interrupted = jobqueue.Cancelled, false
-	case settle:
-		if a.ends.Load() && s.State == jobqueue.Success {
+	case recorded:
+		if a.calledComplete.Load() && s.State == jobqueue.Success {
 			a.end.To, a.err = jobqueue.Success, nil
 		}
-		f.settle(a)
+		f.recorded(a)
 	case lose:
 		f.lose(a)
 	}
 	return what
 }
 
-// settle lets go of a job whose end is recorded.
-func (f *flight) settle(a *attempt) {
-	f.drop(a)
+// recorded forgets a job whose end is recorded.
+func (f *flight) recorded(a *attempt) {
+	f.forget(a)
 	f.aside.Release(a.job.JID)
 	if a.end.To == jobqueue.Stuck && !f.closed {
-		f.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
+		f.agenda.sooner(rescueOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
 	if len(f.byJID) == 0 && f.e.cfg.PollInterval > f.e.cfg.Lease && !f.closed {
-		f.agenda.sooner(lookOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
+		f.agenda.sooner(rescueOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
 	}
 	f.e.observer.Ended(a.job, f.e.cfg.policy().Limited(a.limits).Attempts(), a.end.To, time.Since(a.began), a.err)
 }
@@ -106,7 +106,7 @@ func (f *flight) settle(a *attempt) {
 // returned.
 func (f *flight) lose(a *attempt) {
 	a.cancel(jobqueue.ErrLeaseLost)
-	f.drop(a)
+	f.forget(a)
 	f.aside.Release(a.job.JID)
 	if a.phase == running {
 		f.lost[a] = true
@@ -121,7 +121,7 @@ func (f *flight) ready() []item {
 	var items []item
 	for _, jid := range f.jids() {
 		if a := f.byJID[jid]; a.unwritten() && !f.aside.hasReport(jid) {
-			items = append(items, item{jid: jid, attempt: a})
+			items = append(items, reportOf(a))
 		}
 	}
 	return items
@@ -145,8 +145,8 @@ func (as *attempts) jids() []string { return slices.Sorted(maps.Keys(as.byJID)) 
 
 func (as *attempts) count() int { return len(as.byJID) + len(as.lost) }
 
-// drop forgets an attempt.
-func (as *attempts) drop(a *attempt) {
+// forget takes an attempt out of memory.
+func (as *attempts) forget(a *attempt) {
 	if as.byJID[a.job.JID] == a {
 		delete(as.byJID, a.job.JID)
 	}
@@ -186,9 +186,9 @@ func (as *attempts) all(yield func(*attempt) bool) {
 	}
 }
 
-// wrote drops what a request has written. It returns the attempts that have
-// nothing else to write for now.
-func (as *attempts) wrote(q jobdb.Request) (done []*attempt) {
+// dropWritten drops what a request has written. It returns the running attempts among those that
+// it wrote of.
+func (as *attempts) dropWritten(q jobdb.Request) (done []*attempt) {
 	lines, percent := map[string]int{}, map[string]int{}
 	for _, line := range q.Lines {
 		lines[line.JID]++
@@ -206,7 +206,7 @@ func (as *attempts) wrote(q jobdb.Request) (done []*attempt) {
 		if !some {
 			wrote = -1
 		}
-		if a.written(n, wrote); a.phase == running {
+		if a.dropWritten(n, wrote); a.phase == running {
 			done = append(done, a)
 		}
 	}

@@ -10,7 +10,7 @@ type inbox struct {
 	signal func() // wakes the loop
 
 	mu       sync.Mutex
-	returned []ended
+	returned []handlerReturn
 	expected int // handlers of which only the last is worth waking up for
 	unread   map[*attempt]bool
 	since    time.Time // when the first of unread was reported; zero: none
@@ -28,9 +28,9 @@ func (b *inbox) look() {
 	b.signal()
 }
 
-func (b *inbox) ended(e ended) {
+func (b *inbox) handlerReturned(r handlerReturn) {
 	b.mu.Lock()
-	b.returned = append(b.returned, e)
+	b.returned = append(b.returned, r)
 	b.expected--
 	wake := b.expected <= 0
 	b.mu.Unlock()
@@ -39,7 +39,7 @@ func (b *inbox) ended(e ended) {
 	}
 }
 
-// expect lets n jobs end before the loop is woken. If fewer end, the loop opens the
+// expect lets n handlers return before the loop is woken. If fewer return, the loop opens the
 // inbox when its own wait is over.
 func (b *inbox) expect(n int) {
 	b.mu.Lock()
@@ -68,7 +68,7 @@ func (b *inbox) logged(a *attempt, urgent bool) {
 
 // messages are the contents of the inbox.
 type messages struct {
-	returned []ended
+	returned []handlerReturn
 	logged   map[*attempt]bool // whose logs to fetch now
 	logsAt   time.Time         // when to fetch logs; zero: there are none
 	changed  bool

@@ -215,7 +215,7 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 		e, runs := q.healthy(executor.Config{Heartbeat: 100 * time.Millisecond, PollInterval: 300 * time.Millisecond})
 		for _, jid := range good {
 			e.awaitEnd(jid, jobqueue.Success)
-			receive(q, runs, "a job that was taken back")
+			receive(q, runs, "a job that was rescued")
 		}
 		q.punctual(runs)
 		for _, jid := range bad {

@@ -12,27 +12,27 @@ import (
 const logPatience = 200 * time.Millisecond
 
 // loop is what the executor's one goroutine owns. It syncs with the database in
-// one request at a time, and waits for its answer for 50 ms at most: see lanes.
+// one request at a time, and waits for its answer for 50 ms at most: see exchange.go.
 type loop struct {
-	e        *Executor
-	hard     context.Context // ends when Stop gives up
-	flight   flight
-	agenda   agenda
-	claims   claims
-	gather   gather
-	aside    aside
-	lanes    lanes
-	recovery recovery
-	trouble  service.Backoff // of the database
-	why      error           // of the trouble; nil: there is none
-	hurried  bool            // a shutdown has no grace time
+	e           *Executor
+	hard        context.Context // ends when Stop gives up
+	flight      flight
+	agenda      agenda
+	claims      claims
+	reportDelay reportDelay
+	aside       aside
+	lanes       lanes
+	rescues     rescues
+	trouble     service.Backoff // of the database
+	why         error           // of the trouble; nil: there is none
+	hurried     bool            // a shutdown has no grace time
 }
 
 func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
 		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(e.store),
-		recovery: recovery{trouble: patience}, trouble: patience,
+		rescues: rescues{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
 		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
@@ -49,12 +49,12 @@ func (l *loop) run(soft context.Context) []string {
 	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
 		l.e.observer.Trouble(err, 0)
 	}
-	l.agenda.set(lookOverdue, time.Now())
+	l.agenda.set(rescueOverdue, time.Now())
 	stop := soft.Done()
 	for {
 		l.readInbox(time.Now())
-		if l.agenda.due(putBack, time.Now()) {
-			l.flight.putBack(time.Now())
+		if l.agenda.due(unclaimWaiting, time.Now()) {
+			l.flight.unclaimWaiting(time.Now())
 		}
 		if l.hard.Err() == nil {
 			l.work(time.Now())
@@ -66,7 +66,7 @@ func (l *loop) run(soft context.Context) []string {
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
 		answers := l.lanes.answers
 		if l.agenda.down() {
-			answers = nil // they are taken in with the reports, later
+			answers = nil // the next sync handles them
 		}
 		select {
 		case <-l.e.life.Woken():
@@ -86,7 +86,7 @@ func (l *loop) run(soft context.Context) []string {
 // readInbox handles what the handlers and the watcher have reported.
 func (l *loop) readInbox(now time.Time) {
 	m := l.e.inbox.open(now, logPatience)
-	l.agenda.set(readLogs, m.logsAt)
+	l.agenda.set(wakeForLogs, m.logsAt)
 	for a := range m.logged {
 		if a.phase == lost {
 			a.log.Fetch() // and drop it
@@ -94,35 +94,35 @@ func (l *loop) readInbox(now time.Time) {
 			a.fetch(false)
 		}
 	}
-	for _, e := range m.returned {
-		l.gather.ended(e.attempt.round)
-		l.claims.ended()
-		l.flight.returned(e)
+	for _, r := range m.returned {
+		l.reportDelay.returned(r.attempt.claim)
+		l.claims.freed()
+		l.flight.handlerReturned(r)
 	}
 	if m.changed {
 		l.claims.changed()
-		l.aside.hurry(now)
-		l.agenda.sooner(lookCancels, now.Add(cancelPause))
-		l.agenda.sooner(lookEnded, now.Add(endedLook))
+		l.aside.queueChanged(now)
+		l.agenda.sooner(lookForCancels, now.Add(cancelPause))
+		l.agenda.sooner(rescueFromEnded, now.Add(endedLook))
 		if !l.flight.closed {
-			l.agenda.sooner(lookOverdue, now.Add(l.e.cfg.Lease)) // others may have what there is now
+			l.agenda.sooner(rescueOverdue, now.Add(l.e.cfg.Lease)) // others may have what there is now
 		}
 	}
 }
 
 // work does what is due in the database.
 func (l *loop) work(now time.Time) {
-	l.agenda.set(report, now) // handlers may have returned since the plan
+	l.agenda.set(syncReports, now) // handlers may have returned since the plan
 	for _, task := range []struct {
 		duty duty
 		do   func(time.Time) error
 	}{
-		{renew, l.flight.renew},
-		{lookEnded, l.lookEnded},
-		{lookOverdue, l.lookOverdue},
-		{lookCancels, l.flight.lookCancels},
+		{renewLeases, l.flight.renewLeases},
+		{rescueFromEnded, l.rescueFromEnded},
+		{rescueOverdue, l.rescueOverdue},
+		{lookForCancels, l.flight.lookForCancels},
 		{retryAlone, l.retryAlone},
-		{report, l.sync},
+		{syncReports, l.sync},
 	} {
 		if !l.agenda.due(task.duty, now) {
 			continue
@@ -150,24 +150,24 @@ func (l *loop) work(now time.Time) {
 
 // plan sets the times that follow from the jobs in flight.
 func (l *loop) plan(now time.Time) {
-	l.agenda.clear(report)
-	l.agenda.clear(claim)
+	l.agenda.clear(syncReports)
+	l.agenda.clear(wakeToClaim)
 	if len(l.flight.ready()) > 0 || l.claims.replyLost && l.lanes.claims == 0 {
-		l.agenda.set(report, now)
+		l.agenda.set(syncReports, now)
 	}
 	if at, planned := l.claims.when(); planned && l.flight.room() > 0 && l.lanes.mayClaim(&l.claims) {
-		l.agenda.set(claim, later(now, at))
+		l.agenda.set(wakeToClaim, later(now, at))
 	}
-	if l.gather.waits(now) {
-		l.agenda.set(report, l.gather.until)
-		l.agenda.notBefore(claim, l.gather.until)
-	} else if l.gather.fresh > 1 {
+	if l.reportDelay.waits(now) {
+		l.agenda.set(syncReports, l.reportDelay.until)
+		l.agenda.notBefore(wakeToClaim, l.reportDelay.until)
+	} else if l.reportDelay.running > 1 {
 		l.e.inbox.expect(0) // each end wakes the loop from now on
 	}
 	l.agenda.set(retryAlone, l.aside.Next(alone(l.flight.room())...))
 	if len(l.flight.byJID) == 0 {
-		l.agenda.clear(renew)
-		l.agenda.clear(lookCancels)
+		l.agenda.clear(renewLeases)
+		l.agenda.clear(lookForCancels)
 	}
 	l.flight.planGiveUp(now)
 }

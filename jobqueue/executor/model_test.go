@@ -28,8 +28,8 @@ type jobFence string
 const (
 	workerCheck  jobFence = "a transition names the worker"
 	stateCheck   jobFence = "a transition names the state"
-	leaseCheck   jobFence = "a job is taken back only if its heartbeat is still older than the lease"
-	beatCheck    jobFence = "a job of a worker that has ended is taken back only if its heartbeat is still that"
+	leaseCheck   jobFence = "a job is rescued only if its heartbeat is still older than the lease"
+	beatCheck    jobFence = "a job of a worker that has ended is rescued only if its heartbeat is still that"
 	claimCheck   jobFence = "a claim takes waiting jobs only"
 	attemptCheck jobFence = "a worker forgets its older attempt at a job that it claims again"
 )

@@ -59,7 +59,7 @@ func (w *jobWorld) process(p int, add func(string, func(*jobWorld, *executor))) 
 		}
 	}
 	if x.replyLost {
-		add("gives back jobs of a claim whose reply was lost", func(w *jobWorld, x *executor) {
+		add("unclaims jobs of a claim whose reply was lost", func(w *jobWorld, x *executor) {
 			x.replyLost = false
 			if j := &w.job; j.State == jobqueue.Running && j.Worker == me && j.Cancel.IsZero() && x.current() == nil {
 				j.State, j.Worker, j.Heartbeat = jobqueue.Waiting, "", noTime
@@ -67,7 +67,7 @@ func (w *jobWorld) process(p int, add func(string, func(*jobWorld, *executor))) 
 		})
 	}
 	w.handlers(x, me, add)
-	w.takeBack(x, me, add)
+	w.rescue(x, me, add)
 }
 
 var noTime = jobqueue.Job{}.Heartbeat
@@ -104,7 +104,7 @@ func (w *jobWorld) takenAway(seen *jobqueue.Job) {
 	}
 }
 
-// apply does in the model what flight.apply does in the executor. It cancels the context of a
+// apply does in the model what flight.applyStatus does in the executor. It cancels the context of a
 // handler that runs; the handler returns later, by an action of its own.
 func (x *executor) apply(a *try, what step) {
 	switch what {
@@ -117,7 +117,7 @@ func (x *executor) apply(a *try, what step) {
 			a.cause = jobqueue.ErrLeaseLost
 		}
 		a.phase = lost
-	case settle:
+	case recorded:
 		a.phase, a.handler = lost, false
 	}
 	x.tries = slices.DeleteFunc(x.tries, func(t try) bool { return t.phase == lost && !t.handler })
@@ -140,7 +140,7 @@ func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWo
 	a := x.current()
 	if w.out == attemptCheck { // each attempt writes for itself
 		for n := range x.tries {
-			if x.tries[n].phase == ending {
+			if x.tries[n].phase == returned {
 				a = &x.tries[n]
 			}
 		}
@@ -153,7 +153,7 @@ func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWo
 		return &x.tries[slices.IndexFunc(x.tries, func(t try) bool { return t.n == which })]
 	}
 	add("renews its lease", func(w *jobWorld, x *executor) { w.beat(x, find(x), me) })
-	if a.phase == ending {
+	if a.phase == returned {
 		add(fmt.Sprintf("records the end of attempt %d: %s", a.n, a.end.To), func(w *jobWorld, x *executor) { w.write(x, find(x), me, false) })
 		if w.steps.lost > 0 {
 			add(fmt.Sprintf("records the end of attempt %d: %s, and does not hear of it", a.n, a.end.To), func(w *jobWorld, x *executor) {
@@ -164,7 +164,7 @@ func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWo
 	}
 }
 
-// returned is flight.returned.
+// returned is flight.handlerReturned.
 func (x *executor) returned(n int, err error, me string) {
 	a := &x.tries[n]
 	if a.handler = false; a.phase == lost {
@@ -172,7 +172,7 @@ func (x *executor) returned(n int, err error, me string) {
 		return
 	}
 	a.end = policy.Decide(a.job, outcome.Returned{Err: err, Cause: a.cause}, 0.5)
-	a.end.Worker, a.phase = me, ending
+	a.end.Worker, a.phase = me, returned
 }
 
 // beat is Beat: it renews the heartbeat of a job that is ours, and says what it found.
@@ -195,7 +195,7 @@ func (w *jobWorld) write(x *executor, a *try, me string, replyLost bool) {
 			w.broken = fmt.Sprintf("%s: attempt %d, while attempt %d runs", ruleOurs, a.n, w.n)
 		}
 		if !replyLost {
-			x.apply(a, settle)
+			x.apply(a, recorded)
 		}
 	} else if !replyLost {
 		x.apply(a, a.after(w.status(), me))
@@ -209,13 +209,13 @@ func (w *jobWorld) begun(n int) bool {
 	})
 }
 
-// takeBack adds the look for jobs whose lease or whose worker has ended, and what follows.
-func (w *jobWorld) takeBack(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
+// rescue adds the look for jobs whose lease or whose worker has ended, and what follows.
+func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
 	if x.suspect != nil {
-		add("takes the job back", func(w *jobWorld, x *executor) {
+		add("rescues the job", func(w *jobWorld, x *executor) {
 			t := policy.Abandoned(*x.suspect)
 			if x.left {
-				t = policy.Left(*x.suspect)
+				t = policy.WorkerEnded(*x.suspect)
 			}
 			before := cloneJobWorld(w)
 			if w.transition(t) {

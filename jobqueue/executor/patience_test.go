@@ -15,8 +15,8 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 	t.Parallel()
 	a := &attempt{}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	if !a.place.withdraw() { // the loop, which is about to cancel
-		t.Fatal("the attempt has no place to withdraw it from")
+	if !a.admission.withdraw() { // the loop, which is about to cancel
+		t.Fatal("the attempt cannot be withdrawn")
 	}
 	entered := make(chan bool)
 	go func() { entered <- a.enter(make(chan struct{}, 1)) }()

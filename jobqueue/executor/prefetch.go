@@ -15,15 +15,15 @@ const (
 	prefetchPools  = 9
 	// prefetchShort is how soon a pool of jobs has to end for claims to take more than it has
 	// room for.
-	prefetchShort = 2 * maxGather
+	prefetchShort = 2 * maxReportDelay
 	// prefetchPatience is how long a job that was prefetched waits for a place in the
-	// pool. Then it goes back to the queue, for others to run.
+	// pool. Then it is unclaimed, for others to run.
 	prefetchPatience = 100 * time.Millisecond
 )
 
 // prefetch decides how many jobs claims take beyond the pool. They wait here for a place
 // in it, so that the pool does not wait for the database between short jobs. It is 0
-// unless jobs end faster than the database exchanges them.
+// unless jobs are shorter than an exchange with the database.
 type prefetch struct {
 	extra int
 	pool  int
@@ -35,20 +35,20 @@ func newPrefetch(pool int) prefetch {
 	return prefetch{pool: pool, most: max(0, min(prefetchPools*pool, mostPrefetched-pool))}
 }
 
-// claimed is what a claim found.
-type claimed struct {
-	full    bool      // it got as many jobs as it asked for
-	short   bool      // most jobs of the claim before had ended
-	running int       // handlers that run
-	waiting int       // jobs that still wait for a place
-	asked   time.Time // when the claim was sent
+// claimOutcome is what a claim found.
+type claimOutcome struct {
+	full         bool      // it got as many jobs as it asked for
+	mostReturned bool      // most handlers of the claim before had returned
+	running      int       // handlers that run
+	waiting      int       // jobs that still wait for a place
+	asked        time.Time // when the claim was sent
 }
 
 // adapt doubles the prefetch when one full claim follows another at once and half of the
 // pool is idle: then the pool waits for the database. It halves it when jobs pile up.
-func (p *prefetch) adapt(c claimed, now time.Time) {
+func (p *prefetch) adapt(c claimOutcome, now time.Time) {
 	switch soon := !p.full.IsZero() && c.asked.Sub(p.full) <= prefetchShort; {
-	case c.full && soon && c.short && c.running <= p.pool/2:
+	case c.full && soon && c.mostReturned && c.running <= p.pool/2:
 		p.extra = min(max(2*p.extra, p.pool), p.most)
 	case c.waiting > p.pool:
 		p.extra /= 2
@@ -58,31 +58,31 @@ func (p *prefetch) adapt(c claimed, now time.Time) {
 	}
 }
 
-// putBack says that jobs that were prefetched had to go back.
-func (p *prefetch) putBack() { p.extra = 0 }
+// reset ends the prefetch, since jobs were unclaimed.
+func (p *prefetch) reset() { p.extra = 0 }
 
-// place is where an attempt is between its claim and its handler. The goroutine of the
+// admission decides whether an attempt goes on from its claim to its handler. The goroutine of the
 // attempt admits it, the loop withdraws it; whoever comes first wins.
-type place struct{ state atomic.Int32 }
+type admission struct{ state atomic.Int32 }
 
 const (
 	admitted  = 1
 	withdrawn = 2
 )
 
-func (p *place) admit() bool    { return p.state.CompareAndSwap(0, admitted) }
-func (p *place) withdraw() bool { return p.state.CompareAndSwap(0, withdrawn) }
-func (p *place) waits() bool    { return p.state.Load() == 0 }
+func (p *admission) admit() bool    { return p.state.CompareAndSwap(0, admitted) }
+func (p *admission) withdraw() bool { return p.state.CompareAndSwap(0, withdrawn) }
+func (p *admission) waits() bool    { return p.state.Load() == 0 }
 
-// enter waits for a place in the pool. It returns false if the attempt has ended before
-// it began.
+// enter waits for a place in the pool. It returns false if the attempt was cancelled or withdrawn
+// before.
 func (a *attempt) enter(places chan struct{}) bool {
 	select {
 	case <-a.ctx.Done():
 		return false
 	case places <- struct{}{}:
 	}
-	if a.ctx.Err() == nil && a.place.admit() {
+	if a.ctx.Err() == nil && a.admission.admit() {
 		return true
 	}
 	<-places
@@ -93,18 +93,18 @@ func (a *attempt) enter(places chan struct{}) bool {
 // waiting counts the attempts that wait for a place in the pool.
 func (as *attempts) waiting() (n int) {
 	for _, a := range as.byJID {
-		if a.phase == running && a.place.waits() {
+		if a.phase == running && a.admission.waits() {
 			n++
 		}
 	}
 	return n
 }
 
-// withdraw ends the attempts that have waited for a place since a time or longer. Their
-// jobs go back to the queue.
+// withdraw cancels the attempts that have waited for a place since a time or longer. Their jobs
+// are to be unclaimed.
 func (as *attempts) withdraw(since time.Time, cause error) (n int) {
 	for _, a := range as.byJID {
-		if a.phase == running && !a.arrived.After(since) && a.place.withdraw() {
+		if a.phase == running && !a.arrived.After(since) && a.admission.withdraw() {
 			a.cancel(cause)
 			n++
 		}
@@ -112,29 +112,29 @@ func (as *attempts) withdraw(since time.Time, cause error) (n int) {
 	return n
 }
 
-// putBack returns jobs that were prefetched and have waited too long.
-func (f *flight) putBack(now time.Time) {
-	f.agenda.clear(putBack)
+// unclaimWaiting has jobs wait in the queue again that were prefetched and have waited here too long.
+func (f *flight) unclaimWaiting(now time.Time) {
+	f.agenda.clear(unclaimWaiting)
 	if f.withdraw(now.Add(-prefetchPatience), outcome.ErrPoolBusy) > 0 {
-		f.prefetch.putBack()
+		f.prefetch.reset()
 	}
 	var next time.Time
 	for _, a := range f.byJID {
-		if a.phase == running && a.place.waits() && (next.IsZero() || a.arrived.Before(next)) {
+		if a.phase == running && a.admission.waits() && (next.IsZero() || a.arrived.Before(next)) {
 			next = a.arrived
 		}
 	}
 	if !next.IsZero() {
-		f.agenda.sooner(putBack, next.Add(prefetchPatience))
+		f.agenda.sooner(unclaimWaiting, next.Add(prefetchPatience))
 	}
 }
 
 // beginAll begins the jobs of a claim.
-func (f *flight) beginAll(jobs []jobqueue.Job, round int, claimed time.Time) {
+func (f *flight) beginAll(jobs []jobqueue.Job, claim int, asked time.Time) {
 	for _, job := range jobs {
-		f.begin(job, round, claimed)
+		f.begin(job, claim, asked)
 	}
 	if f.count() > f.pool {
-		f.agenda.sooner(putBack, time.Now().Add(prefetchPatience))
+		f.agenda.sooner(unclaimWaiting, time.Now().Add(prefetchPatience))
 	}
 }

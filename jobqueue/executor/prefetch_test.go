@@ -53,8 +53,8 @@ func (s *backlogStore) largest() (most int) {
 	return most
 }
 
-// putBack names the jobs that went back to waiting.
-func (s *backlogStore) putBack() map[string]bool {
+// unclaimed names the jobs that went back to waiting.
+func (s *backlogStore) unclaimed() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	back := map[string]bool{}
@@ -109,7 +109,7 @@ func runPrefetchingOn(t *testing.T, takes time.Duration, pool int, check func(a 
 func (a *prefetching) neverCalled(back map[string]bool) {
 	for jid := range back {
 		if _, called := a.called.Load(jid); called {
-			a.Errorf("job %s was put back, although its handler was called", jid)
+			a.Errorf("job %s was unclaimed, although its handler was called", jid)
 		}
 	}
 }
@@ -120,8 +120,8 @@ func TestShortJobsArePrefetched(t *testing.T) {
 		if n := a.largest(); n < 20 || n > 40 {
 			t.Errorf("the largest claim asked for %d jobs; want five to ten pools of 4", n)
 		}
-		if n := len(a.putBack()); n != 0 {
-			t.Errorf("%d short jobs were put back", n)
+		if n := len(a.unclaimed()); n != 0 {
+			t.Errorf("%d short jobs were unclaimed", n)
 		}
 		stop()
 	})
@@ -131,8 +131,8 @@ func TestShortJobsArePrefetched(t *testing.T) {
 func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
 	runPrefetchingOn(t, 300*time.Millisecond, 4, func(a *prefetching, stop func()) {
 		pass(10 * time.Second)
-		if n, back := a.largest(), len(a.putBack()); n < 20 || back != 0 {
-			t.Errorf("the largest claim asked for %d jobs, and %d were put back", n, back)
+		if n, back := a.largest(), len(a.unclaimed()); n < 20 || back != 0 {
+			t.Errorf("the largest claim asked for %d jobs, and %d were unclaimed", n, back)
 		}
 		stop()
 	})
@@ -143,15 +143,15 @@ func TestPrefetchedJobsGoBackIfThePoolStaysBusy(t *testing.T) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(200 * time.Millisecond)
-		back := a.putBack()
+		back := a.unclaimed()
 		if len(back) < 4 {
-			t.Errorf("%d jobs were put back", len(back))
+			t.Errorf("%d jobs were unclaimed", len(back))
 		}
 		a.neverCalled(back)
 		a.largest()
 		pass(time.Minute)
-		if n, more := a.largest(), len(a.putBack()); n != 0 || more != len(back) {
-			t.Errorf("while all places are taken, a claim asked for %d jobs, and %d more were put back", n, more-len(back))
+		if n, more := a.largest(), len(a.unclaimed()); n != 0 || more != len(back) {
+			t.Errorf("while all places are taken, a claim asked for %d jobs, and %d more were unclaimed", n, more-len(back))
 		}
 		stop()
 	})
@@ -165,8 +165,8 @@ func TestLongJobsAreNotPrefetched(t *testing.T) {
 				pass(2 * time.Second)
 				a.largest()
 				pass(time.Minute)
-				if n, back := a.largest(), len(a.putBack()); n == 0 || n > pool || back != 0 {
-					t.Errorf("with a pool of %d and jobs of %s a claim asked for %d jobs, and %d were put back", pool, length, n, back)
+				if n, back := a.largest(), len(a.unclaimed()); n == 0 || n > pool || back != 0 {
+					t.Errorf("with a pool of %d and jobs of %s a claim asked for %d jobs, and %d were unclaimed", pool, length, n, back)
 				}
 			}
 			stop()
@@ -182,9 +182,9 @@ func TestPrefetchedJobsGoBackAtOnceOnStop(t *testing.T) {
 		began := time.Now()
 		go stop()
 		pass(20 * time.Millisecond)
-		back := a.putBack()
+		back := a.unclaimed()
 		if len(back) < 4 {
-			t.Errorf("after %s of a stop, %d jobs were put back", time.Since(began), len(back))
+			t.Errorf("after %s of a stop, %d jobs were unclaimed", time.Since(began), len(back))
 		}
 		a.neverCalled(back)
 		pass(2 * time.Second)

@@ -20,9 +20,9 @@ func (q *fixture) age(jid string, by time.Duration) {
 	q.sql("UPDATE job SET heartbeat = %s WHERE jid = '%s'", utc(q.get(jid).Heartbeat.Add(-by)), jid)
 }
 
-// takeBack lets an executor without a handler for the job take it from its
+// rescue lets an executor without a handler for the job take it from its
 // worker.
-func (q *fixture) takeBack(jid string) {
+func (q *fixture) rescue(jid string) {
 	q.Helper()
 	e := q.run(executor.Config{MaxInterrupts: 2, Heartbeat: 10 * time.Millisecond}, map[string]jobqueue.Handler{"none": nothing})
 	e.await(1, "of an interruption", func(event executor.Event) bool {
@@ -143,7 +143,7 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 		jid := q.inState(jobqueue.Running)
 		for i := range 3 {
 			q.age(jid, time.Minute)
-			q.takeBack(jid)
+			q.rescue(jid)
 			job := q.get(jid)
 			if i == 2 {
 				if job.State != jobqueue.Failed || job.Interrupts != 3 || !strings.Contains(job.Result, "too often") {

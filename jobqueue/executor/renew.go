@@ -17,13 +17,13 @@ const (
 	cancelPause    = 100 * time.Millisecond
 )
 
-// renew renews the leases, and finds out which jobs were lost or cancelled.
-func (f *flight) renew(now time.Time) error {
+// renewLeases renews the leases, and finds out which jobs were lost or cancelled.
+func (f *flight) renewLeases(now time.Time) error {
 	jids := f.jids()
 	if len(jids) == 0 {
 		return nil
 	}
-	f.agenda.set(renew, now.Add(f.e.cfg.Heartbeat))
+	f.agenda.set(renewLeases, now.Add(f.e.cfg.Heartbeat))
 	err := f.beat(jids, false)
 	if err != nil && f.e.store.Judge(err) != isolate.Database {
 		found := isolate.Bisect(f.hard, jids, err, isolate.Search[string]{
@@ -39,13 +39,13 @@ func (f *flight) renew(now time.Time) error {
 		err = found.Err
 	}
 	if err != nil {
-		f.agenda.set(renew, now)
+		f.agenda.set(renewLeases, now)
 	}
 	return err
 }
 
 // beat renews the leases of some jobs. Rows that somebody has locked are retried
-// within the time of suspicion, in which others do not take the job yet.
+// within the time of suspicion, in which others do not rescue the job yet.
 func (f *flight) beat(jids []string, brief bool) error {
 	asked := time.Now()
 	list, err := f.e.store.Beat(f.hard, f.e.worker, jids, brief)
@@ -58,20 +58,20 @@ func (f *flight) beat(jids []string, brief bool) error {
 		if a == nil {
 			continue
 		}
-		if what := f.apply(a, s); what != lose && what != settle {
+		if what := f.applyStatus(a, s); what != lose && what != recorded {
 			a.renewed(asked, f.e.cfg.Lease)
 		}
 		if s.Locked {
-			f.agenda.sooner(renew, asked.Add(f.e.cfg.suspicion()/2))
+			f.agenda.sooner(renewLeases, asked.Add(f.e.cfg.suspicion()/2))
 		}
 		a.stale = false
 	}
 	return nil
 }
 
-// lookCancels ends the contexts of jobs that somebody asked to cancel.
-func (f *flight) lookCancels(now time.Time) error {
-	f.agenda.set(lookCancels, now.Add(cancelInterval))
+// lookForCancels ends the contexts of jobs that somebody asked to cancel.
+func (f *flight) lookForCancels(now time.Time) error {
+	f.agenda.set(lookForCancels, now.Add(cancelInterval))
 	jids, err := f.e.store.CancelRequests(f.hard, f.e.worker)
 	if err != nil {
 		return err

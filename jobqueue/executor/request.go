@@ -15,15 +15,23 @@ const (
 	maxSyncBytes = 4 * joblog.MaxBytes
 )
 
-// item is the part of a request about one job: the report of its attempt (log,
-// progress, end), its claim, or a transition of a job that is not in flight here.
+// item is the part of a request about one job: a report, a rescue, or a claim of that job.
 type item struct {
-	jid        string
-	attempt    *attempt
-	transition *jobdb.Transition
+	jid     string
+	attempt *attempt          // of a report
+	rescue  *jobdb.Transition // of a rescue
 }
 
-func (it item) isClaim() bool { return it.attempt == nil && it.transition == nil }
+// reportOf writes what an attempt has to say: log, progress, end.
+func reportOf(a *attempt) item { return item{jid: a.job.JID, attempt: a} }
+
+// rescueBy moves a job that is not in flight here.
+func rescueBy(t jobdb.Transition) item { return item{jid: t.JID, rescue: &t} }
+
+// claimOf claims a job alone, since its claim with others failed.
+func claimOf(jid string) item { return item{jid: jid} }
+
+func (it item) isClaim() bool { return it.attempt == nil && it.rescue == nil }
 
 // job is what is known of the item's job.
 func (it item) job() jobqueue.Job {
@@ -48,13 +56,13 @@ func fitting(items []item) int {
 	return len(items)
 }
 
-// request says what is to be done for the items.
-func request(worker string, items []item, now time.Time) jobdb.Request {
+// requestFor says what is to be done for the items.
+func requestFor(worker string, items []item, now time.Time) jobdb.Request {
 	q := jobdb.Request{Worker: worker}
 	for _, it := range items {
 		switch a := it.attempt; {
-		case it.transition != nil:
-			q.Transitions = append(q.Transitions, *it.transition)
+		case it.rescue != nil:
+			q.Transitions = append(q.Transitions, *it.rescue)
 		case a == nil:
 			q.Claim.Only = append(q.Claim.Only, it.jid)
 		default:
@@ -62,7 +70,7 @@ func request(worker string, items []item, now time.Time) jobdb.Request {
 				line.Age = now.Sub(line.At)
 				q.Lines = append(q.Lines, line.Line)
 			}
-			if a.phase == ending {
+			if a.phase == returned {
 				q.Transitions = append(q.Transitions, a.end)
 			} else if a.percent >= 0 {
 				q.Progress = append(q.Progress, jobdb.Progress{JID: it.jid, Percent: a.percent})

@@ -18,8 +18,8 @@ func (l *loop) shutDown(now time.Time) {
 	l.flight.closed = true
 	l.flight.withdraw(now, jobqueue.ErrShutdown)
 	l.e.observer.Stopping(l.flight.count())
-	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
-	l.agenda.clear(lookOverdue)
+	l.agenda.set(cancelRunning, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
+	l.agenda.clear(rescueOverdue)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
 		l.agenda.downUntil = now
 		l.trouble.Reset()
@@ -28,8 +28,8 @@ func (l *loop) shutDown(now time.Time) {
 
 // finished reports whether the loop may end.
 func (l *loop) finished(now time.Time) bool {
-	if l.agenda.due(endGrace, now) || l.hurried && l.agenda.planned(endGrace) {
-		l.agenda.clear(endGrace)
+	if l.agenda.due(cancelRunning, now) || l.hurried && l.agenda.planned(cancelRunning) {
+		l.agenda.clear(cancelRunning)
 		for a := range l.flight.all {
 			a.cancel(jobqueue.ErrShutdown)
 		}
@@ -44,7 +44,7 @@ func (f *flight) planGiveUp(now time.Time) {
 		return
 	}
 	if !f.onlyUnwritable() {
-		now = later(now, f.agenda.at[endGrace])
+		now = later(now, f.agenda.at[cancelRunning])
 	}
 	f.agenda.sooner(giveUp, now.Add(min(giveUpAfter, f.e.cfg.Lease)))
 }
@@ -53,7 +53,7 @@ func (f *flight) planGiveUp(now time.Time) {
 // none of the ends.
 func (f *flight) onlyUnwritable() bool {
 	for a := range f.all {
-		if a.phase != ending || !f.agenda.down() && !f.aside.hasReport(a.job.JID) {
+		if a.phase != returned || !f.agenda.down() && !f.aside.hasReport(a.job.JID) {
 			return false
 		}
 	}
@@ -74,7 +74,7 @@ func (f *flight) leave(down error) []string {
 
 func whyLeft(a *attempt, down error) string {
 	switch {
-	case a.phase != ending:
+	case a.phase != returned:
 		return "its handler still runs"
 	case a.why != nil:
 		return "its end cannot be recorded: " + a.why.Error()

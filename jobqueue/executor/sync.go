@@ -10,142 +10,42 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// sync writes the reports of attempts, and claims jobs.
+// sync sends the reports of attempts, and a claim if there is room for jobs.
 func (l *loop) sync(now time.Time) error {
-	if err := l.absorb(); err != nil || l.gather.waits(now) {
+	if err := l.handleArrived(); err != nil || l.reportDelay.waits(now) {
 		return err
 	}
-	if err := l.giveBack(); err != nil {
+	if err := l.unclaimUnanswered(); err != nil {
 		return err
 	}
-	l.lanes.round++
-	l.lanes.fresh = 0
+	l.lanes.newest++
+	l.lanes.ofNewest = 0
 	items := l.flight.ready()
 	items = items[:fitting(items)]
-	if i := slices.IndexFunc(items, l.lanes.suspect); i >= 0 {
+	if i := slices.IndexFunc(items, l.lanes.isMaybeSlow); i >= 0 {
 		items = items[i : i+1]
 	}
 	var c jobdb.Claim
 	if room := l.flight.room(); room > 0 && l.claims.due(now) && l.lanes.mayClaim(&l.claims) {
-		c = l.claims.request(l.e.cfg, room, now)
+		c = l.claims.compose(l.e.cfg, room, now)
 		c.Except = l.aside.Keys(claiming)
 		if l.lanes.claims > 0 {
 			c.Name = "" // another request writes the group
 		}
 	}
 	if !l.lanes.apart(items, c, l.claims.limited, l.e.cfg.Hooks != nil) {
-		l.begin(items, c, now)
-		return l.await()
+		l.sendAsync(items, c, now)
+		return l.awaitAnswers()
 	}
-	l.begin(items, jobdb.Claim{}, now)
-	l.begin(nil, c, now)
-	err := l.await()
-	l.claims.ended() // the claim may not have seen that the jobs have
+	l.sendAsync(items, jobdb.Claim{}, now)
+	l.sendAsync(nil, c, now)
+	err := l.awaitAnswers()
+	l.claims.freed() // the claim may not have seen that the jobs of the reports have ended
 	return err
 }
 
-// deliver syncs items and a claim. If that fails and a job may be to blame, it syncs
-// the other jobs and sets that one aside.
-func (l *loop) deliver(items []item, c jobdb.Claim, now time.Time) error {
-	q := request(l.e.worker, items, now)
-	q.Claim = c
-	chosen, err := l.send(q)
-	return l.delivered(items, c, chosen, err, now)
-}
-
-// delivered goes on after items and a claim were sent, and a claim has chosen jobs.
-func (l *loop) delivered(items []item, c jobdb.Claim, chosen []string, err error, now time.Time) error {
-	if err == nil {
-		return nil
-	}
-	if l.e.store.Judge(err) == isolate.Database {
-		return err
-	}
-	if c.Limit > 0 && len(chosen) == 0 { // either an item failed, or the claim before it chose a job
-		if len(items) == 0 {
-			return err
-		}
-		if err := l.deliver(items, jobdb.Claim{}, now); err != nil {
-			return err
-		}
-		return l.deliver(nil, c, now)
-	}
-	for _, jid := range chosen {
-		items = append(items, item{jid: jid})
-	}
-	return l.isolate(items, err)
-}
-
-// send carries out a request and applies the result. If it fails, chosen are the
-// jobs that it tried to claim.
-func (l *loop) send(q jobdb.Request) (chosen []string, err error) {
-	if only := q.Claim.Only; len(only) > 0 {
-		q.Claim = l.claims.request(l.e.cfg, len(only), time.Now())
-		q.Claim.Only = only
-	}
-	if q.Empty() {
-		return nil, nil
-	}
-	return l.apply(l.ask(q))
-}
-
-// answer is what the database says to a request.
-type answer struct {
-	to     jobdb.Request
-	items  []item // that it reports; nil: nobody waits in a lane
-	round  int
-	asked  time.Time
-	result jobdb.Result
-	err    error
-}
-
-// ask carries out a request. It touches nothing of the loop.
-func (l *loop) ask(q jobdb.Request) answer {
-	a := answer{to: q, asked: time.Now()}
-	q.Hooks = l.e.cfg.Hooks
-	a.result, a.err = l.e.store.Sync(l.hard, q)
-	return a
-}
-
-// apply applies an answer. If the request failed, chosen are the jobs that it tried to
-// claim.
-func (l *loop) apply(r answer) (chosen []string, err error) {
-	q, asked, result, err := r.to, r.asked, r.result, r.err
-	if err != nil {
-		if q.Claim.Limit > 0 && l.e.store.Judge(err) == isolate.Database {
-			l.claims.replyLost = true
-		}
-		return result.Chosen, err
-	}
-	crashpoint.At("executor/committed")
-	for _, a := range l.flight.wrote(q) {
-		l.aside.Release(a.job.JID)
-	}
-	for _, jid := range result.Done {
-		if a := l.flight.byJID[jid]; a != nil {
-			l.flight.settle(a)
-		} else {
-			delete(l.recovery.suspects, jid)
-			l.aside.Release(jid)
-		}
-	}
-	for _, s := range result.Missed {
-		if a := l.flight.byJID[s.JID]; a != nil && l.flight.apply(a, s) == keep {
-			l.setAside([]item{{jid: s.JID, attempt: a}}, isolate.Row, errUnchanged)
-		}
-	}
-	if q.Claim.Limit > 0 {
-		l.claims.answered(q.Claim, result, asked)
-		if result.Later > 0 {
-			l.agenda.sooner(lookOverdue, asked.Add(result.Later))
-		}
-		l.claimed(q.Claim, result, asked)
-	}
-	return nil, nil
-}
-
-// claimed begins new jobs.
-func (l *loop) claimed(c jobdb.Claim, result jobdb.Result, asked time.Time) {
+// applyClaim begins the jobs that a claim has taken.
+func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
 			l.aside.Release(jid)
@@ -154,7 +54,7 @@ func (l *loop) claimed(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	got := map[string]bool{}
 	var begun []jobqueue.Job
 	for _, job := range result.Claimed {
-		if !job.State.Final() && job.State != jobqueue.Running { // a trigger has put it back: it would be claimed again and again
+		if !job.State.Final() && job.State != jobqueue.Running { // a trigger has set another state: it would be claimed again and again
 			continue
 		}
 		got[job.JID] = true
@@ -163,20 +63,20 @@ func (l *loop) claimed(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 			begun = append(begun, job)
 		}
 	}
-	if l.flight.closed && len(begun) > 0 { // the answer came late: they go back
+	if l.flight.closed && len(begun) > 0 { // the answer came late: they are to wait again
 		l.claims.replyLost, begun = true, nil
 	}
 	if len(got) > 0 {
 		l.e.observer.Claimed(len(got))
 	}
 	if f := &l.flight; len(c.Only) == 0 {
-		f.prefetch.adapt(claimed{full: len(got) >= c.Limit, short: l.gather.short(), running: len(f.places), waiting: f.waiting(), asked: asked}, time.Now())
+		f.prefetch.adapt(claimOutcome{full: len(got) >= c.Limit, mostReturned: l.reportDelay.mostReturned(), running: len(f.places), waiting: f.waiting(), asked: asked}, time.Now())
 	}
-	l.gather.begun(len(begun), time.Since(asked))
+	l.reportDelay.claimed(len(begun), time.Since(asked))
 	if len(begun) > 1 {
 		l.e.inbox.expect(len(begun))
 	}
-	l.flight.beginAll(begun, l.gather.round, asked)
+	l.flight.beginAll(begun, l.reportDelay.claim, asked)
 	if len(begun) > 0 {
 		crashpoint.At("executor/begun")
 	}
@@ -187,18 +87,18 @@ func (l *loop) claimed(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	}
 	for _, jid := range result.Chosen {
 		if !got[jid] {
-			l.setAside([]item{{jid: jid}}, isolate.Row, errUnchanged)
+			l.setAside([]item{claimOf(jid)}, isolate.Row, errUnchanged)
 		}
 	}
 }
 
-// giveBack returns the jobs of a claim whose reply was lost. If it fails because of
-// one of these jobs, they are taken back when their lease ends.
-func (l *loop) giveBack() error {
+// unclaimUnanswered has the jobs of a claim whose reply was lost wait again. If it fails because of
+// one of these jobs, they are rescued when their lease ends.
+func (l *loop) unclaimUnanswered() error {
 	if !l.claims.replyLost || l.lanes.claims > 0 { // a claim without an answer may have got jobs, too
 		return nil
 	}
-	_, err := l.send(jobdb.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
+	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Judge(err) == isolate.Database {
 		return err
 	}

@@ -98,7 +98,7 @@ func TestTransactionHasTimeoutsOnPostgres(t *testing.T) {
 	}
 	defer db.Close()
 	for range 2 {
-		err = db.UpdateWithin(t.Context(), sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		err = db.UpdateWithin(t.Context(), sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 			var set struct{ Lock, Statement, Idle, Isolation string }
 			err := tx.First(t.Context(), &set, `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement,
 				current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)

@@ -187,7 +187,7 @@ func TestRiverLockedJobs(t *testing.T) {
 	if _, err := worker.Exec("LOCK TABLE river_job IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	err = f.db.UpdateWithin(t.Context(), sqldb.ProbeWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
+	err = f.db.UpdateWithin(t.Context(), sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
 	if !errors.Is(err, sqldb.ErrContended) {
 		t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
 	}

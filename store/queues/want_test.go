@@ -161,7 +161,7 @@ func wantLocksPassedOver(t *testing.T, f *fixture, q foreign.Queue, table string
 	if _, err := worker.Exec("LOCK TABLE " + table + " IN SHARE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	err = f.db.UpdateWithin(t.Context(), sqldb.ProbeWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
+	err = f.db.UpdateWithin(t.Context(), sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
 	if !errors.Is(err, sqldb.ErrContended) {
 		t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
 	}

@@ -18,11 +18,7 @@ const searchBudget = time.Second
 // updateOutbox is Update with a short wait for locked rows; brief makes it even
 // shorter.
 func (db *DB) updateOutbox(ctx context.Context, brief bool, fn func(*Tx) error) error {
-	wait := sqldb.BriefWait
-	if brief {
-		wait = sqldb.ProbeWait
-	}
-	return db.UpdateWithin(ctx, wait, fn)
+	return db.UpdateWithin(ctx, sqldb.LockWait(brief), fn)
 }
 
 // viewOutbox is View with a short wait for a locked table, so that a stop is not

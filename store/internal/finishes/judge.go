@@ -25,7 +25,7 @@ const lockedRetry = 250 * time.Millisecond
 // Judge judges the ticks whose time for that has come, at most [Most], records what it finds and tells the hooks, in one
 // transaction. Of several schedulers one records and tells each finding. next is when more are to be judged; zero: none are open.
 func Judge(ctx context.Context, db *sqldb.DB, hooks taskdb.Hooks) (found []taskdb.Finish, next time.Duration, err error) {
-	err = db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		open, err := read(ctx, tx)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func Judge(ctx context.Context, db *sqldb.DB, hooks taskdb.Hooks) (found []taskd
 		if found, err = record(ctx, tx, open); err != nil {
 			return err
 		}
-		if err := tell(ctx, tx, hooks, found); err != nil {
+		if err := tellHooks(ctx, tx, hooks, found); err != nil {
 			return err
 		}
 		var first sqldb.RowTime
@@ -214,8 +214,8 @@ func (r *row) finish(v finish.Verdict) taskdb.Finish {
 	return f
 }
 
-// tell tells the hooks what is at risk, and what is late.
-func tell(ctx context.Context, tx *sqldb.Tx, hooks taskdb.Hooks, found []taskdb.Finish) error {
+// tellHooks tells the hooks what is at risk, and what is late.
+func tellHooks(ctx context.Context, tx *sqldb.Tx, hooks taskdb.Hooks, found []taskdb.Finish) error {
 	if hooks == nil {
 		return nil
 	}

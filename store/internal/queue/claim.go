@@ -76,7 +76,7 @@ const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.ta
 // onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
 	SELECT jid, submitted, group_, task, {high} AS high, ` + mostOf + `, tracker, concurrency FROM job AS w
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {unclaimed}
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID}
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
 
 // takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
@@ -89,15 +89,11 @@ var takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,
 		finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
 		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {unclaimed} RETURNING ` + jobColumns
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID} RETURNING ` + jobColumns
 
 // highPriority is the third column of the index of waiting jobs, written exactly as
 // there: otherwise no query would use the index.
 const highPriority = "(priority > 5)"
-
-// claimable is the condition of the index of waiting jobs. Those that wait for a time
-// (retry) are not in it.
-const claimable = "state = 'waiting' AND retry IS NULL"
 
 // claimTx is a transaction that claims jobs.
 type claimTx struct{ workTx }
@@ -107,7 +103,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 	d := tx.SQL()
 	group, task := d.Bytewise("group_"), d.Bytewise("task")
 	order := strings.Join([]string{task, group, highPriority, "submitted", "jid"}, ", ")
-	return strings.NewReplacer(append(more, "{order}", order, "{unclaimed}", unclaimed, "{claimable}", claimable, "{high}", highPriority,
+	return strings.NewReplacer(append(more, "{order}", order, "{claimableByID}", claimableByID, "{claimable}", claimable, "{high}", highPriority,
 		"{group_}", group, "{task}", task, "{w.group_}", d.Bytewise("w.group_"))...).Replace(statement)
 }
 

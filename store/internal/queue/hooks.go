@@ -23,7 +23,7 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Res
 	if q.Hooks == nil {
 		return nil
 	}
-	told, err := tx.ended(ctx, q, result.Done)
+	told, err := tx.endsToTell(ctx, q, result.Done)
 	if err != nil {
 		return fmt.Errorf("read the jobs for hooks: %w", err)
 	}
@@ -42,8 +42,8 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Res
 	return nil
 }
 
-// ended are the jobs that have succeeded or failed and of which somebody wants to hear.
-func (tx jobTx) ended(ctx context.Context, q jobdb.Request, done []string) ([]jobdb.Told, error) {
+// endsToTell are the jobs that have succeeded or failed and of which somebody wants to hear.
+func (tx jobTx) endsToTell(ctx context.Context, q jobdb.Request, done []string) ([]jobdb.Told, error) {
 	by := make(map[string]jobdb.Transition, len(q.Transitions))
 	for _, t := range q.Transitions {
 		by[t.JID] = t

@@ -12,9 +12,9 @@ import (
 // {handlers} joins the limits that handlers have, {most} is a limit of either. It reads
 // the jobs that run, and those only if there is a limit.
 const fullSQL = `busy (kind, name, n) AS (
-		SELECT 'task', task, count(*) FROM job WHERE ` + active + ` AND {taskLimits} GROUP BY task
+		SELECT 'task', task, count(*) FROM job WHERE ` + hasWorker + ` AND {taskLimits} GROUP BY task
 		UNION ALL
-		SELECT 'group', group_, count(*) FROM job WHERE ` + active + ` AND ` + groupLimits + ` GROUP BY group_),
+		SELECT 'group', group_, count(*) FROM job WHERE ` + hasWorker + ` AND ` + groupLimits + ` GROUP BY group_),
 	filled (kind, name) AS (SELECT b.kind, b.name FROM busy AS b LEFT JOIN job_limit AS l ON l.kind = b.kind AND l.name = b.name{handlers}
 		WHERE b.n >= {most})`
 
@@ -25,7 +25,7 @@ const (
 	mostOf = `coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'task' AND l.name = w.task), 0) AS task_most,
 		coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'group' AND l.name = w.group_), 0) AS group_most`
 	// trackersBusy says whether jobs run that have a limit of their own.
-	trackersBusy = "EXISTS (SELECT 1 FROM job WHERE " + active + " AND concurrency IS NOT NULL)"
+	trackersBusy = "EXISTS (SELECT 1 FROM job WHERE " + hasWorker + " AND concurrency IS NOT NULL)"
 )
 
 // limited fills in what a statement says about limits. Parameter n, if the handlers
@@ -116,11 +116,11 @@ const lockSQL = `SELECT kind, name, 2000000000 AS n FROM (SELECT v.kind, v.name,
 // countSQL counts the running jobs of the scopes $1. All jobs that run are read, which
 // are as many as fit into the executors.
 const countSQL = `SELECT 'task' AS kind, task AS name, count(*) AS n FROM job
-		WHERE ` + active + ` AND task IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'task') GROUP BY task
+		WHERE ` + hasWorker + ` AND task IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'task') GROUP BY task
 	UNION ALL SELECT 'group', group_, count(*) FROM job
-		WHERE ` + active + ` AND group_ IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'group') GROUP BY group_
+		WHERE ` + hasWorker + ` AND group_ IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'group') GROUP BY group_
 	UNION ALL SELECT 'tracker', tracker, count(*) FROM job
-		WHERE ` + active + ` AND concurrency IS NOT NULL AND tracker IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'tracker')
+		WHERE ` + hasWorker + ` AND concurrency IS NOT NULL AND tracker IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'tracker')
 		GROUP BY tracker`
 
 // trackersFull is a condition that leaves out jobs that have a limit of their own, if
@@ -128,7 +128,7 @@ const countSQL = `SELECT 'task' AS kind, task AS name, count(*) AS n FROM job
 func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy string, err error) {
 	var rows []scopeLoad
 	err = tx.Select(ctx, &rows, `SELECT 'tracker' AS kind, tracker AS name, count(*) AS n FROM job
-		WHERE `+active+` AND concurrency IS NOT NULL AND tracker IS NOT NULL GROUP BY tracker`)
+		WHERE `+hasWorker+` AND concurrency IS NOT NULL AND tracker IS NOT NULL GROUP BY tracker`)
 	if err != nil {
 		return "", "", err
 	}

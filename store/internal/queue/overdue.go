@@ -12,12 +12,10 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-const active = "state IN ('scheduled', 'running')"
-
 // Beat implements [jobdb.Store].
 func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
 	var list []jobdb.JobStatus
-	err := s.db.UpdateWithin(ctx, patience(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
+	err := s.db.UpdateWithin(ctx, sqldb.LockWait(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		r, err := tx.Texts(1, jids)
 		if err != nil {
@@ -25,7 +23,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 		}
 		var renewed []string
 		err = tx.Select(ctx, &renewed, `UPDATE job SET heartbeat = $3 WHERE jid IN (SELECT jid FROM job
-				WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v) AND `+ours+tx.SQL().ForUpdate+`) RETURNING jid`,
+				WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v) AND `+heldByWorker+tx.SQL().ForUpdate+`) RETURNING jid`,
 			r.Param, worker, sqldb.Timestamp(tx.Now()))
 		if err != nil {
 			return err
@@ -47,13 +45,13 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
 	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &jids, "SELECT jid FROM job WHERE "+active+" AND cancel IS NOT NULL AND worker = $1", worker)
+		return tx.Select(ctx, &jids, "SELECT jid FROM job WHERE "+hasWorker+" AND cancel IS NOT NULL AND worker = $1", worker)
 	}))
 	return jids, err
 }
 
 // othersSQL asks whether other workers have jobs, in the order of an index.
-const othersSQL = "SELECT (SELECT jid FROM job WHERE " + active + " AND heartbeat IS NOT NULL AND worker <> $1 ORDER BY heartbeat LIMIT 1) IS NOT NULL"
+const othersSQL = "SELECT (SELECT jid FROM job WHERE " + hasWorker + " AND heartbeat IS NOT NULL AND worker <> $1 ORDER BY heartbeat LIMIT 1) IS NOT NULL"
 
 // idleSQL asks whether no job waits, runs or is stuck. Each part is in the order of an index, so
 // that no plan reads the whole table, however old its statistics are.
@@ -61,8 +59,8 @@ func idleSQL(sql *sqldb.Words) string {
 	none := func(condition, order string) string {
 		return "(SELECT jid FROM job WHERE " + condition + " ORDER BY " + order + " LIMIT 1) IS NULL"
 	}
-	return "SELECT " + none(active+" AND heartbeat IS NOT NULL", "heartbeat") + " AND " + none("state = 'stuck'", "retry") +
-		" AND " + none(waitsForTime, "retry") + " AND " + none("state = 'waiting' AND retry IS NULL",
+	return "SELECT " + none(hasWorker+" AND heartbeat IS NOT NULL", "heartbeat") + " AND " + none("state = 'stuck'", "retry") +
+		" AND " + none(waitsForTime, "retry") + " AND " + none(claimable,
 		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
 }
 
@@ -91,15 +89,15 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 		}
 		others := " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().ForUpdate
-		overdue.Dead, err = tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat < $2"+
+		overdue.Dead, err = tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+hasWorker+" AND heartbeat < $2"+
 			strings.ReplaceAll(rest, "%s", "heartbeat"), except.Param, sqldb.Timestamp(tx.Now().Add(-q.Lease)), q.Limit)
 		if err != nil {
 			return err
 		}
-		if overdue.Left, err = tx.left(ctx, q, rest, except.Param); err != nil {
+		if overdue.Ended, err = tx.ofEnded(ctx, q, rest, except.Param); err != nil {
 			return err
 		}
-		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Left) >= q.Limit
+		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Ended) >= q.Limit
 		for _, state := range []jobqueue.State{jobqueue.Stuck, jobqueue.Waiting} {
 			due, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
 				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
@@ -115,8 +113,8 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 	return overdue, err
 }
 
-// left lists the jobs of workers that have ended.
-func (tx workTx) left(ctx context.Context, q jobdb.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
+// ofEnded lists the jobs of workers that have ended.
+func (tx workTx) ofEnded(ctx context.Context, q jobdb.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
 	if len(q.Ended) == 0 {
 		return nil, nil
 	}
@@ -124,7 +122,7 @@ func (tx workTx) left(ctx context.Context, q jobdb.OverdueQuery, rest string, ex
 	if err != nil {
 		return nil, err
 	}
-	return tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker IN (SELECT w.value FROM "+
+	return tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+hasWorker+" AND heartbeat IS NOT NULL AND worker IN (SELECT w.value FROM "+
 		ended.SQL+" AS w)"+strings.ReplaceAll(rest, "%s", "heartbeat"), except, ended.Param, q.Limit)
 }
 
@@ -134,7 +132,7 @@ const minOverduePause = time.Second
 
 func (tx workTx) nextOverdue(ctx context.Context, lease time.Duration, others string, except any) (time.Duration, error) {
 	var next struct{ Heartbeat, Retry, Later sqldb.RowTime }
-	err := tx.First(ctx, &next, "SELECT (SELECT heartbeat FROM job WHERE "+active+` AND heartbeat IS NOT NULL`+others+`
+	err := tx.First(ctx, &next, "SELECT (SELECT heartbeat FROM job WHERE "+hasWorker+` AND heartbeat IS NOT NULL`+others+`
 			ORDER BY heartbeat LIMIT 1) AS heartbeat,
 		(SELECT retry FROM job WHERE state = 'stuck' AND retry IS NOT NULL`+others+` ORDER BY retry LIMIT 1) AS retry,
 		(SELECT retry FROM job WHERE `+waitsForTime+others+` ORDER BY retry LIMIT 1) AS later`, except)
@@ -160,6 +158,3 @@ func (tx workTx) until(at time.Time) time.Duration {
 	}
 	return minOverduePause
 }
-
-// waitsForTime is the condition of the index of jobs that wait for a time.
-const waitsForTime = "state = 'waiting' AND retry IS NOT NULL"

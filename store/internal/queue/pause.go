@@ -68,8 +68,8 @@ func (tx jobTx) Limits(ctx context.Context) ([]jobqueue.Limit, error) {
 		Running int
 	}
 	err := tx.Select(ctx, &rows, `WITH busy (kind, name, n) AS (
-			SELECT 'task', task, count(*) FROM job WHERE `+active+` GROUP BY task
-			UNION ALL SELECT 'group', group_, count(*) FROM job WHERE `+active+` GROUP BY group_)
+			SELECT 'task', task, count(*) FROM job WHERE `+hasWorker+` GROUP BY task
+			UNION ALL SELECT 'group', group_, count(*) FROM job WHERE `+hasWorker+` GROUP BY group_)
 		SELECT l.kind, l.name, l.most, coalesce(b.n, 0) AS running
 		FROM job_limit AS l LEFT JOIN busy AS b ON b.kind = l.kind AND b.name = l.name ORDER BY l.kind, l.name`)
 	limits := make([]jobqueue.Limit, len(rows))

@@ -12,8 +12,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-const pending = "state IN " + sqldb.PendingStates
-
 // Job implements [jobqueue.QueueTx].
 func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
 	jobs, err := tx.jobs(ctx, allColumns, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)

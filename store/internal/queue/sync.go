@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -15,14 +14,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// patience is how long a transaction waits for a locked row.
-func patience(brief bool) time.Duration {
-	if brief {
-		return sqldb.ProbeWait
-	}
-	return sqldb.BriefWait
-}
-
 // keptPlans is how long the plans of an executor's statements last. The table of jobs may be
 // empty now, and have a million rows a moment later, which PostgreSQL learns of only when it is analysed.
 const keptPlans = 5 * time.Second
@@ -31,7 +22,7 @@ const keptPlans = 5 * time.Second
 // updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
-	err = s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
+	err = s.db.UpdateWithin(ctx, sqldb.LockWait(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {
@@ -52,7 +43,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobdb.JobStatus) bool { return s.State.Final() }) {
 			tx.Changes(sqldb.TopicTasks)
 		}
-		if err := tx.giveBack(ctx, q); err != nil {
+		if err := tx.unclaimUnanswered(ctx, q); err != nil {
 			return err
 		}
 		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
@@ -92,7 +83,7 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	}
 	tx := workTx{joined.(jobTx)}
 	// Locks the row, so that nobody takes the job until the caller's transaction has ended.
-	n, err := tx.Exec(ctx, "UPDATE job SET progress = 100 WHERE jid = $1 AND started = $3 AND "+ours, c.End.JID, c.End.Worker, sqldb.Timestamp(c.Started))
+	n, err := tx.Exec(ctx, "UPDATE job SET progress = 100 WHERE jid = $1 AND started = $3 AND "+heldByWorker, c.End.JID, c.End.Worker, sqldb.Timestamp(c.Started))
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
 	}
@@ -139,92 +130,11 @@ func (Store) Judge(err error) isolate.Cause {
 	return isolate.Row
 }
 
-// plainState is the column state in conditions on rows found by their ids: it
-// hides the partial indexes over states from the planner, whose statistics on
-// them are out of date as soon as a queue fills or empties.
-const plainState = "state || ''"
-
-// fence is a condition on rows that are found by their ids. CASE hides the
-// condition's selectivity. Without it, PostgreSQL expects one row of a table that was
-// never analysed, and joins by a nested loop over a full scan.
-func fence(condition string) string { return "CASE WHEN " + condition + " THEN true ELSE false END" }
-
-// unclaimed is the fence of a claim.
-var unclaimed = fence("state = 'waiting' AND retry IS NULL")
-
-// ours is the fence of every change that a worker makes to its jobs; $2 is the
-// worker.
-var ours = fence("job.state IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL")
-
 // workTx is a transaction of an executor.
 type workTx struct{ jobTx }
 
-// transitions moves jobs, and returns those that it has moved.
-func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done []string, err error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Text("state"), sqldb.Text("result"),
-		sqldb.Time("retry"), sqldb.Time("finished"), sqldb.Time("expired"), sqldb.Time("beat"), sqldb.Int("tried"), sqldb.Int("interrupted")}
-	r, err := tx.DB().Records(1, columns, len(list), func(i int) []any {
-		t := list[i]
-		var retry, finished, expired time.Time
-		tried, interrupted := 0, 0
-		switch {
-		case t.To.Final():
-			finished = tx.Now()
-		case t.To == jobqueue.Stuck:
-			tried, retry = 1, tx.Now().Add(t.Delay)
-		}
-		if t.Interrupted {
-			interrupted = 1
-		}
-		if t.Lease > 0 {
-			expired = tx.Now().Add(-t.Lease)
-		}
-		return []any{t.JID, t.Worker, string(t.From), string(t.To), sqldb.Nullable(t.Result), retry, finished, expired, t.Heartbeat, tried, interrupted}
-	})
-	if err != nil {
-		return nil, err
-	}
-	most := tx.SQL().Least + "(CAST(job.%s AS integer), 2147483646)"
-	counted := func(column string) string { return strings.ReplaceAll(most, "%s", column) }
-	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result, retry = r.retry, finished = r.finished,
-			heartbeat = NULL, worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
-			retries = `+counted("retries")+` + r.tried, interrupts = `+counted("interrupts")+` + r.interrupted,
-			progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END
-		FROM `+r.SQL+` AS r
-		WHERE job.jid = r.jid AND job.`+plainState+` = r.was AND coalesce(job.worker, '') = r.worker
-			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
-			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
-			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
-		RETURNING job.jid`, r.Param)
-	if crashpoint.On {
-		visit(list)
-	}
-	return done, err
-}
-
-// visit is a point for each kind of transition that was written.
-func visit(list []jobdb.Transition) {
-	for _, t := range list {
-		switch {
-		case t.Interrupted:
-			crashpoint.At("executor/dead-taken-back")
-		case t.To.Final():
-			crashpoint.At("executor/end-written")
-		case t.To == jobqueue.Stuck:
-			crashpoint.At("executor/retry-written")
-		case t.From == jobqueue.Running:
-			crashpoint.At("executor/put-back")
-		default:
-			crashpoint.At("executor/retried")
-		}
-	}
-}
-
-// giveBack returns the jobs that the worker got by a claim whose reply was lost.
-func (tx workTx) giveBack(ctx context.Context, q jobdb.Request) error {
+// unclaimUnanswered has the jobs wait again that the worker got by a claim whose reply was lost.
+func (tx workTx) unclaimUnanswered(ctx context.Context, q jobdb.Request) error {
 	if !q.ReplyLost {
 		return nil
 	}
@@ -233,7 +143,7 @@ func (tx workTx) giveBack(ctx context.Context, q jobdb.Request) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid IN (
-			SELECT jid FROM job WHERE `+active+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
+			SELECT jid FROM job WHERE `+hasWorker+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
 				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param, q.Worker)
 	return err
 }
@@ -248,7 +158,7 @@ func (tx workTx) progress(ctx context.Context, worker string, list []jobdb.Progr
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.SQL+` AS r
-		WHERE job.jid = r.jid AND job.state <> 'scheduled' AND `+ours, r.Param, worker)
+		WHERE job.jid = r.jid AND job.state <> 'scheduled' AND `+heldByWorker, r.Param, worker)
 	return err
 }
 

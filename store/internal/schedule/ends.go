@@ -40,7 +40,7 @@ func (j *awaited) open() sink.Open {
 // error is not repeated at once. The answer has a transaction that only reads.
 func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends, err error) {
 	var jobs []awaited
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		found.Now = tx.Now()
 		if err := tx.AsyncCommit(ctx); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 	if err != nil || len(jobs) == 0 {
 		return found, wrapEnds(err)
 	}
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		found.Ended, err = endsTx{tx}.record(ctx, jobs, a.Hooks)
 		crashpoint.At("scheduler/ends-recorded")
 		return err
@@ -127,7 +127,7 @@ func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, 
 	defer cancel()
 	var ends []sink.JobEnd
 	queue := a.Queues[name]
-	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		ends, err = guarded(name, func() ([]sink.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
 		return err
 	})
@@ -220,7 +220,7 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks)
 	if list, err = tx.withTasks(ctx, rows); err != nil {
 		return nil, err
 	}
-	return list, tx.tellEnds(ctx, hooks, list, by)
+	return list, tx.tellHooks(ctx, hooks, list, by)
 }
 
 // said is an error as the table holds it.
@@ -233,8 +233,8 @@ func said(text string) string {
 	return clean
 }
 
-// tellEnds tells the hooks, but not of what ended before they could hear of it.
-func (tx endsTx) tellEnds(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick, by map[periodic.TickKey]*awaited) error {
+// tellHooks tells the hooks, but not of what ended before they could hear of it.
+func (tx endsTx) tellHooks(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick, by map[periodic.TickKey]*awaited) error {
 	if hooks == nil {
 		return nil
 	}

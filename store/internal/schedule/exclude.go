@@ -59,7 +59,7 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 
 // Candidates implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
-	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer, s.calendars}
 		parts, args, err := tx.claimQuery(ctx, c, "id", nil, false)
 		if err != nil {
@@ -118,7 +118,7 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 // Stray implements [taskdb.Store].
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
-	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
+	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer, s.calendars}
 		if anew {
 			args := []any{reasons.Waits(errors.New("%"))}
@@ -151,7 +151,7 @@ func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, prob
 
 // Fed implements [taskdb.Store].
 func (s Store) Fed(ctx context.Context, sinks []periodic.Sink) (fed []periodic.Sink, err error) {
-	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		var args []any
 		return tx.Select(ctx, &fed, `SELECT DISTINCT sink FROM periodic_task WHERE enabled AND sink IN (`+placeholders(&args, sinks)+`) ORDER BY sink`, args...)
 	})

@@ -20,7 +20,7 @@ import (
 // this scheduler does not know are left to others.
 func (s Store) Follow(ctx context.Context, f taskdb.Follow) (done taskdb.Followed, err error) {
 	open := openJobs{s.db, f.Queues}
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, &done) })
+	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, &done) })
 	if err != nil {
 		return taskdb.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
 	}
@@ -112,7 +112,7 @@ func (s Store) Finishes(ctx context.Context, hooks taskdb.Hooks) ([]taskdb.Finis
 // JoexEnds implements [taskdb.Store]. The name of a worker of nextrun has an @, that of a joex has none.
 // Whoever comes second finds that the outcome is there.
 func (s Store) JoexEnds(ctx context.Context, hooks taskdb.Hooks) (ended []taskdb.EndedTick, err error) {
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(db *sqldb.Tx) error {
+	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(db *sqldb.Tx) error {
 		tx := endsTx{db}
 		var rows []tickRow
 		err := tx.Select(ctx, &rows, `UPDATE periodic_tick SET outcome = e.state, finished = e.finished, attempts = e.attempts,
@@ -128,7 +128,7 @@ func (s Store) JoexEnds(ctx context.Context, hooks taskdb.Hooks) (ended []taskdb
 		if ended, err = tx.withTasks(ctx, rows); err != nil {
 			return err
 		}
-		return tx.tellEnds(ctx, hooks, ended, map[periodic.TickKey]*awaited{})
+		return tx.tellHooks(ctx, hooks, ended, map[periodic.TickKey]*awaited{})
 	})
 	return ended, wrapEnds(err)
 }

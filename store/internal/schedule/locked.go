@@ -17,7 +17,7 @@ func (s Store) Locked(ctx context.Context, late time.Duration, exclude taskdb.Ex
 	if s.db.SQL().IsSQLite() {
 		return nil, nil
 	}
-	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		rest, args, err := excluding(tx, exclude, []any{sqldb.Timestamp(tx.Now().Add(-late)), mostLocked})
 		if err != nil {
 			return err

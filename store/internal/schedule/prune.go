@@ -96,7 +96,7 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 // pruneOpen deletes the rows of periodic_open of tasks that are gone, and those of
 // periodic_awaited, if their job was submitted longer ago than age.
 func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
-	return db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	return db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT o.task_id FROM periodic_open AS o
 			WHERE o.submitted < $1 AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id)`+tx.SQL().ForUpdate+`)`,
 			sqldb.Timestamp(tx.Now().Add(-age)))
@@ -112,7 +112,7 @@ func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 func pruneActions(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 	for {
 		var n int64
-		err := db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
+		err := db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 			n, err = tx.Exec(ctx, `DELETE FROM periodic_action WHERE id IN (SELECT id FROM periodic_action WHERE at < $1 ORDER BY at LIMIT $2)`,
 				sqldb.Timestamp(tx.Now().Add(-age)), prunePageSize)
 			return err
@@ -126,7 +126,7 @@ func pruneActions(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 // pruneOverrides deletes overrides whose times passed longer ago than age, by a day, so that the records of their ticks
 // are gone before.
 func pruneOverrides(ctx context.Context, db *sqldb.DB, age time.Duration) error {
-	return db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+	return db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM periodic_override WHERE due < $1 AND (moved_to IS NULL OR moved_to < $1)`,
 			sqldb.Timestamp(tx.Now().Add(-age-24*time.Hour)))
 		return err

@@ -76,7 +76,7 @@ const maxForget = 5_000
 
 // Tend implements [taskdb.Store].
 func (s Store) Tend(ctx context.Context, all bool, exclude taskdb.Exclude) (done taskdb.Tended, err error) {
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
+	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 		done, err = readyTx{tx}.tend(ctx, all, exclude)
 		return err
 	})

@@ -124,7 +124,7 @@ type workSummary struct {
 func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
 	var found workSummary
 	peek := taskdb.Work{}
-	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
+	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
 		if found, err = (schedulerTx{tx, s.calendars}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {

@@ -12,11 +12,11 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
-// overdueLimit is how many jobs are taken back in one transaction.
+// overdueLimit is how many jobs are rescued in one transaction.
 const overdueLimit = 500
 
-// recovery is what one look for overdue jobs leaves for the next.
-type recovery struct {
+// rescues is what one look for jobs to rescue leaves for the next.
+type rescues struct {
 	suspects map[string]suspect
 	trouble  service.Backoff
 }
@@ -32,29 +32,29 @@ type suspect struct {
 // renew in time because the row was locked or the clock jumped.
 func (c Config) suspicion() time.Duration { return min(time.Second, c.Heartbeat) }
 
-// lookOverdue takes jobs back from dead workers, puts stuck jobs back to waiting, and
-// polls. Its failure delays no other work.
-func (l *loop) lookOverdue(now time.Time) error {
+// rescueOverdue rescues jobs from dead workers, lets jobs wait again whose retry is due, and polls.
+// Its failure delays no other work.
+func (l *loop) rescueOverdue(now time.Time) error {
 	// First renew, so that no job in flight looks dead after a jump of the clock.
-	if !l.agenda.at[renew].Equal(now.Add(l.e.cfg.Heartbeat)) { // otherwise renewed in this round
-		if err := l.flight.renew(now); err != nil {
+	if !l.agenda.at[renewLeases].Equal(now.Add(l.e.cfg.Heartbeat)) { // otherwise renewed in this turn
+		if err := l.flight.renewLeases(now); err != nil {
 			return err
 		}
 	}
-	wait, err := l.takeBack(now, nil)
+	wait, err := l.rescue(now, nil)
 	if !l.e.Idle() {
 		l.claims.look(1)
-		l.agenda.sooner(lookEnded, now.Add(endedLook))
+		l.agenda.sooner(rescueFromEnded, now.Add(endedLook))
 	}
 	if err != nil {
-		wait = l.recovery.trouble.Next()
+		wait = l.rescues.trouble.Next()
 		if l.hard.Err() == nil {
 			l.e.observer.Trouble(err, wait)
 		}
 	} else {
-		l.recovery.trouble.Reset()
+		l.rescues.trouble.Reset()
 	}
-	l.agenda.set(lookOverdue, now.Add(wait))
+	l.agenda.set(rescueOverdue, now.Add(wait))
 	return nil
 }
 
@@ -62,31 +62,31 @@ func (l *loop) lookOverdue(now time.Time) error {
 // something has changed.
 const endedLook = 500 * time.Millisecond
 
-// lookEnded takes jobs back from workers of which the database knows that they have
+// rescueFromEnded rescues the jobs of workers of which the database knows that they have
 // ended. As long as other workers have jobs it is repeated.
-func (l *loop) lookEnded(now time.Time) error {
+func (l *loop) rescueFromEnded(now time.Time) error {
 	workers, again, err := l.e.store.Ended(l.hard, l.e.worker)
 	if err == nil && len(workers) > 0 {
-		_, err = l.takeBack(now, workers)
+		_, err = l.rescue(now, workers)
 	}
 	switch {
 	case err != nil && l.e.store.Judge(err) == isolate.Database:
 		return err
 	case err != nil:
-		again = l.recovery.trouble.Next()
+		again = l.rescues.trouble.Next()
 		l.e.observer.Trouble(err, again)
 	}
-	if l.agenda.clear(lookEnded); again > 0 {
-		l.agenda.set(lookEnded, now.Add(again))
+	if l.agenda.clear(rescueFromEnded); again > 0 {
+		l.agenda.set(rescueFromEnded, now.Add(again))
 	}
 	return nil
 }
 
-// takeBack takes jobs back whose leases have ended, or whose workers have. It returns how
+// rescue rescues jobs whose leases have ended, and those of the workers in ended. It returns how
 // long to wait before the next look.
-func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
+func (l *loop) rescue(now time.Time, ended []string) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, jobdb.OverdueQuery{
-		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
+		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notToRescue(now),
 	})
 	l.e.idle.Store(err == nil && overdue.Idle)
 	if err != nil {
@@ -94,8 +94,8 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	}
 	ours := func(job jobqueue.Job) bool { return job.Worker == l.e.worker && l.flight.byJID[job.JID] != nil }
 	jobs := slices.DeleteFunc(append(overdue.Dead, overdue.Due...), ours)
-	left := slices.DeleteFunc(overdue.Left, ours)
-	items, wait := l.recovery.choose(jobs, left, l.e.cfg, now)
+	confirmed := slices.DeleteFunc(overdue.Ended, ours)
+	items, wait := l.rescues.choose(jobs, confirmed, l.e.cfg, now)
 	if overdue.Idle {
 		wait = l.e.cfg.PollInterval
 	} else if overdue.Next >= 0 {
@@ -104,25 +104,24 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	if len(items) > 0 {
 		crashpoint.At("executor/overdue-found")
 	}
-	err = l.deliver(items, jobdb.Claim{}, now)
-	took := l.recovery.took(items)
-	reportTaken(took, l.e.observer)
-	if len(took) > 0 && overdue.More {
+	err = l.exchange(items, jobdb.Claim{}, now)
+	done := l.rescues.done(items)
+	tellRescued(done, l.e.observer)
+	if len(done) > 0 && overdue.More {
 		wait = 0
 	}
 	return wait, err
 }
 
-// choose returns the jobs to take back now, with their transitions, and how long to
-// wait before the next look. The others that have a worker stay suspects.
-func (r *recovery) choose(jobs, left []jobqueue.Job, cfg Config, now time.Time) (items []item, wait time.Duration) {
+// choose returns the jobs to rescue now, and how long to wait before the next look. The others that
+// have a worker stay suspects.
+func (r *rescues) choose(jobs, confirmed []jobqueue.Job, cfg Config, now time.Time) (items []item, wait time.Duration) {
 	wait = min(cfg.PollInterval, cfg.Lease)
 	before := r.suspects
 	r.suspects = map[string]suspect{}
-	for _, job := range left { // that their workers have ended was confirmed already
+	for _, job := range confirmed { // their workers have ended
 		s := before[job.JID]
-		t := cfg.policy().Left(job)
-		items = append(items, item{jid: job.JID, transition: &t})
+		items = append(items, rescueBy(cfg.policy().WorkerEnded(job)))
 		r.suspects[job.JID] = s
 	}
 	for _, job := range jobs {
@@ -137,27 +136,26 @@ func (r *recovery) choose(jobs, left []jobqueue.Job, cfg Config, now time.Time) 
 		if outcome.HasWorker(job) && left > 0 {
 			wait = min(wait, left)
 		} else {
-			t := cfg.policy().Abandoned(job)
-			items = append(items, item{jid: job.JID, transition: &t})
+			items = append(items, rescueBy(cfg.policy().Abandoned(job)))
 		}
 		r.suspects[job.JID] = s
 	}
 	return items, wait
 }
 
-// took are the transitions of the items whose jobs were taken back.
-func (r *recovery) took(items []item) (took []jobdb.Transition) {
+// done are the transitions of the items whose jobs were rescued.
+func (r *rescues) done(items []item) (done []jobdb.Transition) {
 	for _, it := range items {
-		if _, left := r.suspects[it.jid]; !left {
-			took = append(took, *it.transition)
+		if _, still := r.suspects[it.jid]; !still {
+			done = append(done, *it.rescue)
 		}
 	}
-	return took
+	return done
 }
 
-func reportTaken(took []jobdb.Transition, observer events) {
+func tellRescued(done []jobdb.Transition, observer events) {
 	retried := 0
-	for _, t := range took {
+	for _, t := range done {
 		switch t.From {
 		case jobqueue.Waiting: // its time has come
 		case jobqueue.Stuck:

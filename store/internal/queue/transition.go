@@ -1,0 +1,88 @@
+package queue
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// transitions moves jobs, and returns those that it has moved. It sets
+//
+//	of each job         state, result, heartbeat (NULL)
+//	to waiting          worker (NULL)
+//	to stuck            retry, retries (one more)
+//	to a final state    finished, progress (100 if it is success)
+//	if interrupted      interrupts (one more)
+func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done []string, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	columns := []sqldb.Field{
+		sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Time("expired"), sqldb.Time("beat"), // as the job has to be
+		sqldb.Text("state"), sqldb.Text("result"), sqldb.Time("retry"), sqldb.Int("tried"), sqldb.Time("finished"), sqldb.Int("interrupted"),
+	}
+	r, err := tx.DB().Records(1, columns, len(list), func(i int) []any {
+		t := list[i]
+		var retry, finished, expired time.Time
+		tried, interrupted := 0, 0
+		switch {
+		case t.To.Final():
+			finished = tx.Now()
+		case t.To == jobqueue.Stuck:
+			tried, retry = 1, tx.Now().Add(t.Delay)
+		}
+		if t.Interrupted {
+			interrupted = 1
+		}
+		if t.Lease > 0 {
+			expired = tx.Now().Add(-t.Lease)
+		}
+		return []any{
+			t.JID, t.Worker, string(t.From), expired, t.Heartbeat,
+			string(t.To), sqldb.Nullable(t.Result), retry, tried, finished, interrupted,
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	most := tx.SQL().Least + "(CAST(job.%s AS integer), 2147483646)"
+	counted := func(column string) string { return strings.ReplaceAll(most, "%s", column) }
+	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result, heartbeat = NULL,
+			worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
+			retry = r.retry, retries = `+counted("retries")+` + r.tried,
+			finished = r.finished, progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END,
+			interrupts = `+counted("interrupts")+` + r.interrupted
+		FROM `+r.SQL+` AS r
+		WHERE job.jid = r.jid AND job.`+opaqueState+` = r.was AND coalesce(job.worker, '') = r.worker
+			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
+			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
+			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
+		RETURNING job.jid`, r.Param)
+	if crashpoint.On {
+		visit(list)
+	}
+	return done, err
+}
+
+// visit is a point for each kind of transition that was written.
+func visit(list []jobdb.Transition) {
+	for _, t := range list {
+		switch {
+		case t.Interrupted:
+			crashpoint.At("executor/dead-taken-back")
+		case t.To.Final():
+			crashpoint.At("executor/end-written")
+		case t.To == jobqueue.Stuck:
+			crashpoint.At("executor/retry-written")
+		case t.From == jobqueue.Running:
+			crashpoint.At("executor/put-back")
+		default:
+			crashpoint.At("executor/retried")
+		}
+	}
+}
