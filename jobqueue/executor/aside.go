@@ -70,7 +70,10 @@ func (s *aside) notToRescue(now time.Time) []string {
 
 // alone is what to try alone: to claim only if there is room for more.
 func alone(room int) []doing {
-	return []doing{reportingLocked, reporting, claiming}[:2+min(max(room, 0), 1)]
+	if room > 0 {
+		return []doing{reportingLocked, reporting, claiming}
+	}
+	return []doing{reportingLocked, reporting}
 }
 
 // add sets an item aside, and reports whether to name it.
@@ -134,13 +137,16 @@ func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 			named, jids = append(named, it.job()), append(jids, it.jid)
 		}
 	}
+	event := Event{Kind: EventRefused, Duration: leastAside}
 	switch len(named) {
 	case 0:
+		return
 	case 1:
-		l.e.observer.Refused(named, leastAside, fmt.Errorf("job %s: %w", jids[0], err))
+		event.Job, event.Err = named[0], fmt.Errorf("job %s: %w", jids[0], err)
 	default:
-		l.e.observer.Refused(named, leastAside, fmt.Errorf("jobs %s: %w", strings.Join(jids, ", "), err))
+		event.Count, event.Err = len(named), fmt.Errorf("jobs %s: %w", strings.Join(jids, ", "), err)
 	}
+	l.e.emit(event)
 }
 
 // retryAlone tries jobs again that were set aside, each in a transaction of its

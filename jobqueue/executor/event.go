@@ -3,8 +3,6 @@ package executor
 import (
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -40,58 +38,10 @@ type Event struct {
 	Err      error
 }
 
-// events reports what happens to the program and to the log.
-type events struct {
-	worker  string
-	logger  logrus.FieldLogger
-	observe func(Event)
-}
-
-func (e events) emit(event Event) {
-	if e.observe != nil {
-		e.observe(event)
+// emit tells the log and the program what happened.
+func (e *Executor) emit(event Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(event)
 	}
-	logEvent(e.logger, event)
-}
-
-func (e events) started() { e.emit(Event{Kind: EventStarted, Worker: e.worker}) }
-
-func (e events) stopped(left int) { e.emit(Event{Kind: EventStopped, Worker: e.worker, Count: left}) }
-
-func (e events) Stopping(inFlight int) {
-	e.emit(Event{Kind: EventStopping, Worker: e.worker, Count: inFlight})
-}
-
-func (e events) Claimed(jobs int) { e.emit(Event{Kind: EventClaimed, Count: jobs}) }
-
-func (e events) Begun(job jobqueue.Job) { e.emit(Event{Kind: EventBegun, Job: job}) }
-
-func (e events) Ended(job jobqueue.Job, attempts int, state jobqueue.State, took time.Duration, why error) {
-	e.emit(Event{Kind: EventEnded, Job: job, Attempts: attempts, State: state, Duration: took, Err: why})
-}
-
-func (e events) Lost(job jobqueue.Job) { e.emit(Event{Kind: EventLost, Job: job}) }
-
-func (e events) Interrupted(jid, worker string, state jobqueue.State) {
-	e.emit(Event{Kind: EventInterrupted, Job: jobqueue.Job{JID: jid}, Worker: worker, State: state})
-}
-
-func (e events) Retried(jobs int) { e.emit(Event{Kind: EventRetried, Count: jobs}) }
-
-func (e events) Refused(jobs []jobqueue.Job, again time.Duration, why error) {
-	event := Event{Kind: EventRefused, Duration: again, Err: why}
-	if len(jobs) == 1 {
-		event.Job = jobs[0]
-	} else {
-		event.Count = len(jobs)
-	}
-	e.emit(event)
-}
-
-func (e events) Slow(job jobqueue.Job, took time.Duration) {
-	e.emit(Event{Kind: EventSlow, Job: job, Duration: took})
-}
-
-func (e events) Trouble(why error, again time.Duration) {
-	e.emit(Event{Kind: EventTrouble, Err: why, Duration: again})
+	logEvent(e.cfg.Logger, event)
 }

@@ -136,7 +136,7 @@ func (l *loop) handleAnswer(a answer) error {
 	items := slices.DeleteFunc(slices.Clone(a.items), func(it item) bool { return l.flight.byJID[it.jid] != it.attempt })
 	chosen, err := l.applyResult(a)
 	if job, took := l.lanes.findSlow(a, time.Now()); job != nil {
-		l.e.observer.Slow(*job, took)
+		l.e.emit(Event{Kind: EventSlow, Job: *job, Duration: took})
 	}
 	return cmp.Or(first, l.handleFailure(items, c, chosen, err, time.Now()))
 }

@@ -23,7 +23,6 @@ type Executor struct {
 	store    jobdb.Store
 	cfg      Config // without zero values; Groups are sorted
 	worker   string // name@boot id
-	observer events
 	life     *service.Lifecycle
 	inbox    *inbox
 	pulse    service.Pulse
@@ -49,7 +48,7 @@ func New(store Store, cfg Config) (*Executor, error) {
 	}
 	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
 	return &Executor{
-		store: store, cfg: cfg, worker: worker, observer: events{worker: worker, logger: cfg.Logger, observe: cfg.Observe},
+		store: store, cfg: cfg, worker: worker,
 		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), handlers: map[string]handler{},
 	}, nil
 }
@@ -93,9 +92,9 @@ func (e *Executor) Start(ctx context.Context) error {
 		return errors.New("start the executor: no task has a handler; call Register first")
 	}
 	return e.life.Start(ctx, func(soft, hard context.Context) {
-		e.observer.started()
+		e.emit(Event{Kind: EventStarted, Worker: e.worker})
 		e.left = newLoop(hard, e, e.handlers).run(soft)
-		e.observer.stopped(len(e.left))
+		e.emit(Event{Kind: EventStopped, Worker: e.worker, Count: len(e.left)})
 	}, e.watch)
 }
 
@@ -151,7 +150,7 @@ func (e *Executor) watch(ctx context.Context) {
 	}
 	e.store.Watch(ctx, who, e.Wake, func(err error) {
 		if ctx.Err() == nil {
-			e.observer.Trouble(err, 0)
+			e.emit(Event{Kind: EventTrouble, Err: err})
 		}
 	})
 }

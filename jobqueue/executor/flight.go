@@ -39,14 +39,14 @@ func (f *flight) begin(job jobqueue.Job, claim int, asked time.Time) {
 	// A timer ends the lease, since the loop may be waiting for the database.
 	a.lease = time.AfterFunc(time.Until(asked.Add(f.e.cfg.Lease)), func() {
 		if context.Cause(a.ctx) == nil {
-			f.e.observer.Lost(a.job)
+			f.e.emit(Event{Kind: EventLost, Job: a.job})
 			a.cancel(jobqueue.ErrLeaseLost)
 		}
 	})
 	f.byJID[job.JID] = a
 	f.agenda.sooner(renewLeases, asked.Add(f.e.cfg.Heartbeat))
 	f.agenda.sooner(lookForCancels, asked.Add(cancelInterval))
-	f.e.observer.Begun(job)
+	f.e.emit(Event{Kind: EventBegun, Job: job})
 	go a.run(f, handler)
 }
 
@@ -99,7 +99,9 @@ func (f *flight) recorded(a *attempt) {
 	if len(f.byJID) == 0 && f.e.cfg.PollInterval > f.e.cfg.Lease && !f.closed {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
 	}
-	f.e.observer.Ended(a.job, f.e.cfg.policy().Limited(a.limits).Attempts(), a.end.To, time.Since(a.began), a.err)
+	f.e.emit(Event{
+		Kind: EventEnded, Job: a.job, Attempts: f.e.cfg.policy().Limited(a.limits).Attempts(), State: a.end.To, Duration: time.Since(a.began), Err: a.err,
+	})
 }
 
 // lose gives up a job that another worker has. The attempt stays until its handler has
@@ -112,7 +114,7 @@ func (f *flight) lose(a *attempt) {
 		f.lost[a] = true
 	}
 	a.phase = lost
-	f.e.observer.Lost(a.job)
+	f.e.emit(Event{Kind: EventLost, Job: a.job})
 }
 
 // ready lists the attempts that have something to write, sorted, except those that

@@ -47,7 +47,7 @@ func (l *loop) run(soft context.Context) []string {
 	defer timer.Stop()
 	var err error
 	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
-		l.e.observer.Trouble(err, 0)
+		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
 	l.agenda.set(rescueOverdue, time.Now())
 	stop := soft.Done()
@@ -66,12 +66,12 @@ func (l *loop) run(soft context.Context) []string {
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
 		answers := l.lanes.answers
 		if l.agenda.down() {
-			answers = nil // the next sync handles them
+			answers = nil // they wait until it is tried again
 		}
 		select {
 		case <-l.e.life.Woken():
 		case a := <-answers:
-			l.lanes.answers <- a
+			l.lanes.answers <- a // for the next sync
 		case <-timer.C:
 		case <-stop:
 			stop = nil
@@ -132,7 +132,7 @@ func (l *loop) work(now time.Time) {
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
 				l.e.pulse.Beat(err)
-				l.e.observer.Trouble(err, wait)
+				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 			}
 			return
 		}

@@ -33,7 +33,7 @@ func (f *flight) renewLeases(now time.Time) error {
 		for _, c := range found.Culprits {
 			if a := f.byJID[c.Item]; a != nil && !a.stale {
 				a.stale = true
-				f.e.observer.Refused([]jobqueue.Job{{JID: c.Item}}, f.e.cfg.Heartbeat, c.Err)
+				f.e.emit(Event{Kind: EventRefused, Job: jobqueue.Job{JID: c.Item}, Duration: f.e.cfg.Heartbeat, Err: c.Err})
 			}
 		}
 		err = found.Err

@@ -49,7 +49,7 @@ func (l *loop) rescueOverdue(now time.Time) error {
 	if err != nil {
 		wait = l.rescues.trouble.Next()
 		if l.hard.Err() == nil {
-			l.e.observer.Trouble(err, wait)
+			l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 		}
 	} else {
 		l.rescues.trouble.Reset()
@@ -74,7 +74,7 @@ func (l *loop) rescueFromEnded(now time.Time) error {
 		return err
 	case err != nil:
 		again = l.rescues.trouble.Next()
-		l.e.observer.Trouble(err, again)
+		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: again})
 	}
 	if l.agenda.clear(rescueFromEnded); again > 0 {
 		l.agenda.set(rescueFromEnded, now.Add(again))
@@ -106,7 +106,7 @@ func (l *loop) rescue(now time.Time, ended []string) (time.Duration, error) {
 	}
 	err = l.exchange(items, jobdb.Claim{}, now)
 	done := l.rescues.done(items)
-	tellRescued(done, l.e.observer)
+	l.e.tellRescued(done)
 	if len(done) > 0 && overdue.More {
 		wait = 0
 	}
@@ -153,7 +153,7 @@ func (r *rescues) done(items []item) (done []jobdb.Transition) {
 	return done
 }
 
-func tellRescued(done []jobdb.Transition, observer events) {
+func (e *Executor) tellRescued(done []jobdb.Transition) {
 	retried := 0
 	for _, t := range done {
 		switch t.From {
@@ -161,10 +161,10 @@ func tellRescued(done []jobdb.Transition, observer events) {
 		case jobqueue.Stuck:
 			retried++
 		default:
-			observer.Interrupted(t.JID, t.Worker, t.To)
+			e.emit(Event{Kind: EventInterrupted, Job: jobqueue.Job{JID: t.JID}, Worker: t.Worker, State: t.To})
 		}
 	}
 	if retried > 0 {
-		observer.Retried(retried)
+		e.emit(Event{Kind: EventRetried, Count: retried})
 	}
 }

@@ -17,7 +17,7 @@ func (l *loop) shutDown(now time.Time) {
 	crashpoint.At("executor/stopping")
 	l.flight.closed = true
 	l.flight.withdraw(now, jobqueue.ErrShutdown)
-	l.e.observer.Stopping(l.flight.count())
+	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.flight.count()})
 	l.agenda.set(cancelRunning, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(rescueOverdue)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back

@@ -67,7 +67,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 		l.claims.replyLost, begun = true, nil
 	}
 	if len(got) > 0 {
-		l.e.observer.Claimed(len(got))
+		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
 	}
 	if f := &l.flight; len(c.Only) == 0 {
 		f.prefetch.adapt(claimOutcome{full: len(got) >= c.Limit, mostReturned: l.reportDelay.mostReturned(), running: len(f.places), waiting: f.waiting(), asked: asked}, time.Now())
@@ -82,7 +82,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
-			l.e.observer.Ended(job, 0, job.State, 0, nil)
+			l.e.emit(Event{Kind: EventEnded, Job: job, State: job.State})
 		}
 	}
 	for _, jid := range result.Chosen {
@@ -103,7 +103,7 @@ func (l *loop) unclaimUnanswered() error {
 		return err
 	}
 	if err != nil {
-		l.e.observer.Trouble(err, l.e.cfg.Lease)
+		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: l.e.cfg.Lease})
 	}
 	l.claims.replyLost = false
 	return nil
