@@ -199,7 +199,7 @@ func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
 		locks := env.db.Periodic().Locks()
 		for after, want := range map[int64]int64{0: 1, 41: 42, 1 << 40: 1<<40 + 1} {
 			c := claimOf(fmt.Sprintf("new-%d", after), "a")
-			c.After = after
+			c.TokenAfter = after
 			if l := mustAcquire(t, locks, c); l.Token != want {
 				t.Errorf("a new row after token %d: %d, want %d", after, l.Token, want)
 			}
@@ -209,11 +209,11 @@ func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		c := claimOf("old", "b")
-		c.After = 7
+		c.TokenAfter = 7
 		if l := mustAcquire(t, locks, c); l.Token != 8 {
 			t.Errorf("a released row of token 1 after 7: %d, want 8", l.Token)
 		}
-		c.After = 100
+		c.TokenAfter = 100
 		if l := mustAcquire(t, locks, c); l.Token != 8 {
 			t.Errorf("the holder's own row: %d, want the term's token 8", l.Token)
 		}

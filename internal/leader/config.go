@@ -97,6 +97,6 @@ func (c Config) standBack(why ending) time.Duration {
 	return c.Heartbeat + c.Heartbeat/10
 }
 
-func (c Config) claim(after int64, over Fence) Claim {
-	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, After: after, Over: over}
+func (c Config) claim(tokenAfter int64, ended Fence) Claim {
+	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, TokenAfter: tokenAfter, Ended: ended}
 }

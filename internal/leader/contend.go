@@ -16,7 +16,7 @@ type contender struct{ *Elector }
 // run keeps the lock, or contends for it, until ctx or the elector ends.
 func (e contender) run(ctx context.Context) {
 	woken := false
-	for ctx.Err() == nil && !e.ended() {
+	for ctx.Err() == nil && !e.isShutDown() {
 		timer := time.NewTimer(e.step(ctx, woken))
 		select {
 		case <-ctx.Done():
@@ -29,7 +29,7 @@ func (e contender) run(ctx context.Context) {
 	}
 }
 
-func (e contender) ended() bool {
+func (e contender) isShutDown() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.err != nil
@@ -38,7 +38,7 @@ func (e contender) ended() bool {
 // step does what is due now and returns how long to wait for the next step.
 func (e contender) step(ctx context.Context, woken bool) time.Duration {
 	e.mu.Lock()
-	t, why := e.term, e.why
+	t, why := e.term, e.whyEnded
 	e.mu.Unlock()
 	if t == nil {
 		return e.contend(ctx, woken)
@@ -46,18 +46,18 @@ func (e contender) step(ctx context.Context, woken bool) time.Duration {
 	if t.Holds() {
 		return e.keep(ctx, t, woken)
 	}
-	e.conclude(ctx, t, why)
+	e.concludeTerm(ctx, t, why)
 	return e.contend(ctx, true)
 }
 
-// conclude completes the end of a term: it reports it and, after a resignation,
+// concludeTerm completes the end of a term: it reports it and, after a resignation,
 // releases the lock.
-func (e contender) conclude(ctx context.Context, t *Term, why ending) {
+func (e contender) concludeTerm(ctx context.Context, t *Term, why ending) {
 	t.finish()
 	e.mu.Lock()
-	e.term, e.why = nil, expired
+	e.term, e.whyEnded = nil, expired
 	e.mu.Unlock()
-	e.shown = ""
+	e.announced = ""
 	if why != expired {
 		e.standBack = time.Now().Add(e.cfg.standBack(why))
 	}
@@ -76,7 +76,7 @@ func (e contender) conclude(ctx context.Context, t *Term, why ending) {
 // keep renews the lock when that is due. After a wake-up it checks whether the row
 // is still this term's.
 func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration {
-	next, until := t.times(e.cfg.Heartbeat)
+	next, until := t.deadlines(e.cfg.Heartbeat)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	switch now := time.Now(); {
@@ -95,13 +95,13 @@ func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration 
 // renew moves the expiry. After an error it is tried again soon, until trust
 // ends.
 func (e contender) renew(ctx context.Context, t *Term) time.Duration {
-	open := t.shut()
+	open := t.closeGate()
 	defer open()
-	begun := time.Now()
+	asked := time.Now()
 	ok, err := e.store.Renew(ctx, t.Fence(), e.cfg.TTL)
 	if err != nil {
 		e.fail("renew the lock", err)
-		_, until := t.times(0)
+		_, until := t.deadlines(0)
 		return max(0, min(e.cfg.Heartbeat/4, time.Until(until)))
 	}
 	if !ok {
@@ -109,10 +109,10 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 		return 0
 	}
 	crashpoint.At("lock/kept")
-	if !t.extend(begun, e.cfg.trust()) {
+	if !t.extend(asked, e.cfg.trust()) {
 		return 0 // the answer came too late
 	}
-	return max(0, time.Until(begun.Add(e.cfg.Heartbeat)))
+	return max(0, time.Until(asked.Add(e.cfg.Heartbeat)))
 }
 
 // contend takes the lock if it can be taken. Between two looks at the lock, unless
@@ -125,25 +125,25 @@ func (e contender) contend(ctx context.Context, woken bool) time.Duration {
 	if err != nil {
 		return e.trouble("ask for the holder of the lock", err)
 	}
-	if left := time.Until(e.readAt); left > 0 && !woken && !ended {
+	if left := time.Until(e.lookAt); left > 0 && !woken && !ended {
 		return min(left, again)
 	}
-	e.readAt = time.Time{}
+	e.lookAt = time.Time{}
 	l, err := e.inspect(ctx)
 	if err != nil {
 		return e.trouble("read the lock", err)
 	}
-	var over Fence
+	var endedTerm Fence
 	if ended && l.Holder == holder {
-		over = l.Fence()
+		endedTerm = l.Fence()
 	} else if l.Live() && l.Holder != e.cfg.Holder {
-		return min(e.follow(l), again)
+		return min(e.standBy(l), again)
 	}
 	// A row that somebody has deleted gives the lock to nobody.
 	if left := time.Until(e.standBack); left > 0 && l.State() != Never {
 		return left
 	}
-	t, _, err := e.acquire(ctx, over)
+	t, _, err := e.acquire(ctx, endedTerm)
 	if err != nil {
 		return e.trouble("acquire the lock", err)
 	}
@@ -151,25 +151,25 @@ func (e contender) contend(ctx context.Context, woken bool) time.Duration {
 	if t == nil {
 		return e.cfg.Heartbeat / 10 // another contender was faster: find out who
 	}
-	e.begin(t)
+	e.beginTerm(t)
 	return 0
 }
 
-// follow stands by while somebody else holds the lock. An exclusive elector
+// standBy plans the next look while somebody else holds the lock. An exclusive elector
 // ends.
-func (e contender) follow(l Lock) time.Duration {
+func (e contender) standBy(l Lock) time.Duration {
 	e.retry.Reset()
-	e.owed = false
+	e.mayHold = false
 	if e.cfg.Exclusive {
-		e.finish(&HeldError{Lock: l})
+		e.shutDown(&HeldError{Lock: l})
 		return 0
 	}
-	if e.shown != l.Holder {
-		e.shown = l.Holder
+	if e.announced != l.Holder {
+		e.announced = l.Holder
 		e.observe(Event{Kind: EventStandby, Lock: l})
 	}
 	wait := min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
-	e.readAt = time.Now().Add(wait)
+	e.lookAt = time.Now().Add(wait)
 	return wait
 }
 
@@ -193,50 +193,50 @@ func (e contender) seize(ctx context.Context) error {
 		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
 	}
 	if t == nil {
-		e.owed = false
+		e.mayHold = false
 		return &HeldError{Lock: l}
 	}
-	e.begin(t)
+	e.beginTerm(t)
 	return nil
 }
 
 // acquire returns a term, or the lock as it was read if somebody else holds it.
-func (e contender) acquire(ctx context.Context, over Fence) (*Term, Lock, error) {
-	e.owed = true // also if the answer is lost
-	begun := time.Now()
-	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest, over))
+func (e contender) acquire(ctx context.Context, endedTerm Fence) (*Term, Lock, error) {
+	e.mayHold = true // also if the answer is lost
+	asked := time.Now()
+	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest, endedTerm))
 	if err != nil {
 		return nil, l, err
 	}
-	e.look(l)
+	e.remember(l)
 	if !ok {
 		return nil, l, nil
 	}
 	crashpoint.At("lock/held")
-	return newTerm(l.Fence(), begun, e.cfg.trust()), l, nil
+	return newTerm(l.Fence(), asked, e.cfg.trust()), l, nil
 }
 
-// begin makes a term the current one.
-func (e contender) begin(t *Term) {
+// beginTerm makes a term the current one.
+func (e contender) beginTerm(t *Term) {
 	e.mu.Lock()
-	e.term, e.why = t, expired
+	e.term, e.whyEnded = t, expired
 	close(e.changed)
 	e.changed = make(chan struct{})
 	e.mu.Unlock()
-	e.shown = ""
+	e.announced = ""
 	e.observe(Event{Kind: EventLeading, Fence: t.Fence()})
 }
 
 func (e contender) inspect(ctx context.Context) (Lock, error) {
 	l, err := e.store.Inspect(ctx, e.cfg.Lock)
 	if err == nil {
-		e.look(l)
+		e.remember(l)
 	}
 	return l, err
 }
 
-// look remembers the lock as just read.
-func (e contender) look(l Lock) {
+// remember keeps the lock as just read.
+func (e contender) remember(l Lock) {
 	e.mu.Lock()
 	e.seen = l
 	e.mu.Unlock()

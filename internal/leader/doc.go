@@ -1,6 +1,6 @@
 // Package leader elects one process among those that share a database: the
 // holder of a lock, which is a row of the table scheduler_lock. It is what the
-// modes leader and exclusive of package periodic use.
+// modes leader and exclusive of package scheduler use.
 //
 // # The lock
 //

@@ -16,21 +16,21 @@ type Elector struct {
 	cfg      Config
 	life     *service.Lifecycle
 	starting sync.Mutex // held by Start
-	left     error      // of leave; to be read when the goroutine has ended
+	leaveErr error      // what leave returned; to be read when the goroutine has ended
 
-	mu      sync.Mutex
-	term    *Term         // the last one, until its end was noticed
-	why     ending        // of the last term
-	err     error         // why the elector has ended
-	changed chan struct{} // closed when a term begins, or the elector ends
-	seen    Lock          // as last read
+	mu       sync.Mutex
+	term     *Term         // the last one, until its end was noticed
+	whyEnded ending        // why the last term ended
+	err      error         // why the elector is shut down; nil: it is not
+	changed  chan struct{} // closed when a term begins, or the elector is shut down
+	seen     Lock          // as last read
 
 	// Owned by the goroutine; before it runs, by Start.
-	owed      bool      // the row may be ours
+	mayHold   bool      // the row may be ours
 	standBack time.Time // no contending before
-	readAt    time.Time // standing by: when to read the lock again
+	lookAt    time.Time // standing by: when to look at the lock again
 	highest   int64     // token ever seen
-	shown     string    // holder of the last EventStandby
+	announced string    // holder of the last EventStandby
 	retry     service.Backoff
 }
 
@@ -83,7 +83,7 @@ func (e *Elector) Start(ctx context.Context) error {
 	}
 	err := e.life.Start(context.WithoutCancel(ctx), func(soft, hard context.Context) {
 		contender{e}.run(soft)
-		e.left = e.leave(hard)
+		e.leaveErr = e.leave(hard)
 	}, func(soft context.Context) {
 		e.store.Watch(soft, e.cfg.Holder, e.life.Wake, func(err error) { e.fail("watch the lock", err) })
 	})
@@ -99,10 +99,10 @@ func (e *Elector) Start(ctx context.Context) error {
 // was never started, or has been stopped, stops at once.
 func (e *Elector) Stop(ctx context.Context) error {
 	err := e.life.Stop(ctx)
-	if e.left == nil {
+	if e.leaveErr == nil {
 		return nil // released, even if ctx has ended since
 	}
-	return errors.Join(e.left, err)
+	return errors.Join(e.leaveErr, err)
 }
 
 // leave ends the term and releases the lock.
@@ -111,7 +111,7 @@ func (e *Elector) leave(ctx context.Context) error {
 	if t != nil && !led { // it ended while the goroutine did
 		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
 	}
-	e.finish(ErrStopped)
+	e.shutDown(ErrStopped)
 	err := e.release(ctx)
 	if err == nil && led {
 		e.observe(Event{Kind: EventReleased, Fence: t.Fence()})
@@ -169,15 +169,15 @@ func (e *Elector) Depose(t *Term) { e.endTerm(t, deposed) }
 func (e *Elector) endTerm(t *Term, why ending) {
 	e.mu.Lock()
 	if e.term == t && t.Context().Err() == nil {
-		e.why = why
+		e.whyEnded = why
 		t.finish()
 	}
 	e.mu.Unlock()
 	e.life.Wake()
 }
 
-// finish ends the elector for good.
-func (e *Elector) finish(err error) {
+// shutDown ends the term and all waiting for one, for good.
+func (e *Elector) shutDown(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.term != nil {
@@ -192,7 +192,7 @@ func (e *Elector) finish(err error) {
 
 // release gives the row back, if it may be ours.
 func (e *Elector) release(ctx context.Context) error {
-	if !e.owed {
+	if !e.mayHold {
 		return nil
 	}
 	l, err := e.store.Inspect(ctx, e.cfg.Lock)
@@ -202,7 +202,7 @@ func (e *Elector) release(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Lock, e.cfg.TTL, err)
 	}
-	e.owed = false
+	e.mayHold = false
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (l *link) Acquire(ctx context.Context, c leader.Claim) (row leader.Lock, ok
 			return
 		}
 		if !live {
-			row.Token = max(row.Token, c.After) + 1
+			row.Token = max(row.Token, c.TokenAfter) + 1
 			row.Acquired = row.Now
 		}
 		row.Holder, row.Hostname, row.PID = c.Holder, c.Hostname, c.PID

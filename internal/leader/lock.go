@@ -66,13 +66,13 @@ func (l Lock) Fence() Fence { return Fence{Lock: l.Name, Holder: l.Holder, Token
 
 // Claim is what a contender puts into the row.
 type Claim struct {
-	Lock     string
-	Holder   string
-	Hostname string
-	PID      int
-	TTL      time.Duration
-	After    int64 // a new term gets a greater token, also if the row was deleted
-	Over     Fence // a term whose holder has ended: the lock is free; zero: there is none
+	Lock       string
+	Holder     string
+	Hostname   string
+	PID        int
+	TTL        time.Duration
+	TokenAfter int64 // a new term gets a greater token, also if the row was deleted
+	Ended      Fence // a term whose holder has ended: the lock is free; zero: there is none
 }
 
 // DBTX runs statements inside somebody's transaction; [*sql.Tx] is one.
@@ -84,7 +84,7 @@ type DBTX interface {
 // be safe for concurrent use. After an error nothing is known: the operation
 // may or may not have taken place.
 type Store interface {
-	// Acquire takes a lock that is free or expired, or of the term Over, and renews one that the
+	// Acquire takes a lock that is free or expired, or of the term Ended, and renews one that the
 	// claim's holder has already, without a new token. It returns the row, and
 	// false if another holder has it.
 	Acquire(ctx context.Context, c Claim) (Lock, bool, error)

@@ -9,9 +9,9 @@ import (
 // Term is an uninterrupted time of holding the lock, as far as its holder can
 // know. It is safe for concurrent use.
 type Term struct {
-	fence Fence
-	ctx   context.Context //nolint:containedctx // its end is the term's end
-	end   context.CancelCauseFunc
+	fence  Fence
+	ctx    context.Context //nolint:containedctx // its end is the term's end
+	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	until time.Time // of trust; with a monotonic reading
@@ -20,10 +20,10 @@ type Term struct {
 	gate  chan struct{} // closed at the end of the renewal under way; nil: none
 }
 
-// newTerm begins a term that was won by a request that started at begun.
-func newTerm(f Fence, begun time.Time, trust time.Duration) *Term {
-	ctx, end := context.WithCancelCause(context.Background())
-	t := &Term{fence: f, ctx: ctx, end: end, until: begun.Add(trust), beat: begun}
+// newTerm begins a term that was won by a request that started at asked.
+func newTerm(f Fence, asked time.Time, trust time.Duration) *Term {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t := &Term{fence: f, ctx: ctx, cancel: cancel, until: asked.Add(trust), beat: asked}
 	t.timer = time.AfterFunc(time.Until(t.until), func() { t.expire() })
 	return t
 }
@@ -65,8 +65,8 @@ func (t *Term) Enter(ctx context.Context) error {
 	return nil
 }
 
-// shut keeps transactions out until open is called.
-func (t *Term) shut() (open func()) {
+// closeGate keeps transactions out until open is called.
+func (t *Term) closeGate() (open func()) {
 	gate := make(chan struct{})
 	t.mu.Lock()
 	t.gate = gate
@@ -80,14 +80,14 @@ func (t *Term) shut() (open func()) {
 }
 
 // extend has the term trusted for longer, after a renewal that started at
-// begun. It returns false if the term has ended already.
-func (t *Term) extend(begun time.Time, trust time.Duration) bool {
+// asked. It returns false if the term has ended already.
+func (t *Term) extend(asked time.Time, trust time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ctx.Err() != nil || !time.Now().Before(t.until) {
 		return false
 	}
-	t.until, t.beat = begun.Add(trust), begun
+	t.until, t.beat = asked.Add(trust), asked
 	t.timer.Reset(time.Until(t.until))
 	return true
 }
@@ -97,7 +97,7 @@ func (t *Term) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !time.Now().Before(t.until) { // else it was extended just now
-		t.end(ErrLost)
+		t.cancel(ErrLost)
 	}
 }
 
@@ -106,11 +106,11 @@ func (t *Term) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timer.Stop()
-	t.end(ErrLost)
+	t.cancel(ErrLost)
 }
 
-// times returns when the next renewal is due and when trust ends.
-func (t *Term) times(heartbeat time.Duration) (next, until time.Time) {
+// deadlines returns when the next renewal is due and when trust ends.
+func (t *Term) deadlines(heartbeat time.Duration) (next, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.beat.Add(heartbeat), t.until

@@ -84,7 +84,7 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 				heartbeat = `+clock.now+`, expires = `+clock.end+`
 			WHERE l.holder = excluded.holder OR NOT `+live+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
-			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.After, claim.Over.Holder, claim.Over.Token)...)
+			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.TokenAfter, claim.Ended.Holder, claim.Ended.Token)...)
 		crashpoint.At("lock/taken")
 		if acquired = err == nil; acquired || !errors.Is(err, sqldb.ErrNotFound) {
 			return err

@@ -111,7 +111,7 @@ func (p Policy) Abandoned(job jobqueue.Job) jobdb.Transition {
 	return t
 }
 
-// Left returns the transition of a job whose worker is known to have ended. A worker that
+// WorkerEnded returns the transition of a job whose worker is known to have ended. A worker that
 // lives after all, and renews its lease, keeps the job.
 func (p Policy) WorkerEnded(job jobqueue.Job) jobdb.Transition {
 	t := p.abandoned(job, "has ended")

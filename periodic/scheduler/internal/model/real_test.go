@@ -195,7 +195,7 @@ func (r *served) serverFails(next *world) error {
 
 // acquire takes the lock; over is a holder that has ended.
 func (r *served) acquire(i *instance, over leader.Fence) error {
-	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit, Over: over})
+	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit, Ended: over})
 	if err == nil && !ok {
 		err = fmt.Errorf("%s does not get the lock, which %s has until %s", i.id(), l.Holder, l.Expires)
 	}
