@@ -35,7 +35,7 @@ type claims struct {
 	kinds         []jobdb.Kind // that wait, as the last claim found
 	kindsUntil    time.Time    // until when to rely on that
 	groupRecorded time.Time    // when the group of the turn was
-	looks         int          // how many claims that find nothing to make; 0: none
+	looks         int          // how many claims to make if they find nothing; 0: none is due
 	at            time.Time    // not before
 	refusedUntil  time.Time    // the database refused all jobs of a claim: not before
 	refused       service.Backoff
@@ -94,8 +94,8 @@ func (c *claims) compose(cfg Config, limit int, now time.Time) jobdb.Claim {
 	return r
 }
 
-// applyResult plans the claim after one with this result.
-func (c *claims) applyResult(r jobdb.Claim, result jobdb.Result, now time.Time) {
+// planNext plans the claim after one with this result.
+func (c *claims) planNext(r jobdb.Claim, result jobdb.Result, now time.Time) {
 	if r.Name != "" && result.Turn.Group != c.turn.Group {
 		c.groupRecorded = now
 	}

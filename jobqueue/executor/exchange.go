@@ -1,3 +1,5 @@
+package executor
+
 // This file is how the loop talks with the database:
 //
 //	sendAsync ---> awaitAnswers, handleArrived ---> handleAnswer ---+---> applyResult; handleFailure
@@ -5,7 +7,6 @@
 //
 // A sync sends one or two requests by sendAsync; a slow one is answered in a later sync. A rescue, a
 // search and what is tried alone wait for their answer.
-package executor
 
 import (
 	"cmp"
@@ -132,13 +133,13 @@ func (l *loop) handleAnswer(a answer) error {
 	for _, it := range a.items {
 		it.attempt.sent = false
 	}
-	first := l.handleReportsOf(a.result.Claimed)
+	before := l.handleReportsOf(a.result.Claimed)
 	items := slices.DeleteFunc(slices.Clone(a.items), func(it item) bool { return l.flight.byJID[it.jid] != it.attempt })
 	chosen, err := l.applyResult(a)
 	if job, took := l.lanes.findSlow(a, time.Now()); job != nil {
 		l.e.emit(Event{Kind: EventSlow, Job: *job, Duration: took})
 	}
-	return cmp.Or(first, l.handleFailure(items, c, chosen, err, time.Now()))
+	return cmp.Or(before, l.handleFailure(items, c, chosen, err, time.Now()))
 }
 
 // handleReportsOf handles the open answers about jobs that a claim has got again: a report let them
@@ -202,7 +203,7 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		}
 	}
 	if q.Claim.Limit > 0 {
-		l.claims.applyResult(q.Claim, result, asked)
+		l.claims.planNext(q.Claim, result, asked)
 		if result.Later > 0 {
 			l.agenda.sooner(rescueOverdue, asked.Add(result.Later))
 		}

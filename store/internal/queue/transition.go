@@ -11,6 +11,33 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
+// transitionFields are those of a transition: what the job has to be, and what is set.
+var transitionFields = []sqldb.Field{
+	sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Time("expired"), sqldb.Time("beat"),
+	sqldb.Text("state"), sqldb.Text("result"), sqldb.Time("retry"), sqldb.Int("tried"), sqldb.Time("finished"), sqldb.Int("interrupted"),
+}
+
+func transitionValues(t jobdb.Transition, now time.Time) []any {
+	var retry, finished, expired time.Time
+	tried, interrupted := 0, 0
+	switch {
+	case t.To.Final():
+		finished = now
+	case t.To == jobqueue.Stuck:
+		tried, retry = 1, now.Add(t.Delay)
+	}
+	if t.Interrupted {
+		interrupted = 1
+	}
+	if t.Lease > 0 {
+		expired = now.Add(-t.Lease)
+	}
+	return []any{
+		t.JID, t.Worker, string(t.From), expired, t.Heartbeat,
+		string(t.To), sqldb.Nullable(t.Result), retry, tried, finished, interrupted,
+	}
+}
+
 // transitions moves jobs, and returns those that it has moved. It sets
 //
 //	of each job         state, result, heartbeat (NULL)
@@ -22,31 +49,7 @@ func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done
 	if len(list) == 0 {
 		return nil, nil
 	}
-	columns := []sqldb.Field{
-		sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Time("expired"), sqldb.Time("beat"), // as the job has to be
-		sqldb.Text("state"), sqldb.Text("result"), sqldb.Time("retry"), sqldb.Int("tried"), sqldb.Time("finished"), sqldb.Int("interrupted"),
-	}
-	r, err := tx.DB().Records(1, columns, len(list), func(i int) []any {
-		t := list[i]
-		var retry, finished, expired time.Time
-		tried, interrupted := 0, 0
-		switch {
-		case t.To.Final():
-			finished = tx.Now()
-		case t.To == jobqueue.Stuck:
-			tried, retry = 1, tx.Now().Add(t.Delay)
-		}
-		if t.Interrupted {
-			interrupted = 1
-		}
-		if t.Lease > 0 {
-			expired = tx.Now().Add(-t.Lease)
-		}
-		return []any{
-			t.JID, t.Worker, string(t.From), expired, t.Heartbeat,
-			string(t.To), sqldb.Nullable(t.Result), retry, tried, finished, interrupted,
-		}
-	})
+	r, err := tx.DB().Records(1, transitionFields, len(list), func(i int) []any { return transitionValues(list[i], tx.Now()) })
 	if err != nil {
 		return nil, err
 	}
