@@ -135,7 +135,7 @@ type Settlement struct {
 	Failed   *Failure // the attempt to hand over the next event; nil: none failed
 	After    After    // what becomes of the lease
 	Terms    Terms    // of the next batch
-	Again    bool     // it failed before: wait for locks for a few milliseconds only
+	Brief    bool     // it failed before: wait for locks for a few milliseconds only
 }
 
 // After is what becomes of a topic's lease once a batch is recorded.

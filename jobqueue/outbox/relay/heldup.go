@@ -27,19 +27,19 @@ func (l *loop) nameOnce(h outboxdb.HeldUp) {
 // tryAlone claims a topic that was held up, beside the others, if one is due.
 func (l *loop) tryAlone() {
 	due := l.held.Due(time.Now())
-	if l.trying != "" || len(due) == 0 {
+	if l.tryingAlone != "" || len(due) == 0 {
 		return
 	}
-	l.trying = due[0]
-	c := l.claim()
+	l.tryingAlone = due[0]
+	c := l.composeClaim()
 	c.Held, c.Alone = nil, true
-	l.begin(c, l.trying)
+	l.sendAsync(c, l.tryingAlone)
 }
 
 // triedAlone handles the answer to the claim of tryAlone.
 func (l *loop) triedAlone(a answer) {
-	topic := l.trying
-	l.trying = ""
+	topic := l.tryingAlone
+	l.tryingAlone = ""
 	if a.err != nil || len(a.claimed.Held) > 0 {
 		l.held.Add(topic, struct{}{}, time.Now())
 		for _, h := range a.claimed.Held {

@@ -20,15 +20,15 @@ type Source = outboxdb.Source
 // Relay hands the events of topics over to an [outbox.Publisher]. It is safe for
 // concurrent use.
 type Relay struct {
-	source    Source
-	publisher outbox.Publisher
-	cfg       Config
-	consumer  bool   // it hands events to the handler of a consumer
-	holder    string // tells processes of the same name apart
-	life      *service.Lifecycle
-	pulse     service.Pulse
-	tardy     sync.Map // topics that are slow to settle
-	told      sync.Map // topics that were named as slow
+	source       Source
+	publisher    outbox.Publisher
+	cfg          Config
+	consumer     bool   // it hands events to the handler of a consumer
+	holder       string // tells processes of the same name apart
+	life         *service.Lifecycle
+	pulse        service.Pulse
+	slowToSettle sync.Map // topics
+	slowNamed    sync.Map // topics that the user was told of
 }
 
 // New returns a relay that takes messages from source, which is what
@@ -53,12 +53,12 @@ func newRelay(name string, source Source, publisher outbox.Publisher, cfg Config
 // reached, the relay keeps trying. It ends by Stop, or as if by Stop when ctx
 // ends. A second Start returns an error that wraps [ErrStarted].
 func (r *Relay) Start(ctx context.Context) error {
-	watch := func(running context.Context) {
-		r.source.Watch(running, r.holder, r.Wake, func(err error) { r.fail("watch for events", err) })
+	watch := func(soft context.Context) {
+		r.source.Watch(soft, r.holder, r.Wake, func(err error) { r.fail("watch for events", err) })
 	}
-	prune := func(running context.Context) {
+	prune := func(soft context.Context) {
 		if p, ok := r.source.(outboxdb.Pruner); ok {
-			r.prune(running, p)
+			r.prune(soft, p)
 		}
 	}
 	return r.life.Start(ctx, r.loop, watch, prune)

@@ -10,36 +10,35 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 )
 
-// stopPatience is how long a settlement that the database refuses may delay a
+// stopGrace is how long a settlement that the database refuses may delay a
 // stop.
-const stopPatience = time.Second
+const stopGrace = time.Second
 
 // settle records what became of a batch, and tries again while that fails: what
-// is not recorded is published again. If that fails or is slow, a worker that has a
-// slot gives it to others until then. settle returns the next batch and the time from which its
-// lease counts.
+// is not recorded is published again. While it fails or is slow, the worker leaves its
+// place to others. settle returns the next batch and the time from which its lease counts.
 func (w *worker) settle(s outboxdb.Settlement) (next *outboxdb.Batch, asked time.Time, err error) {
 	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
 	named := map[string]bool{}
-	patience, cancel := w.patience()
+	grace, cancel := w.withGrace()
 	defer cancel()
 	aside, back := w.stepAside(s.Lease.Topic)
 	defer back()
 	for {
-		next, asked, err = w.record(s)
+		next, asked, err = w.settleOnce(s)
 		if err == nil || errors.Is(err, outboxdb.ErrLeaseLost) {
 			return next, asked, err
 		}
 		refused := (*outboxdb.UnrecordedError)(nil)
 		if errors.As(err, &refused) {
 			s = refused.Rest
-			s.Again = true
+			s.Brief = true
 		}
 		aside()
-		w.unrecorded(s, refused, err, named)
-		until := w.working
+		w.tellUnrecorded(s, refused, err, named)
+		until := w.hard
 		if refused != nil {
-			until = patience
+			until = grace
 		}
 		if !pause(until, pace.Next()) {
 			return nil, asked, err
@@ -47,8 +46,8 @@ func (w *worker) settle(s outboxdb.Settlement) (next *outboxdb.Batch, asked time
 	}
 }
 
-// stepAside returns what gives the worker's slot to others, which happens by itself when a settlement is
-// slow, and what takes a slot again.
+// stepAside returns what leaves the worker's place to others, which happens by itself when a
+// settlement is slow, and what takes a place again.
 func (w *worker) stepAside(topic string) (aside, back func()) {
 	var once sync.Once
 	stuck := false
@@ -56,12 +55,12 @@ func (w *worker) stepAside(topic string) (aside, back func()) {
 		once.Do(func() {
 			stuck = true
 			w.workers.setStuck(1)
-			if w.slot {
-				w.workers.leave()
+			if w.hasPlace {
+				w.workers.leavePlace()
 			}
 		})
 	}
-	if _, slow := w.tardy.Load(topic); slow {
+	if _, slow := w.slowToSettle.Load(topic); slow {
 		aside()
 	}
 	timer := time.AfterFunc(slowRow, aside)
@@ -71,18 +70,18 @@ func (w *worker) stepAside(topic string) (aside, back func()) {
 		if stuck {
 			w.workers.setStuck(-1)
 		}
-		if stuck && w.slot {
-			w.workers.slots <- struct{}{}
+		if stuck && w.hasPlace {
+			w.workers.places <- struct{}{}
 		}
 	}
 }
 
-// patience is the context in which a settlement that the database refuses is
-// tried again: it ends soon after running does.
-func (w *worker) patience() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(w.working)
-	stop := context.AfterFunc(w.running, func() {
-		timer := time.AfterFunc(stopPatience, cancel)
+// withGrace is the context in which a settlement that the database refuses is
+// tried again: it ends soon after soft does.
+func (w *worker) withGrace() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(w.hard)
+	stop := context.AfterFunc(w.soft, func() {
+		timer := time.AfterFunc(stopGrace, cancel)
 		context.AfterFunc(ctx, func() { timer.Stop() })
 	})
 	return ctx, func() { stop(); cancel() }
@@ -100,9 +99,9 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// unrecorded reports why a settlement was not recorded: each event that is to
+// tellUnrecorded tells why a settlement was not recorded: each event that is to
 // blame once, and each other cause once.
-func (w *worker) unrecorded(s outboxdb.Settlement, refused *outboxdb.UnrecordedError, err error, named map[string]bool) {
+func (w *worker) tellUnrecorded(s outboxdb.Settlement, refused *outboxdb.UnrecordedError, err error, named map[string]bool) {
 	if refused == nil {
 		if !named[err.Error()] {
 			named[err.Error()] = true

@@ -10,29 +10,29 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// turn is how many batches of a topic a worker publishes before it is another
+// batchesPerTurn is how many batches of a topic a worker publishes before it is another
 // topic's turn.
-const turn = 20
+const batchesPerTurn = 20
 
 // worker publishes the batches of one topic.
 type worker struct {
 	*Relay
 
-	running, working context.Context //nolint:containedctx // of one call
-	workers          workers
-	slot             bool // it has one of the workers' slots
+	soft, hard context.Context //nolint:containedctx // of one call
+	workers    workers
+	hasPlace   bool // it has one of the workers' places
 }
 
 // work publishes a batch and those after it, until there are none, one fails,
-// the turn is over or running ends. The lease counts from asked on.
+// the turn is over or soft ends. The lease counts from asked on.
 func (w *worker) work(b *outboxdb.Batch, asked time.Time) {
-	w.slot = w.workers.enter(w.running)
+	w.hasPlace = w.workers.takePlace(w.soft)
 	unused := outboxdb.Settlement{Lease: b.Lease, Terms: w.terms()}
-	if !w.slot {
+	if !w.hasPlace {
 		_, _, _ = w.settle(unused)
 		return
 	}
-	defer w.workers.leave()
+	defer w.workers.leavePlace()
 	unused.After = outboxdb.NextBatch
 	for n := 1; b != nil; n++ {
 		if time.Since(asked) > w.cfg.Lease/4 { // it waited too long
@@ -41,7 +41,7 @@ func (w *worker) work(b *outboxdb.Batch, asked time.Time) {
 			}
 		}
 		settlement := w.publish(b, asked)
-		if settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) && n < turn && w.running.Err() == nil {
+		if settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) && n < batchesPerTurn && w.soft.Err() == nil {
 			settlement.After = outboxdb.NextBatch
 		}
 		next, at, err := w.settle(settlement)
@@ -52,7 +52,7 @@ func (w *worker) work(b *outboxdb.Batch, asked time.Time) {
 			break // already reported; the lease expires
 		}
 		crashpoint.At("relay/committed")
-		w.report(settlement, time.Since(asked))
+		w.tellRecorded(settlement, time.Since(asked))
 		b, asked = next, at
 	}
 }
@@ -60,7 +60,7 @@ func (w *worker) work(b *outboxdb.Batch, asked time.Time) {
 // publish hands a batch over. It takes at most three quarters of the lease, so that
 // time is left to record the batch.
 func (w *worker) publish(b *outboxdb.Batch, asked time.Time) outboxdb.Settlement {
-	ctx, cancel := context.WithDeadline(w.working, asked.Add(w.cfg.Lease*3/4))
+	ctx, cancel := context.WithDeadline(w.hard, asked.Add(w.cfg.Lease*3/4))
 	defer cancel()
 	var events []outbox.Event
 	for _, item := range b.Items {
@@ -81,14 +81,14 @@ func (w *worker) publish(b *outboxdb.Batch, asked time.Time) outboxdb.Settlement
 	case accepted == len(b.Items):
 	case accepted == len(events):
 		s.Failed = w.unpublishable(b.Items[accepted])
-	case w.working.Err() == nil && !errors.Is(err, outbox.ErrNotTried):
+	case w.hard.Err() == nil && !errors.Is(err, outbox.ErrNotTried):
 		s.Failed = w.failure(b.Items[accepted], err)
 	}
 	return s
 }
 
-// report notifies of a batch that was recorded.
-func (w *worker) report(s outboxdb.Settlement, took time.Duration) {
+// tellRecorded notifies of a batch that was recorded.
+func (w *worker) tellRecorded(s outboxdb.Settlement, took time.Duration) {
 	if len(s.Accepted) > 0 {
 		w.notify(Notice{Kind: NoticePublished, Topic: s.Lease.Topic, Count: len(s.Accepted), Took: took})
 	}

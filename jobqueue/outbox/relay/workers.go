@@ -8,27 +8,27 @@ import (
 // workers limits how many workers publish at a time. As many again may wait with
 // a batch: a claim of several topics costs hardly more than that of one.
 type workers struct {
-	slots   chan struct{}
-	slow    chan struct{} // of topics that are slow to settle
-	stuck   *atomic.Int64 // workers that cannot record their settlement, or not soon
-	changed chan struct{} // stuck has changed
+	places     chan struct{}
+	slowPlaces chan struct{} // for topics that are slow to settle
+	stuck      *atomic.Int64 // workers that cannot record their settlement, or not soon
+	changed    chan struct{} // stuck has changed
 }
 
 func newWorkers(n int) workers {
-	return workers{slots: make(chan struct{}, n), slow: make(chan struct{}, maxSlow), stuck: new(atomic.Int64), changed: make(chan struct{}, 1)}
+	return workers{places: make(chan struct{}, n), slowPlaces: make(chan struct{}, maxSlow), stuck: new(atomic.Int64), changed: make(chan struct{}, 1)}
 }
 
 // room is how many topics may be claimed altogether.
 func (w workers) room() int {
-	return 2*cap(w.slots) + min(int(w.stuck.Load()), maxStuck)
+	return 2*cap(w.places) + min(int(w.stuck.Load()), maxStuck)
 }
 
-// enter waits for a slot until ctx ends, and reports whether it got one.
-func (w workers) enter(ctx context.Context) bool {
+// takePlace waits for a place until ctx ends, and reports whether it got one.
+func (w workers) takePlace(ctx context.Context) bool {
 	select {
-	case w.slots <- struct{}{}:
+	case w.places <- struct{}{}:
 		if ctx.Err() != nil {
-			w.leave()
+			w.leavePlace()
 			return false
 		}
 		return true
@@ -37,8 +37,8 @@ func (w workers) enter(ctx context.Context) bool {
 	}
 }
 
-// leave gives a slot back.
-func (w workers) leave() { <-w.slots }
+// leavePlace leaves a place to others.
+func (w workers) leavePlace() { <-w.places }
 
 // setStuck counts a worker as stuck, by 1, or as no longer stuck, by -1.
 func (w workers) setStuck(by int64) {

@@ -167,7 +167,7 @@ func (l Log) nextEvents(ctx context.Context, tx *Tx, lease outboxdb.Lease, terms
 // Settle implements [outboxdb.Source]: the offset moves to the last event that
 // was consumed.
 func (l Log) Settle(ctx context.Context, s outboxdb.Settlement) (next *outboxdb.Batch, err error) {
-	err = l.db.updateOutbox(ctx, s.Again, func(tx *Tx) error {
+	err = l.db.updateOutbox(ctx, s.Brief, func(tx *Tx) error {
 		held, err := l.commit(ctx, tx, s)
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func (l Log) commit(ctx context.Context, tx *Tx, s outboxdb.Settlement) (int64, 
 	if f := s.Failed; f != nil {
 		attempts, problem, retry = min(f.Item.Attempts, math.MaxInt32-1)+1, f.Problem, sqldb.Timestamp(tx.Now().Add(f.Delay))
 	}
-	holder, until := tx.renewed(s)
+	holder, until := tx.leaseAfter(s)
 	return tx.Exec(ctx, `UPDATE event_offset SET expires = $5, updated = $6, position = coalesce($7, position),
 			attempts = $8, problem = $9, retry = $10, holder = $11
 		WHERE group_ = $1 AND topic = $2 AND coalesce(holder, $3) = $3 AND token = $4`,

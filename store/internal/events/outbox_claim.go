@@ -65,7 +65,7 @@ func (db *DB) topicsToTake(ctx context.Context, c outboxdb.Claim, list func(cont
 	if err != nil {
 		return nil, nil, err
 	}
-	topics, claimed.Next = choose(release(rows, ended), c, now)
+	topics, claimed.Next = readyTopics(withoutEnded(rows, ended), c, now)
 	if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
 		claimed.Next = again
 	}
@@ -77,7 +77,7 @@ func (db *DB) topicsToTake(ctx context.Context, c outboxdb.Claim, list func(cont
 // claimTopics lists the topics with something to do, without writing, and
 // acquires as many as c asks for.
 func (db *DB) claimTopics(ctx context.Context, c outboxdb.Claim,
-	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outboxdb.Claimed, error) {
+	list func(context.Context, *Tx) ([]topicRow, error), acquire acquire) (outboxdb.Claimed, error) {
 	claimed := outboxdb.Claimed{Next: -1}
 	topics, ended := c.Among, c.Ended
 	if topics == nil {
@@ -91,7 +91,7 @@ func (db *DB) claimTopics(ctx context.Context, c outboxdb.Claim,
 	var locked []outboxdb.HeldUp
 	held, err := db.eachTopic(ctx, topics, c.Alone,
 		func(ctx context.Context, tx *Tx, topics []string) (err error) {
-			batches, locked, err = take(ctx, tx, c, topics, ended)
+			batches, locked, err = acquire(ctx, tx, c, topics, ended)
 			return err
 		},
 		func() {
@@ -113,8 +113,8 @@ func (r topicRow) heldByOther(c outboxdb.Claim, now time.Time) bool {
 	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
 }
 
-// release returns the rows as they are without the leases of holders that have ended.
-func release(rows []topicRow, ended []string) []topicRow {
+// withoutEnded returns the rows without the leases of holders that have ended.
+func withoutEnded(rows []topicRow, ended []string) []topicRow {
 	for i, r := range rows {
 		if r.Holder != nil && slices.Contains(ended, *r.Holder) {
 			rows[i].Holder, rows[i].Expires = nil, sqldb.RowTime{}
@@ -135,9 +135,9 @@ func soon(next time.Duration) time.Duration {
 	return min(next, lockedPause)
 }
 
-// choose returns the topics that could be acquired, least recently served first,
+// readyTopics returns the topics that could be acquired, least recently served first,
 // and the time until another one may be ready; negative if there is none.
-func choose(rows []topicRow, c outboxdb.Claim, now time.Time) (topics []string, next time.Duration) {
+func readyTopics(rows []topicRow, c outboxdb.Claim, now time.Time) (topics []string, next time.Duration) {
 	next = -1
 	slices.SortStableFunc(rows, func(a, b topicRow) int {
 		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))

@@ -26,9 +26,9 @@ func (s Outbox) Settle(ctx context.Context, settled outboxdb.Settlement) (*outbo
 
 // settle records a settlement, completely or not at all.
 func (s Outbox) settle(ctx context.Context, settled outboxdb.Settlement) (next *outboxdb.Batch, err error) {
-	err = s.db.updateOutbox(ctx, settled.Again, func(tx *Tx) error {
+	err = s.db.updateOutbox(ctx, settled.Brief, func(tx *Tx) error {
 		l := settled.Lease
-		holder, until := tx.renewed(settled)
+		holder, until := tx.leaseAfter(settled)
 		held, err := tx.Exec(ctx, `UPDATE outbox_topic SET holder = $4, expires = $5
 			WHERE topic = $1 AND coalesce(holder, $2) = $2 AND token = $3`, l.Topic, l.Holder, l.Token, holder, until)
 		if err != nil {
@@ -87,7 +87,7 @@ func (s Outbox) settleApart(ctx context.Context, settled outboxdb.Settlement, ca
 		Judge: topicCause, Budget: searchBudget,
 		Try: func(ctx context.Context, items []outboxdb.Item, brief bool) error {
 			p := part(items)
-			p.Again = brief
+			p.Brief = brief
 			_, err := s.settle(ctx, p)
 			return err
 		},
@@ -116,10 +116,10 @@ func unrecorded(rest outboxdb.Settlement, cause isolate.Cause, err error) error 
 	return &outboxdb.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
 }
 
-// renewed is who holds a lease from now on (nil: nobody) and until when. A lease that
+// leaseAfter is who holds a lease from now on (nil: nobody) and until when. A lease that
 // was given back can be settled once more, as long as the token is the same: the first
 // time may only have seemed to fail.
-func (tx *Tx) renewed(s outboxdb.Settlement) (holder any, until sqldb.Timestamp) {
+func (tx *Tx) leaseAfter(s outboxdb.Settlement) (holder any, until sqldb.Timestamp) {
 	if s.After != outboxdb.GiveBack {
 		return s.Lease.Holder, sqldb.Timestamp(tx.Now().Add(s.Terms.Lease))
 	}

@@ -47,7 +47,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 			t.Errorf("%d topics are listed", len(rows))
 		}
 		c := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}, Holder: "h"}
-		topics, _ := choose(rows, c, outer.Now())
+		topics, _ := readyTopics(rows, c, outer.Now())
 		batches, _, err := acquireMessages(t.Context(), in(&acquiring), c, topics[:16], nil)
 		if len(batches) != 16 {
 			t.Errorf("%d topics are acquired", len(batches))
