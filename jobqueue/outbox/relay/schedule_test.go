@@ -124,7 +124,7 @@ func TestMappingOfScheduleTable(t *testing.T) {
 // documented are the statements in docs/events.md for a database.
 func documented(f *fixture, kind string) []string {
 	f.Helper()
-	text, err := os.ReadFile("../../docs/events.md")
+	text, err := os.ReadFile("../../../docs/events.md")
 	if err != nil {
 		f.Fatal(err)
 	}
