@@ -170,3 +170,36 @@ func TestTookReadsTheNewestTicksOnly(t *testing.T) {
 		}
 	})
 }
+
+// What was decided last costs a few ticks of each task, also if none was ever submitted.
+func TestLastDecidedReadsTheNewestTicksOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		db := filled(t, kind)
+		r := Reader{db}
+		wants := func(newest, submitted string) {
+			t.Helper()
+			n, s, err := r.LastDecided(t.Context())
+			if got := n.TaskID + " " + n.Decision; err != nil || got != newest || s.TaskID != submitted {
+				t.Errorf("the last decision is %q, and the job of %q was submitted last (%v); want %q and %q", got, s.TaskID, err, newest, submitted)
+			}
+		}
+		exec := func(query string) {
+			t.Helper()
+			if err := db.Update(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec(t.Context(), query); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec("UPDATE periodic_tick SET decided = '2026-01-02 00:00:00.000000' WHERE task_id = 'task-3'")
+		wants("task-3 submitted", "task-3")
+		exec("UPDATE periodic_tick SET decision = 'skipped'")
+		wants("task-3 skipped", "")
+		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
+			var rows []struct{ Decision string }
+			return tx.Select(t.Context(), &rows, `SELECT decision FROM (`+lastDecided+`) AS l`, lastOf)
+		})
+		wantBounded(t, kind, last(plans), tasks*(lastOf+3))
+		exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2026-01-03 00:00:00.000000', 'submitted', '2999-01-01 00:00:00.000000' FROM periodic_task WHERE id = 'task-7'")
+		wants("task-7 submitted", "task-7")
+	})
+}

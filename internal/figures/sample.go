@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -43,19 +42,21 @@ func (r Reader) Sample(ctx context.Context, from, to time.Time, most int, group 
 		if err != nil || !jobs {
 			return err
 		}
-		count, err := ended(ctx, tx, from, to)
+		count, err := ended(ctx, tx, from, to, mostCounted)
 		if err != nil {
 			return err
 		}
 		var query string
 		args := []any{group, mostOpen, sqldb.Timestamp(to)}
 		if s.Weight = max(1, float64(count)/float64(most)); s.Weight > 1 {
-			query, args = sampleQuery(from, to, 1/s.Weight, args)
+			if query, args, err = sampleQuery(tx, from, to, 1/s.Weight, args); err != nil {
+				return err
+			}
 		} else {
-			query, args = sampled(1)+"finished > $4 AND finished <= $3", append(args, sqldb.Timestamp(from))
+			query, args = sampled(1, "job")+"finished > $4 AND finished <= $3", append(args, sqldb.Timestamp(from))
 		}
-		query += ` UNION ALL SELECT * FROM (` + sampled(0) + `finished > $3 AND started < $3 ORDER BY finished LIMIT $2) AS later
-			UNION ALL SELECT * FROM (` + sampled(0) + `state IN ('scheduled', 'running') LIMIT $2) AS running`
+		query += ` UNION ALL SELECT * FROM (` + sampled(0, "job") + `finished > $3 AND started < $3 ORDER BY finished LIMIT $2) AS later
+			UNION ALL SELECT * FROM (` + sampled(0, "job") + `state IN ('scheduled', 'running') LIMIT $2) AS running`
 		return tx.Select(ctx, &rows, query, args...)
 	})
 	if err != nil {
@@ -70,12 +71,12 @@ func (r Reader) Sample(ctx context.Context, from, to time.Time, most int, group 
 	return s, nil
 }
 
-// Ended counts the jobs that ended in a time, up to 500,000.
-func (r Reader) Ended(ctx context.Context, from, to time.Time) (n int, err error) {
+// Ended counts the jobs that ended in a time, up to most.
+func (r Reader) Ended(ctx context.Context, from, to time.Time, most int) (n int, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		jobs, err := ownJobs(ctx, tx)
 		if err == nil && jobs {
-			n, err = ended(ctx, tx, from, to)
+			n, err = ended(ctx, tx, from, to, most)
 		}
 		return err
 	})
@@ -118,29 +119,32 @@ func (r Reader) JobEnds(ctx context.Context, since time.Time, most int) (list []
 	return list, nil
 }
 
-func ended(ctx context.Context, tx *sqldb.Tx, from, to time.Time) (n int, err error) {
+func ended(ctx context.Context, tx *sqldb.Tx, from, to time.Time, most int) (n int, err error) {
 	err = tx.First(ctx, &n, `SELECT count(*) FROM (SELECT 1 AS one FROM job WHERE finished > $1 AND finished <= $2 LIMIT $3) AS c`,
-		sqldb.Timestamp(from), sqldb.Timestamp(to), mostCounted)
+		sqldb.Timestamp(from), sqldb.Timestamp(to), most)
 	return n, err
 }
 
 // sampleQuery reads a part of each stratum by a range of an index. Where the part lies follows the
 // golden ratio, so that it is not always the same time of the minute or of the hour.
-func sampleQuery(from, to time.Time, part float64, args []any) (string, []any) {
-	var arms []string
+func sampleQuery(tx *sqldb.Tx, from, to time.Time, part float64, args []any) (string, []any, error) {
 	width := float64(to.Sub(from)) / strata
-	for i := range strata {
+	parts, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Time("begins"), sqldb.Time("ends")}, strata, func(i int) []any {
 		_, place := math.Modf(float64(i) * math.Phi)
 		begin := from.Add(time.Duration((float64(i) + place*(1-part)) * width))
-		arms = append(arms, sampled(1)+fmt.Sprintf("finished > $%d AND finished <= $%d", len(args)+1, len(args)+2))
-		args = append(args, sqldb.Timestamp(begin), sqldb.Timestamp(begin.Add(time.Duration(part*width))))
+		return []any{begin, begin.Add(time.Duration(part * width))}
+	})
+	const in = "finished > part.begins AND finished <= part.ends"
+	table := parts.SQL + " AS part CROSS JOIN job"
+	if !tx.SQL().IsSQLite() { // it might begin with the jobs
+		table = parts.SQL + " AS part CROSS JOIN LATERAL (SELECT * FROM job WHERE " + in + " OFFSET 0) AS job"
 	}
-	return strings.Join(arms, " UNION ALL "), args
+	return sampled(1, table) + in, append(args, parts.Param), err
 }
 
-func sampled(is int) string {
-	return fmt.Sprintf(`SELECT %d AS sampled, tracker, task, group_, state, started, finished FROM job
-		WHERE ($1 = '' OR group_ = $1) AND tracker IS NOT NULL AND started IS NOT NULL AND `, is)
+func sampled(is int, from string) string {
+	return fmt.Sprintf(`SELECT %d AS sampled, tracker, task, group_, state, started, finished FROM %s
+		WHERE ($1 = '' OR group_ = $1) AND tracker IS NOT NULL AND started IS NOT NULL AND `, is, from)
 }
 
 type sampleRow struct {

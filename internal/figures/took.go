@@ -38,26 +38,26 @@ type tookRow struct {
 	Started, Finished sqldb.RowTime
 }
 
-// tookQuery goes from tick to tick. It has a subquery for each value, which keeps the database from reading all ticks and jobs.
+// tookQuery has a subquery for each value of a job, which keeps the database from reading all jobs.
 func tookQuery(asked string) string {
-	return `WITH RECURSIVE k (id, due, i) AS (
-			SELECT v.value, (SELECT max(due) FROM periodic_tick WHERE task_id = v.value), 0 FROM ` + asked + ` AS v
-			UNION ALL SELECT id, (SELECT max(t.due) FROM periodic_tick AS t WHERE t.task_id = k.id AND t.due < k.due), i + 1 FROM k WHERE due IS NOT NULL AND i < $2),
-		t AS MATERIALIZED (SELECT id, (SELECT jid FROM periodic_tick AS t WHERE t.task_id = k.id AND t.due = k.due) AS jid FROM k WHERE due IS NOT NULL),
-		j AS MATERIALIZED (SELECT id, (SELECT started FROM job WHERE jid = t.jid AND state = 'success') AS started,
-			(SELECT finished FROM job WHERE jid = t.jid AND state = 'success') AS finished FROM t WHERE jid IS NOT NULL)
+	return `WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value
+				ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest FROM ` + asked + ` AS v),
+			k AS MATERIALIZED (SELECT t.id, k.jid FROM t CROSS JOIN periodic_tick AS k WHERE k.task_id = t.id AND k.due >= t.oldest AND k.jid IS NOT NULL),
+			j AS MATERIALIZED (SELECT id, (SELECT started FROM job WHERE jid = k.jid AND state = 'success') AS started,
+				(SELECT finished FROM job WHERE jid = k.jid AND state = 'success') AS finished FROM k)
 		SELECT id, started, finished FROM j WHERE started IS NOT NULL AND finished IS NOT NULL`
 }
 
 // Elsewhere reads the newest ticks in a time that became an event or a job of another queue, at most limit of each task and of
-// all. They begin when they were decided; of those whose end is not told, that is their end, too.
+// all. They begin when they were decided; of those whose end is not told, that is their end, too. CROSS JOIN keeps SQLite from
+// reading all ticks.
 func (r Reader) Elsewhere(ctx context.Context, from, to time.Time, group string, limit int) (list []SampledRun, err error) {
 	var rows []sampleRow
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT 0 AS sampled, t.id AS tracker, t.task, t.group_, coalesce(`+told+`, 'submitted') AS state,
 				k.decided AS started, coalesce(k.finished, k.decided) AS finished
-			FROM periodic_task AS t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= $1 AND k.due < $2
-			WHERE t.sink <> '`+string(periodic.SinkJob)+`' AND k.decision = 'submitted' AND ($3 = '' OR t.group_ = $3) LIMIT $4`,
+			FROM periodic_task AS t CROSS JOIN periodic_tick AS k
+			WHERE k.task_id = t.id AND k.due >= $1 AND k.due < $2 AND t.sink <> '`+string(periodic.SinkJob)+`' AND k.decision = 'submitted' AND ($3 = '' OR t.group_ = $3) LIMIT $4`,
 			sqldb.Timestamp(from), sqldb.Timestamp(to), group, limit)
 	})
 	if err != nil {

@@ -2,6 +2,8 @@ package dashboard
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/figures"
@@ -17,16 +19,36 @@ const dearTimeout = 2 * time.Second
 
 // dear reads what costs the more the more tasks there are.
 func dear[T any](ctx context.Context, s *source, t *figures.Totals, key string, age time.Duration, load func(context.Context) (T, error)) (T, error) {
-	if t.Enabled+t.Paused+t.Blocked+t.Disabled < manyTasks {
+	if few(t) {
 		return load(ctx)
 	}
-	value, err := s.shared.Get(key, s.now(), age, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dearTimeout) // others wait for it, too
-		defer cancel()
-		return load(ctx)
-	})
+	value, err := s.shared.Get(key, s.now(), age, shareable(ctx, load))
 	typed, _ := value.(T)
 	return typed, err
+}
+
+// dearest reads what costs the more the more ticks there are. Unless it is there soon, a page does with what it was a while ago, or
+// with the zero value, and the next look has it. A program, which does not look again, waits for it.
+func dearest[T any](ctx context.Context, r *http.Request, s *source, t *figures.Totals, key string, load func(context.Context) (T, error)) (typed T, err error) {
+	if few(t) || r.URL.Query().Get("format") == "json" {
+		return dear(ctx, s, t, key, countAge, load)
+	}
+	value, err := s.shared.Soon(key, s.now(), countAge, soon, shareable(ctx, load))
+	if typed, _ = value.(T); errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the page does without
+	}
+	return typed, err
+}
+
+func few(t *figures.Totals) bool { return t.Enabled+t.Paused+t.Blocked+t.Disabled < manyTasks }
+
+// shareable is a load that goes on although who asked is gone: others wait for it, too.
+func shareable[T any](ctx context.Context, load func(context.Context) (T, error)) func() (any, error) {
+	return func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dearTimeout)
+		defer cancel()
+		return load(ctx)
+	}
 }
 
 // together does two things at the same time, and returns the first error: the pages have two connections.
@@ -44,4 +66,5 @@ func together(one, other func() error) error {
 const (
 	lookAge  = frame.AnswerAge
 	countAge = time.Minute
+	soon     = 20 * time.Millisecond // is how long a page waits for such a count
 )

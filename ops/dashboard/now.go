@@ -35,7 +35,7 @@ type nowView struct {
 	Load    *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
 	Others  []otherQueue   `json:"other_queues,omitempty"`
 	Open    int            `json:"jobs_open_in_other_queues"`
-	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision
+	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: not counted yet
 	Since   time.Time      `json:"since"`               // where the strips begin
 	Ran     int            `json:"tasks_that_ran"`      // since then, without the troubled ones
 	Strips  []taskRow      `json:"strips"`              // those that ran last, on this page
@@ -107,14 +107,12 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.verdict = d.judge()
-	return &d, nil
+	d.NotRun, err = s.notRun(ctx, r, &t, t.Now.Add(-24*time.Hour), t.Now, "") // at last, when it disturbs nothing
+	return &d, err
 }
 
 // readBeside reads what stands beside the tasks: the next hour, jobs, events and windows.
 func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
-	if d.NotRun, err = s.notRun(ctx, &t, t.Now.Add(-24*time.Hour), t.Now, ""); err != nil {
-		return err
-	}
 	d.Hour, err = dear(ctx, &s.source, &t, "hour "+zone.String(), lookAge, func(ctx context.Context) (hourView, error) { return s.nextHour(ctx, t.Now, zone) })
 	if err != nil {
 		return err
@@ -135,10 +133,10 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 	return err
 }
 
-// notRun counts the ticks of a time that got no job.
-func (s *source) notRun(ctx context.Context, t *figures.Totals, from, to time.Time, group string) (map[string]int, error) {
+// notRun counts the ticks of a time that got no job; nil: it takes longer than that.
+func (s *source) notRun(ctx context.Context, r *http.Request, t *figures.Totals, from, to time.Time, group string) (map[string]int, error) {
 	key := fmt.Sprintf("ticks %s %s", to.Sub(from).Round(time.Second), group)
-	return dear(ctx, s, t, key, countAge, func(ctx context.Context) (map[string]int, error) {
+	return dearest(ctx, r, s, t, key, func(ctx context.Context) (map[string]int, error) {
 		return figures.Of(s.db).NotRun(ctx, from, to, group)
 	})
 }
@@ -202,6 +200,9 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 
 // LeftOut says how many ticks did not run; empty: all did.
 func (d *nowView) LeftOut() string {
+	if d.NotRun == nil {
+		return "The ticks that did not run are being counted"
+	}
 	var parts []string
 	for _, decision := range []periodic.Decision{periodic.Skipped, periodic.Missed, periodic.Late} {
 		if n := d.NotRun[string(decision)]; n > 0 {

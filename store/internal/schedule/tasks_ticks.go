@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -86,6 +87,21 @@ func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Op
 }
 
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
+	if f.TaskID == "" && !f.Oldest && f.Limit > 0 && !f.DueFrom.IsZero() && f.DueTo.Sub(f.DueFrom) > newestPart*time.Minute {
+		part := f // no index has the order of due: the newest part is often enough, and costs little
+		part.DueFrom = f.DueTo.Add(f.DueFrom.Sub(f.DueTo) / newestPart)
+		list, err := tx.ticks(ctx, part)
+		if err != nil || len(list) == f.Limit && !list[len(list)-1].Due.Before(part.DueFrom) {
+			return list, err
+		}
+	}
+	return tx.ticks(ctx, f)
+}
+
+// newestPart is the part of a time of which all ticks are read first, to list the newest.
+const newestPart = 24
+
+func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
 	since, until := sqldb.Period(f.Since, f.Until)
 	from, to := sqldb.Period(f.DueFrom, f.DueTo)
 	var rows []tickRow

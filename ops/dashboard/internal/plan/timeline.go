@@ -88,7 +88,7 @@ func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 		}
 	}
 	for d.place(at, where); q.Get("show") == "" && d.level+1 < len(zooms); d.place(at, where) {
-		n, err := figures.Of(s.DB).Ended(ctx, d.From, d.To)
+		n, err := figures.Of(s.DB).Ended(ctx, d.From, d.To, 2*d.most()+1)
 		if err != nil {
 			return nil, err
 		}
