@@ -38,7 +38,8 @@ type TickResult struct {
 	State    string    // of the job; in another queue only of one that has ended; empty: nobody knows
 	Started  time.Time // the job's last attempt
 	Finished time.Time // when the job ended
-	Retries  int       // of the job, with those after the loss of its worker
+	Retries  int       // of the job
+	Lost     int       // how often its worker stopped, died or lost it
 	Hand     string    // how somebody has asked for it, in words; empty: nobody has
 }
 
@@ -108,6 +109,7 @@ type historyRow struct {
 	Finished sqldb.RowTime
 	Result   sqldb.RowText
 	Retries  sqldb.RowInt
+	Lost     sqldb.RowInt
 	PutBack  sqldb.RowInt `db:"put_back"`
 }
 
@@ -115,7 +117,7 @@ func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID), Own: r.Own.N == 1,
-		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N, Hand: reasons.Hand(string(r.Reason), r.PutBack.N == 1),
+		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N, Lost: r.Lost.N, Hand: reasons.Hand(string(r.Reason), r.PutBack.N == 1),
 	}
 }
 
@@ -142,10 +144,10 @@ const delivered = "CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published I
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
 func query(asked string, hasJobs, success bool) string {
-	job, join := "coalesce("+told+", "+delivered+") AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS own", ""
+	job, join := "coalesce("+told+", "+delivered+") AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS lost, 0 AS own", ""
 	if hasJobs {
 		job, join = "coalesce(j.state, "+told+", "+delivered+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries + j.interrupts, k.attempts - 1, 0) AS retries, "+
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, coalesce(j.interrupts, 0) AS lost, "+
 			"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
 	latest := "NULL"

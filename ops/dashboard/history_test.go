@@ -84,5 +84,10 @@ func TestChartsOfATask(t *testing.T) {
 		if page := s.get("/task?id=one"); !strings.Contains(page, "The only run began within 1 ms of the due time.") || strings.Contains(page, "min late") {
 			s.Error("the page takes the last attempt for a late beginning")
 		}
+		// A job whose executor stopped began anew, but no attempt failed.
+		s.Exec(`UPDATE job SET retries = 0, interrupts = 1 WHERE tracker = 'one'`)
+		if page := s.get("/task?id=one"); !strings.Contains(page, ">interrupted once</span>") || strings.Contains(page, "attempts</span>") || strings.Contains(page, "min late") {
+			s.Error("the page takes an interruption for a failed attempt")
+		}
 	})
 }

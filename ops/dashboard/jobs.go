@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // jobsPerPage and logLines bound what a page shows.
@@ -90,6 +91,7 @@ type jobRow struct {
 	Progress  int       `json:"progress"`
 	Worker    string    `json:"worker,omitempty"`
 	Result    string    `json:"result,omitempty"`
+	Hand      string    `json:"by_hand,omitempty"` // how somebody has asked for it
 }
 
 func (s *server) jobRow(j jobqueue.Job) jobRow {
@@ -116,8 +118,19 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range cut(&d.paged, jobs, jobsPerPage) {
-		d.Jobs = append(d.Jobs, s.jobRow(j))
+	jobs = cut(&d.paged, jobs, jobsPerPage)
+	ids, ticks := make([]string, len(jobs)), make([]periodic.TickKey, len(jobs))
+	for i, j := range jobs {
+		ids[i], ticks[i] = j.JID, periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
+	}
+	hands, err := figures.Of(s.db).AskedFor(ctx, ids, ticks)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		row := s.jobRow(j)
+		row.Hand = hands[j.JID]
+		d.Jobs = append(d.Jobs, row)
 	}
 	err = d.count(ctx, s)
 	return d, err

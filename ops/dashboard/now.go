@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
@@ -206,7 +207,7 @@ func (d *nowView) LeftOut() string {
 	var parts []string
 	for _, decision := range []periodic.Decision{periodic.Skipped, periodic.Missed, periodic.Late} {
 		if n := d.NotRun[string(decision)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, decision))
+			parts = append(parts, show.Number(n)+" "+string(decision))
 		}
 	}
 	if len(parts) == 0 {
@@ -238,12 +239,12 @@ func (d *nowView) judge() verdict {
 				kind = "bad"
 			}
 		}
-		text := fmt.Sprintf("%d of %d tasks need attention", t.Troubled, t.All())
+		text := show.Number(t.Troubled) + " of " + show.Number(t.All()) + " tasks need attention"
 		switch {
 		case t.All() == 1:
 			text = "The task needs attention"
 		case t.Troubled == 1:
-			text = fmt.Sprintf("1 of %d tasks needs attention", t.All())
+			text = "1 of " + show.Number(t.All()) + " tasks needs attention"
 		}
 		if d.Undelivered > 0 {
 			text += ", and events do not get out"
@@ -260,7 +261,7 @@ func (d *nowView) judge() verdict {
 	case t.Enabled < t.All():
 		return verdict{"good", "All of the " + count(t.Enabled, "enabled task") + " are on time"}
 	}
-	return verdict{"good", fmt.Sprintf("All %d tasks are on time", t.All())}
+	return verdict{"good", "All " + show.Number(t.All()) + " tasks are on time"}
 }
 
 // count is a number of things.
@@ -268,7 +269,7 @@ func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return show.Number(n) + " " + thing + "s"
 }
 
 func totalsOf(t figures.Totals) totals {

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -46,9 +45,10 @@ type cell struct {
 	Due   time.Time `json:"due"`
 	State string    `json:"state"` // of its job, otherwise its decision
 	Took  string    `json:"took,omitempty"`
-	Tries int       `json:"attempts,omitempty"` // of the job; 0: it has had one at most
-	Slow  string    `json:"-"`                  // how its duration differs from the usual one; empty: not much
-	Late  string    `json:"-"`                  // when it began, if that was late
+	Tries int       `json:"attempts,omitempty"`   // of the job; 0: none failed but the last one
+	Lost  int       `json:"interrupts,omitempty"` // how often its executor stopped, died or lost it: then it began anew
+	Slow  string    `json:"-"`                    // how its duration differs from the usual one; empty: not much
+	Late  string    `json:"-"`                    // when it began, if that was late
 	Why   string    `json:"reason,omitempty"`
 	JID   string    `json:"jid,omitempty"`
 	Own   bool      `json:"-"`                 // the page of that job exists
@@ -142,12 +142,12 @@ func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
 		c.Took = span.Exact(k.Finished.Sub(k.Started))
 	}
-	if k.Retries > 0 {
+	if c.Lost = k.Lost; k.Retries > 0 {
 		c.Tries = k.Retries + 1
 	}
 	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
 	if k.Missed > 1 {
-		words = append(words, fmt.Sprintf("%d ticks", k.Missed))
+		words = append(words, count(k.Missed, "tick"))
 	}
 	if c.Took != "" {
 		words = append(words, "took "+c.Took)

@@ -84,11 +84,11 @@ func drawDay(prefix string, r *taskRow, from time.Time, zone *time.Location) tem
 func (c dayCell) words() string {
 	switch {
 	case c.Failed > 0 && c.Failed < c.Ticks:
-		return fmt.Sprintf("%d of %d failed", c.Failed, c.Ticks)
+		return show.Number(c.Failed) + " of " + show.Number(c.Ticks) + " failed"
 	case c.Worst == "success":
-		return fmt.Sprintf("%d done", c.Ticks)
+		return show.Number(c.Ticks) + " done"
 	case c.Ticks > 1:
-		return fmt.Sprintf("%d, the worst %s", c.Ticks, show.Word(c.Worst))
+		return show.Number(c.Ticks) + ", the worst " + show.Word(c.Worst)
 	}
 	return show.Word(c.Worst)
 }

@@ -105,7 +105,7 @@ func plotOf(b chart.Bars, alike bool, did string) (p plot) {
 // several attempts, the last one is.
 func lateness(k figures.TickResult) time.Duration {
 	began := k.Decided
-	if k.Retries == 0 {
+	if k.Retries+k.Lost == 0 {
 		began = later(began, k.Started)
 	}
 	return max(began.Sub(k.Due), 0)

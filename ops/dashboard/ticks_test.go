@@ -120,6 +120,7 @@ func TestWhatWasAskedForIsMarked(t *testing.T) {
 			"/tasks":                                 {"run by hand", ", backfilled", ", put back by hand", "<use href=\"#hand\"/></svg> run by hand"},
 			"/task?id=pay":                           {"<use href=\"#hand\"/></svg> run by hand", "<use href=\"#hand\"/></svg> backfilled", "<use href=\"#hand\"/></svg> put back by hand"},
 			"/ticks?decision=":                       {"<use href=\"#hand\"/></svg> run by hand"},
+			"/jobs":                                  {"<use href=\"#hand\"/></svg> run by hand", "<use href=\"#hand\"/></svg> backfilled", "<use href=\"#hand\"/></svg> put back by hand"},
 			"/ticks?decision=&from=2020-01-01T00:00": {"<use href=\"#hand\"/></svg> backfilled", "<use href=\"#hand\"/></svg> put back by hand"},
 		} {
 			page := s.get(path)

@@ -14,7 +14,7 @@ func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"moment": show.Moment, "span": span.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
-		"tail":  show.Tail,
+		"tail":  show.Tail, "num": show.Number,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },
 		"strip": func(kind string) template.HTML {
 			cell := chart.Cell{Class: kind}

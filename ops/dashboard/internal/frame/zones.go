@@ -2,13 +2,14 @@ package frame
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
 // zoneLink is a zone that the menu of zones offers, and why.
@@ -53,7 +54,7 @@ func (z *zones) get(ctx context.Context, now time.Time) []zoneLink {
 	for _, name := range names[:min(len(names), mostZones)] {
 		why := "of 1 task"
 		if n := used[name]; n > 1 {
-			why = fmt.Sprintf("of %d tasks", n)
+			why = "of " + show.Number(n) + " tasks"
 		}
 		links = append(links, zoneLink{name, why})
 	}

@@ -163,7 +163,7 @@ func (d *timelineView) draw(prefix string) {
 		}
 	}
 	for _, row := range d.Rows {
-		name := fmt.Sprintf("%s: %.0f runs, %.0f failed, %.0f to come", show.Printable(row.Name), row.Ran, row.Failed, row.Planned)
+		name := fmt.Sprintf("%s: %s runs, %s failed, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed), show.Number(row.Planned))
 		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
 		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
 			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "show", d.Name, "at", d.middle())
@@ -176,7 +176,7 @@ func (d *timelineView) draw(prefix string) {
 	if !d.Sampled() {
 		d.Most = d.mostAtOnce()
 	}
-	d.All.Drawing = template.HTML(chart.Lane{Name: fmt.Sprintf("at most %.0f at once", d.Most), Cells: d.All.Cells, Top: full, Now: now}.Draw()) //nolint:gosec // as above
+	d.All.Drawing = template.HTML(chart.Lane{Name: "at most " + show.Number(d.Most) + " at once", Cells: d.All.Cells, Top: full, Now: now}.Draw()) //nolint:gosec // as above
 }
 
 // edge is a time at which runs begin or, if negative, end.

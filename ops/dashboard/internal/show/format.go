@@ -2,6 +2,7 @@ package show
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +15,18 @@ import (
 
 // Never reports whether a time stands for none.
 func Never(t time.Time) bool { return t.IsZero() || !t.Before(periodic.Never) || t.Year() <= 1970 }
+
+// Number is a number of things with a comma between thousands; a float64 is rounded.
+func Number(n any) string {
+	digits := fmt.Sprint(n)
+	if f, is := n.(float64); is {
+		digits = fmt.Sprintf("%.0f", f)
+	}
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
 
 // Moment is a time in a zone, to the second.
 func Moment(t time.Time, zone *time.Location) string {
