@@ -92,11 +92,12 @@ func RowHolders(ctx context.Context, tx *Tx, rows string, args ...any) (map[stri
 		return found, err
 	}
 	// Several sessions may share the lock. PostgreSQL refuses to look at an xmax that does
-	// not stand for several.
+	// not stand for several, and logs that: most are no number of such a group that it still has.
 	if _, err := tx.Exec(ctx, "SAVEPOINT nextrun_holders"); err != nil {
 		return nil, err
 	}
-	found, err = rowHolders(ctx, tx, `SELECT r.key, m.xid FROM (`+rows+`) AS r (key, xid), pg_get_multixact_members(r.xid) AS m WHERE r.xid <> '0'`, args)
+	found, err = rowHolders(ctx, tx, `SELECT r.key, m.xid FROM (`+rows+`) AS r (key, xid), 
+			pg_get_multixact_members(CASE WHEN mxid_age(r.xid) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_database) THEN r.xid END) AS m`, args)
 	if err != nil {
 		found = nil
 		_, err = tx.Exec(ctx, "ROLLBACK TO SAVEPOINT nextrun_holders")
