@@ -51,31 +51,23 @@ func (r Reader) Actions(ctx context.Context, taskID, jid string, limit int) ([]A
 	return list, nil
 }
 
-// AskedFor says how somebody has asked for jobs, by their ids: they were run by hand, made up for, or put back. keys are the ticks
-// that the jobs are for. Jobs that nobody has asked for are left out.
-func (r Reader) AskedFor(ctx context.Context, jids []string, keys []periodic.TickKey) (map[string]string, error) {
+// AskedFor says how somebody has asked for the jobs of ticks, by their ids: they were run by hand, made up for, or put back.
+func AskedFor(ctx context.Context, db sqldb.Opened, ticks []periodic.TickKey) (hands map[string]string, err error) {
 	var rows []struct {
-		JID     string
-		Reason  sqldb.RowText
-		PutBack sqldb.RowInt `db:"put_back"`
+		JID, Reason sqldb.RowText
+		PutBack     sqldb.RowInt `db:"put_back"`
 	}
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		asked, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("jid"), sqldb.Text("task_id"), sqldb.Time("due")}, len(jids),
-			func(i int) []any { return []any{jids[i], keys[i].TaskID, keys[i].Due} })
+	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
+		asked, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("at")}, len(ticks), func(i int) []any { return []any{ticks[i].TaskID, ticks[i].Due} })
 		if err != nil {
 			return err
 		}
-		return tx.Select(ctx, &rows, `SELECT v.jid, (SELECT k.reason FROM periodic_tick AS k WHERE k.task_id = v.task_id AND k.due = v.due AND k.jid = v.jid) AS reason,
-			CASE WHEN EXISTS (SELECT 1 FROM periodic_action AS p WHERE p.jid = v.jid AND p.action = 'retry') THEN 1 ELSE 0 END AS put_back FROM `+asked.SQL+` AS v`, asked.Param)
+		return tx.Select(ctx, &rows, `SELECT k.jid, k.reason, CASE WHEN EXISTS (SELECT 1 FROM periodic_action AS p WHERE p.jid = k.jid AND p.action = 'retry') THEN 1 ELSE 0 END AS put_back
+			FROM `+asked.SQL+` AS v CROSS JOIN periodic_tick AS k WHERE k.task_id = v.id AND k.due = v.at`, asked.Param)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read who asked for jobs: %w", err)
-	}
-	hands := map[string]string{}
+	hands = map[string]string{}
 	for _, row := range rows {
-		if hand := reasons.Hand(string(row.Reason), row.PutBack.N == 1); hand != "" {
-			hands[row.JID] = hand
-		}
+		hands[string(row.JID)] = reasons.Hand(string(row.Reason), row.PutBack.N == 1)
 	}
-	return hands, nil
+	return hands, err
 }

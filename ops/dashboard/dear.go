@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -34,9 +33,7 @@ func dearest[T any](ctx context.Context, r *http.Request, s *source, t *figures.
 		return dear(ctx, s, t, key, countAge, load)
 	}
 	value, err := s.shared.Soon(key, s.now(), countAge, soon, shareable(ctx, load))
-	if typed, _ = value.(T); errors.Is(err, context.DeadlineExceeded) {
-		err = nil // the page does without
-	}
+	typed, _ = value.(T)
 	return typed, err
 }
 

@@ -119,21 +119,15 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	jobs = cut(&d.paged, jobs, jobsPerPage)
-	ids, ticks := make([]string, len(jobs)), make([]periodic.TickKey, len(jobs))
+	ticks := make([]periodic.TickKey, len(jobs))
 	for i, j := range jobs {
-		ids[i], ticks[i] = j.JID, periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
+		d.Jobs, ticks[i] = append(d.Jobs, s.jobRow(j)), periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
 	}
-	hands, err := figures.Of(s.db).AskedFor(ctx, ids, ticks)
-	if err != nil {
-		return nil, err
+	hands, err := figures.AskedFor(ctx, s.db, ticks)
+	for i := range d.Jobs {
+		d.Jobs[i].Hand = hands[d.Jobs[i].JID]
 	}
-	for _, j := range jobs {
-		row := s.jobRow(j)
-		row.Hand = hands[j.JID]
-		d.Jobs = append(d.Jobs, row)
-	}
-	err = d.count(ctx, s)
-	return d, err
+	return d, cmp.Or(err, d.count(ctx, s))
 }
 
 // Of how many jobs that ended is counted how, and how many tasks that fail most are named.

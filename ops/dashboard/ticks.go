@@ -122,9 +122,12 @@ func notRun(counts map[string]int) int {
 	return counts[string(periodic.Skipped)] + counts[string(periodic.Missed)] + counts[string(periodic.Late)]
 }
 
+// Uncounted reports whether the next look knows how many there are.
+func (d *tickList) Uncounted() bool { return d.Counts == nil }
+
 // Number is how many ticks have a decision; -1: they are not counted.
 func (d *tickList) Number(decision string) int {
-	if d.Counts == nil {
+	if d.Uncounted() {
 		return -1
 	}
 	switch decision {
@@ -141,7 +144,7 @@ func (d *tickList) Title() string {
 	switch {
 	case d.Decision != bounds.NotRun || d.Task != "":
 		return "Ticks"
-	case d.Counts == nil:
+	case d.Uncounted():
 		return "Ticks that did not run"
 	case d.NotRun() == 0:
 		return "No tick was left out"

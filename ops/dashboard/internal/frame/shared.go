@@ -19,7 +19,6 @@ type answer struct {
 	at    time.Time     // when it was asked for
 	data  any
 	err   error
-	old   *answer // the one before, if it is there; nil: none was
 }
 
 // How old an answer may be, which is less than the time between two refreshes of a window, and how
@@ -41,26 +40,40 @@ func (s *Shared) Get(key string, now time.Time, age time.Duration, load func() (
 		if s.answers == nil || len(s.answers) >= mostAnswers {
 			s.answers = map[string]*answer{}
 		}
-		a = &answer{ready: make(chan struct{}), at: now, old: a.kept(now)}
+		a = &answer{ready: make(chan struct{}), at: now}
 		s.answers[key] = a
 		s.mutex.Unlock()
 		defer close(a.ready) // whatever happens: others wait
 		a.err = errInterrupted
 		if a.data, a.err = load(); a.err != nil {
 			s.forget()
+			return nil, a.err
 		}
-		return a.data, a.err
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		if s.answers[key] == a { // nobody has changed anything
+			s.answers[last+key] = a
+		}
+		return a.data, nil
 	}
 	s.mutex.Unlock()
 	<-a.ready
 	return a.data, a.err
 }
 
+// last begins the keys of what may stand in for the next answer while that is read.
+const last = "last "
+
 // Soon is Get for what may take long: it returns what it was a while ago, or else waits for it so long at most. If it is not
 // there then, it returns nil, and the answer is for who asks again.
-func (s *Shared) Soon(key string, now time.Time, age, wait time.Duration, load func() (any, error)) (data any, err error) {
-	if s.kept(key, now) != nil {
+func (s *Shared) Soon(key string, now time.Time, age, wait time.Duration, load func() (any, error)) (any, error) {
+	s.mutex.Lock()
+	old := s.answers[last+key]
+	s.mutex.Unlock()
+	if old != nil && now.Sub(old.at) <= mostAge {
 		wait = 0
+	} else {
+		old = &answer{}
 	}
 	done := make(chan answer, 1)
 	go func() {
@@ -71,30 +84,7 @@ func (s *Shared) Soon(key string, now time.Time, age, wait time.Duration, load f
 	case a := <-done:
 		return a.data, a.err
 	case <-time.After(wait):
-	}
-	if a := s.kept(key, now); a != nil {
-		return a.data, nil
-	}
-	return nil, nil
-}
-
-// kept is what may stand in for the next answer while that is read.
-func (s *Shared) kept(key string, now time.Time) *answer {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.answers[key].kept(now)
-}
-
-// kept is what may stand in for the next answer while that is read.
-func (a *answer) kept(now time.Time) *answer {
-	if a == nil || now.Sub(a.at) > mostAge {
-		return nil
-	}
-	select {
-	case <-a.ready:
-		return &answer{at: a.at, data: a.data}
-	default:
-		return a.old
+		return old.data, nil
 	}
 }
 
