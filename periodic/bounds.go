@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -17,6 +18,7 @@ import (
 // them out or move them.
 type timeline struct {
 	bounded
+	task   *Task
 	days   days.Line // nil: there are neither calendars nor overrides
 	finish finish.By
 	odd    string // what is wrong with a calendar or finish_by; empty: nothing
@@ -25,7 +27,7 @@ type timeline struct {
 // timeline returns the ticks of a task with a timer. An error is a problem of the row.
 func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
-	line := timeline{bounded: within(timer)}
+	line := timeline{bounded: within(timer), task: t}
 	line.finish, line.odd = t.finish(timer)
 	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
 		return line, nil
@@ -87,21 +89,24 @@ func (l timeline) Prev(before time.Time) time.Time {
 	return l.days.Prev(before).Due
 }
 
-// anew is Next for a plan that is made anew.
-func (l timeline) anew(after time.Time) time.Time {
+// Anew is Next for a plan that is made anew.
+func (l timeline) Anew(after time.Time) time.Time {
 	if l.days == nil {
 		return l.bounded.Next(after)
 	}
 	return l.days.Anew(after).Due
 }
 
-// at is the tick at a time.
-func (l timeline) at(due time.Time) days.Tick {
+// At is the tick at a time.
+func (l timeline) At(due time.Time) days.Tick {
 	if l.days == nil {
 		return days.Tick{Due: due}
 	}
 	return l.days.At(due)
 }
+
+// FinishBy is when the job of a tick has to have succeeded; zero: at any time.
+func (l timeline) FinishBy(due time.Time) time.Time { return l.finish.Of(due) }
 
 // bounded is a schedule between a task's Starts and Ends.
 type bounded struct {
@@ -109,9 +114,9 @@ type bounded struct {
 	starts, ends time.Time // zero: no bound
 }
 
-// exclusion says why calendars or people leave out a tick; empty: they do not.
-func (l timeline) exclusion(due time.Time) string {
-	if tick := l.at(due); tick.Excluded {
+// Exclusion says why calendars or people leave out a tick; empty: they do not.
+func (l timeline) Exclusion(due time.Time) string {
+	if tick := l.At(due); tick.Excluded {
 		return tick.Why
 	}
 	return ""
@@ -133,17 +138,17 @@ func (b bounded) Prev(before time.Time) time.Time {
 	return b.within(b.Schedule.Prev(before))
 }
 
-// warning is about calendars that cannot be read, and about a timer that never elapses, in all of
+// Warning is about calendars that cannot be read, and about a timer that never elapses, in all of
 // time. One that has elapsed for the last time has done what it was to do.
-func (l timeline) warning(timer string, planned bool) string {
+func (l timeline) Warning(planned bool) string {
 	switch b := l.bounded; {
 	case l.odd != "":
 		return reasons.Warning(l.odd)
 	case planned:
 	case b.Schedule.Next(Unplanned).IsZero():
-		return reasons.Warning(fmt.Sprintf("timer %q never elapses", timer))
+		return reasons.Warning(fmt.Sprintf("timer %q never elapses", l.task.Timer))
 	case b.Next(Unplanned).IsZero():
-		return reasons.Warning(fmt.Sprintf("timer %q never elapses between starts and ends", timer))
+		return reasons.Warning(fmt.Sprintf("timer %q never elapses between starts and ends", l.task.Timer))
 	}
 	return ""
 }
@@ -188,9 +193,10 @@ func mix(h uint64) uint64 {
 // Delays reports whether ticks may be submitted later than their due.
 func (t *Task) Delays() bool { return t.Pace.Spread > 0 || t.Jitter > 0 }
 
-// offset is how much later than their due the ticks of the task are submitted because of Spread: always
+// Offset is how much later than their due the ticks of the task are submitted because of Spread: always
 // the same, and never up to the following tick.
-func (t *Task) offset(due, following time.Time) time.Duration {
+func (l timeline) Offset(due, following time.Time) time.Duration {
+	t := l.task
 	if t.Pace.Spread < time.Second {
 		return 0
 	}
@@ -204,24 +210,24 @@ func (t *Task) offset(due, following time.Time) time.Duration {
 	return offset
 }
 
-// delay is how much later than its due a tick is submitted.
-func (t *Task) delay(due time.Time, timer calendar.Schedule) time.Duration {
-	if !t.Delays() {
+// Delay is how much later than its due a tick is submitted.
+func (l timeline) Delay(due time.Time) time.Duration {
+	if !l.task.Delays() {
 		return 0
 	}
-	following := timer.Next(due)
-	offset := t.offset(due, following)
+	following := l.Next(due)
+	offset := l.Offset(due, following)
 	if !following.IsZero() {
 		following = following.Add(-offset)
 	}
-	return offset + jitter(t.ID, due, following, t.Jitter)
+	return offset + jitter(l.task.ID, due, following, l.task.Jitter)
 }
 
-// newestDue is the latest tick not before first that is due at a time. first is one that is.
-func (t *Task) newestDue(line timeline, first, now time.Time) time.Time {
-	newest := line.Prev(now.Add(time.Microsecond))
-	if newest.After(first) && newest.Add(t.delay(newest, line)).After(now) { // its delay has not passed yet, but its predecessor's has
-		newest = line.Prev(newest)
+// NewestDue is the latest tick not before first that is due at a time. first is one that is.
+func (l timeline) NewestDue(first, now time.Time) time.Time {
+	newest := l.Prev(now.Add(time.Microsecond))
+	if newest.After(first) && newest.Add(l.Delay(newest)).After(now) { // its delay has not passed yet, but its predecessor's has
+		newest = l.Prev(newest)
 	}
 	if newest.Before(first) {
 		return first
@@ -229,24 +235,24 @@ func (t *Task) newestDue(line timeline, first, now time.Time) time.Time {
 	return newest
 }
 
-// oldestKept is the oldest of the ticks from first to last, which are due, that is submitted, or left out by a
+// OldestKept is the oldest of the ticks from first to last, which are due, that is submitted, or left out by a
 // calendar. Those before it are missed; the zero time: all are.
-func (t *Task) oldestKept(line timeline, first, last, now time.Time) time.Time {
-	limit := 1
+func (l timeline) OldestKept(first, last, now time.Time) time.Time {
+	t, limit := l.task, 1
 	if t.Catchup == CatchupAll {
 		if limit = t.Pace.CatchupLimit; limit == 0 {
 			return first
 		}
 	}
-	kept, open := line.newestOpen(first, last)
+	kept, open := l.newestOpen(first, last)
 	if !open {
 		kept = last
 	}
-	if t.Catchup == CatchupNone && now.Sub(kept.Add(t.delay(kept, line))) > t.Grace {
+	if t.Catchup == CatchupNone && now.Sub(kept.Add(l.Delay(kept))) > t.Grace {
 		return time.Time{}
 	}
 	for n := 1; n < limit; n++ {
-		earlier, open := line.newestOpen(first, line.Prev(kept))
+		earlier, open := l.newestOpen(first, l.Prev(kept))
 		if !open {
 			break
 		}
@@ -257,8 +263,8 @@ func (t *Task) oldestKept(line timeline, first, last, now time.Time) time.Time {
 
 // newestOpen is the latest tick from first to last that calendars do not leave out.
 func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool) {
-	for tick, n := last, 0; n < maxCounted && !tick.IsZero() && !tick.Before(first); n++ {
-		if l.exclusion(tick) == "" {
+	for tick, n := last, 0; n < bounds.MaxCounted && !tick.IsZero() && !tick.Before(first); n++ {
+		if l.Exclusion(tick) == "" {
 			return tick, true
 		}
 		tick = l.Prev(tick)
@@ -266,9 +272,9 @@ func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool)
 	return open, false
 }
 
-// paced is when the tick after one that was decided at a time is submitted, if it is due by then too.
-func (t *Task) paced(nextRun, decided time.Time) time.Time {
-	if t.Catchup == CatchupAll && t.Pace.CatchupDelay > 0 && !nextRun.After(decided) {
+// Paced is when the tick after one that was decided at a time is submitted, if it is due by then too.
+func (l timeline) Paced(nextRun, decided time.Time) time.Time {
+	if t := l.task; t.Catchup == CatchupAll && t.Pace.CatchupDelay > 0 && !nextRun.After(decided) {
 		return decided.Add(t.Pace.CatchupDelay)
 	}
 	return nextRun

@@ -7,7 +7,7 @@ import (
 )
 
 func TestJitter(t *testing.T) {
-	day := 24 * time.Hour
+	day, noon := 24*time.Hour, time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	var sum time.Duration
 	seen := map[time.Duration]bool{}
 	const n = 2000

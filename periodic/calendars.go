@@ -11,11 +11,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// Calendars manages the rows of periodic_calendar. It is safe for concurrent use.
+// Calendars manages the rows of periodic_calendar: [Tasks] has them. It is safe for concurrent use.
 type Calendars struct{ store TaskStore }
-
-// NewCalendars returns the calendars of a database: NewCalendars(db.Tasks()).
-func NewCalendars(store TaskStore) *Calendars { return &Calendars{store} }
 
 // List returns the rows of all calendars, in the order of their names and days.
 func (s *Calendars) List(ctx context.Context) (rows []days.Row, err error) {

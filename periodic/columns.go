@@ -13,10 +13,10 @@ type Column = column.Column[Task]
 
 // Columns are the columns of periodic_task that a [Task] holds, first those of people.
 // SQL, JSON, files of tasks, flags and pages are made from them, in this order.
-func Columns() []Column { return append(UserColumns(), systemColumns()...) }
+func Columns() []Column { return append(userColumns(), systemColumns()...) }
 
-// UserColumns are the columns that people own, but nextrun, which schedulers write, too.
-func UserColumns() []Column {
+// userColumns are the columns that people own, but nextrun, which schedulers write, too.
+func userColumns() []Column {
 	list := []Column{
 		{Name: "id", Field: column.TextIn(func(t *Task) *string { return &t.ID })},
 		{
@@ -195,14 +195,14 @@ func systemColumns() []Column {
 }
 
 func columnOf(name string) Column {
-	list := UserColumns()
+	list := userColumns()
 	return list[slices.IndexFunc(list, func(c Column) bool { return c.Name == name })]
 }
 
 // compare returns the columns in which a row differs from the wanted task.
 func compare(row, wanted *Task) []ColumnChange {
 	var list []ColumnChange
-	for _, c := range UserColumns() {
+	for _, c := range userColumns() {
 		from, to := c.Get(row), c.Get(wanted)
 		if from != to && (c.Kind != column.JSON || !column.SameJSON(from.Text, to.Text)) {
 			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})

@@ -37,7 +37,7 @@ func (a *Apply) declared() (declaredTasks, error) {
 	list := declaredTasks{}
 	for i := range a.Tasks {
 		columns := map[string]json.RawMessage{}
-		for _, c := range UserColumns() {
+		for _, c := range userColumns() {
 			text, err := json.Marshal(c.Get(&a.Tasks[i]).Any())
 			if err != nil {
 				return nil, fmt.Errorf("task %q: column %s: %w", a.Tasks[i].ID, c.Name, err)
@@ -129,11 +129,8 @@ func builtAt() int64 {
 	return 0
 }
 
-// Origins manages the rows of periodic_origin. It is safe for concurrent use.
+// Origins manages the rows of periodic_origin: [Tasks] has them. It is safe for concurrent use.
 type Origins struct{ store TaskStore }
-
-// NewOrigins returns the origins of a database: NewOrigins(db.Tasks()).
-func NewOrigins(store TaskStore) *Origins { return &Origins{store} }
 
 // List lists the programs and files that declare tasks, by name.
 func (s *Origins) List(ctx context.Context) (list []Origin, err error) {

@@ -120,21 +120,21 @@ func (s *Tasks) Resume(ctx context.Context, id string) (was bool, err error) {
 	return was, err
 }
 
-// Occurrences are single ticks of tasks, about which people decide: Tasks has them.
-type Occurrences struct{ store TaskStore }
+// occurrences are single ticks of tasks, about which people decide.
+type occurrences struct{ store TaskStore }
 
 // Skip leaves out one tick of a task: when it falls due, it is recorded as skipped, with o.Who and o.Reason. A zero
 // o.Due is the next run. It returns what it has written. A tick that has moved is named by its new time.
 //
 // A tick that the task does not have, or that is past, gives a [*TaskError]. RunNow and Backfill do not ask what is skipped.
-func (s *Occurrences) Skip(ctx context.Context, id string, o days.Override) (days.Override, error) {
+func (s *occurrences) Skip(ctx context.Context, id string, o days.Override) (days.Override, error) {
 	o.To = time.Time{}
 	return s.override(ctx, id, o)
 }
 
 // Move lets one tick of a task take place at another time, o.To, whatever calendars say about that. Otherwise it is like
 // Skip. If another tick takes place then, the moved one counts once with it and is recorded as skipped.
-func (s *Occurrences) Move(ctx context.Context, id string, o days.Override) (days.Override, error) {
+func (s *occurrences) Move(ctx context.Context, id string, o days.Override) (days.Override, error) {
 	if o.To.IsZero() {
 		return o, badOverride(id, "moved_to", "is missing; say when the tick is to take place")
 	}
@@ -142,7 +142,7 @@ func (s *Occurrences) Move(ctx context.Context, id string, o days.Override) (day
 }
 
 // Unskip undoes Skip or Move for a tick to come, the first one if due is zero, and returns what it has undone.
-func (s *Occurrences) Unskip(ctx context.Context, id string, due time.Time) (undone days.Override, err error) {
+func (s *occurrences) Unskip(ctx context.Context, id string, due time.Time) (undone days.Override, err error) {
 	err = s.store.Update(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, true)
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Occurrences) Unskip(ctx context.Context, id string, due time.Time) (und
 }
 
 // override writes what somebody has decided about a tick.
-func (s *Occurrences) override(ctx context.Context, id string, o days.Override) (days.Override, error) {
+func (s *occurrences) override(ctx context.Context, id string, o days.Override) (days.Override, error) {
 	for _, c := range []struct{ column, value string }{{"who", o.Who}, {"reason", o.Reason}} {
 		if problem := badNote(c.value); problem != "" {
 			return o, badOverride(id, c.column, problem)
@@ -202,7 +202,7 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 	}
 	waits := t.Due.Before(now) && t.NextRun.After(now) && t.NextRun.Before(Never) // for its delay
 	switch {
-	case o.Due.IsZero() && waits && !t.Due.IsZero() && future.timer.exclusion(t.Due) == "":
+	case o.Due.IsZero() && waits && !t.Due.IsZero() && future.timer.Exclusion(t.Due) == "":
 		o.Due = t.Due
 	case o.Due.IsZero():
 		for future.goTo(now); future.At.LeftOut != ""; {
@@ -220,7 +220,7 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if moved := slices.IndexFunc(t.Days.Overrides, func(other days.Override) bool { return other.To.Equal(o.Due) }); moved >= 0 && !future.timer.at(o.Due).Nominal.IsZero() {
+	if moved := slices.IndexFunc(t.Days.Overrides, func(other days.Override) bool { return other.To.Equal(o.Due) }); moved >= 0 && !future.timer.At(o.Due).Nominal.IsZero() {
 		o.Due = t.Days.Overrides[moved].Due
 	}
 	switch own.goTo(o.Due.Add(-time.Microsecond)); {
@@ -267,9 +267,6 @@ type Failures struct {
 	Count      int           // failures since the last success; written when a job ends
 }
 
-// maxProbeDelay is the longest time between two probes, unless ProbeDelay is longer.
-const maxProbeDelay = 24 * time.Hour
-
 // AfterFailures reports whether the pause follows from failures. Its Until is when the next tick is
 // let through, as a probe: if its job succeeds, the pause ends.
 func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == bounds.PausedAfterFailures }
@@ -290,22 +287,4 @@ func (p Pause) AfterText(now time.Time) string {
 // failures, and it is time to try again.
 func (t *Task) Probes(now time.Time) bool {
 	return t.Pause.AfterFailures() && !t.Pause.At(now) && t.Failures.PauseAfter > 0 && t.Failures.Count >= t.Failures.PauseAfter
-}
-
-// delay is how long the task is paused after its last failure.
-func (f *Failures) delay() time.Duration {
-	d, most := f.ProbeDelay, max(f.ProbeDelay, maxProbeDelay)
-	for n := f.PauseAfter; n < f.Count && d < most; n++ {
-		d *= 2
-	}
-	return min(d, most)
-}
-
-// probe pauses the task again when a probe is submitted: until its job has ended, or should have. What a
-// user has submitted is none, since no pause holds for it.
-func (p *Plan) probe(pause *Pause, now time.Time) {
-	if pause.AfterFailures() && p.Task.Probes(now) && p.ProbeUntil.IsZero() {
-		p.ProbeUntil = now.Add(p.Task.Failures.delay())
-		pause.Until = p.ProbeUntil
-	}
 }

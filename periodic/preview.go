@@ -56,10 +56,10 @@ func (f *future) next(now time.Time) {
 	switch t := f.At.Task; {
 	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
 	case tried && (manual || t.Pace.CatchupDelay == 0):
-		f.goTo(t.newestDue(f.timer, f.At.Due, decided))
+		f.goTo(f.timer.NewestDue(f.At.Due, decided))
 	case manual: // both are decided at once
 		f.keep(decided)
-	case t.paced(f.At.NextRun, decided) != f.At.NextRun:
+	case f.timer.Paced(f.At.NextRun, decided) != f.At.NextRun:
 		at := decided.Add(t.Pace.CatchupDelay)
 		f.keep(at)
 		f.At.NextRun = at
@@ -69,9 +69,8 @@ func (f *future) next(now time.Time) {
 
 // keep goes on to the oldest tick that a decision at a time does not leave out as missed.
 func (f *future) keep(decided time.Time) {
-	t := f.At.Task
-	newest := t.newestDue(f.timer, f.At.Due, decided)
-	switch kept := t.oldestKept(f.timer, f.At.Due, newest, decided); {
+	newest := f.timer.NewestDue(f.At.Due, decided)
+	switch kept := f.timer.OldestKept(f.At.Due, newest, decided); {
 	case kept.IsZero():
 		f.goTo(newest)
 	case kept.After(f.At.Due):
@@ -100,7 +99,7 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	f.manual, f.left, f.probe = t.Manual(), t.Pace.left(), t.Pause.AfterFailures()
 	switch {
 	case t.Unplanned():
-		f.set(f.timer.anew(now))
+		f.set(f.timer.Anew(now))
 	case f.manual:
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
 		if t.Pace.MaxTicks > 0 {

@@ -19,8 +19,9 @@ type Submitters = map[Sink]sink.Submitter
 type Queue interface {
 	// Pending returns, by the task's id, the job of each task that is not final.
 	Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]sink.Pending, error)
-	// Submit adds jobs and returns those that were refused.
-	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]Refusal, error)
+	// Submit adds jobs and returns those that it did not take. Refused is empty if another job of the task
+	// was there first, or a rule of the table forbids it.
+	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error)
 	// Cancel cancels the jobs of tasks, by the job's id: at once where no worker has
 	// them yet, else by asking the worker, if the queue can. It passes over jobs that
 	// somebody else has locked, and returns the ids of those it has cancelled or asked.
@@ -33,16 +34,9 @@ type Queue interface {
 	Probe(ctx context.Context, tx jobqueue.DBTX) error
 }
 
-// Refusal is a job that a queue did not take.
-type Refusal struct {
-	JID     string
-	Reason  string // empty: another job of the task was there first, or a rule of the table forbids it
-	Passing bool   // see [sink.Submission]
-}
-
-// JobIDs makes the ids of a task's jobs. Jobs for a [sink.Submitter] that is given args have ids that
+// JobIDs makes the ids of the task's jobs. Jobs for a [sink.Submitter] that is given args have ids that
 // follow from the task and the tick: UUIDs of version 8 (RFC 9562).
-func JobIDs(t *Task, queue Queue) func(due time.Time) string {
+func (t *Task) JobIDs(queue Queue) func(due time.Time) string {
 	if queue == nil || queue.CopiesArgs() {
 		return func(time.Time) string { return jobqueue.NewID() }
 	}

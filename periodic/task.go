@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -50,13 +51,6 @@ func (s Sink) Valid() bool {
 	}
 	return s != "" && len(s) <= bounds.MaxSink
 }
-
-var (
-	// Unplanned is the NextRun of a task that no scheduler has planned yet.
-	Unplanned = time.Unix(0, 0).UTC()
-	// Never is the NextRun and Due of a task that will not elapse again.
-	Never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
-)
 
 // Task is a row of the table periodic_task. All times are UTC with
 // microseconds; the zero time stands for NULL. [Task.Validate] finds what is wrong with it,
@@ -161,4 +155,12 @@ func (p *Pace) left() int {
 		return -1
 	}
 	return max(p.MaxTicks-p.Count, 0)
+}
+
+// Blocked is the problem that keeps a task from running; empty if none does.
+func (t *Task) Blocked() string {
+	if _, warning := reasons.CutWarning(t.Problem); warning {
+		return ""
+	}
+	return t.Problem
 }

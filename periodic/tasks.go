@@ -19,34 +19,38 @@ import (
 // Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct {
-	Occurrences
+	Calendars *Calendars
+	Origins   *Origins
+	occurrences
 
 	queues Submitters
 	tracer jobqueue.SendTracer // nil: no spans
 }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store TaskStore) *Tasks { return &Tasks{Occurrences: Occurrences{store}} }
+func NewTasks(store TaskStore) *Tasks {
+	return &Tasks{Calendars: &Calendars{store}, Origins: &Origins{store}, occurrences: occurrences{store}}
+}
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
 // Backfill, submit to them. Apply then refuses tasks of other sinks.
 func (s *Tasks) With(queues Submitters) *Tasks {
-	return &Tasks{s.Occurrences, queues, s.tracer}
+	return &Tasks{s.Calendars, s.Origins, s.occurrences, queues, s.tracer}
 }
 
 // Traced returns the same tasks, which make a span with a tracer for each job that they
 // submit themselves: RunNow of a task that is not enabled, SubmitNext, and Backfill.
 // Package ops/tracing has a tracer.
 func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks {
-	return &Tasks{s.Occurrences, s.queues, tracer}
+	return &Tasks{s.Calendars, s.Origins, s.occurrences, s.queues, tracer}
 }
 
 // In returns the same tasks inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
 // transaction back. Backfill, which waits for jobs, is refused there.
 func (s *Tasks) In(tx jobqueue.DBTX) *Tasks {
-	return &Tasks{Occurrences{inTx{s.store, tx}}, s.queues, s.tracer}
+	return NewTasks(inTx{s.store, tx}).With(s.queues).Traced(s.tracer)
 }
 
 // inTx is a task store inside the caller's transaction.
@@ -177,11 +181,11 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 		return err
 	}
 	t.ID, t.NextRun = id, time.Time{}
-	rule := ArgsAny
+	rule := argsAny
 	if t.Args != args {
-		rule = ArgsJSON
+		rule = argsJSON
 	}
-	if err := t.ValidateArgs(rule); err != nil {
+	if err := t.validateArgs(rule); err != nil {
 		return err
 	}
 	return about(id, tx.Save(ctx, t))
@@ -247,10 +251,10 @@ func (e *PendingError) Error() string {
 	return reasons.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
-// TickError is the error for a tick that is queued or submitted already.
-type TickError struct{ Due time.Time }
+// tickError is the error for a tick that is queued or submitted already.
+type tickError struct{ Due time.Time }
 
 // Error names the tick.
-func (e *TickError) Error() string {
+func (e *tickError) Error() string {
 	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
 }

@@ -215,7 +215,7 @@ func (a *Apply) validate() error {
 	seen := map[string]bool{}
 	for i := range a.Tasks {
 		t := &a.Tasks[i]
-		problems = append(problems, t.ValidateArgs(ArgsText))
+		problems = append(problems, t.validateArgs(argsText))
 		if seen[t.ID] {
 			problems = append(problems, fmt.Errorf("task %q is listed twice", t.ID))
 		}

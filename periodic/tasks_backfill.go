@@ -72,7 +72,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			return err
 		})
 		var inTheWay *PendingError
-		var done *TickError
+		var done *tickError
 		switch {
 		case errors.As(err, &done):
 			b.report(due, "")

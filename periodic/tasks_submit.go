@@ -17,7 +17,7 @@ import (
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
 // now. It returns a [*PendingError] if a job of the task is pending, and a
-// [*TickError] if the tick is queued or submitted already.
+// *tickError if the tick is queued or submitted already.
 func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (jid string, err error) {
 	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
@@ -27,7 +27,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	if tick.Due.IsZero() {
 		tick.Due = now
 	}
-	job := t.Job(JobIDs(&t, queue)(tick.Due), tick.Due, now)
+	job := t.Job(t.JobIDs(queue)(tick.Due), tick.Due, now)
 	pendingError := func() error {
 		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
@@ -44,7 +44,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	tick.FinishBy = t.finishOf(tick)
 	if free, err := tx.Record(ctx, tick); err != nil || !free {
 		if err == nil {
-			err = &TickError{Due: tick.Due}
+			err = &tickError{Due: tick.Due}
 		}
 		return "", err
 	}
@@ -58,8 +58,8 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	}
 	refused, err := queue.Submit(ctx, bare, jobs)
 	if err == nil && len(refused) > 0 {
-		if refused[0].Reason != "" {
-			err = errors.New(refused[0].Reason)
+		if refused[0].Refused != "" {
+			err = errors.New(refused[0].Refused)
 		} else if err = pendingError(); err == nil { // else another job came first
 			err = errors.New(reasons.TableRefused)
 		}
@@ -186,7 +186,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 		return err
 	})
 	var pending *PendingError
-	var done *TickError
+	var done *tickError
 	switch {
 	case err == nil:
 		crashpoint.At("hooks/next-submitted")

@@ -23,9 +23,14 @@ type TaskStore interface {
 	Queues(others Submitters) map[Sink]Queue
 }
 
-// ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
-// exist, and about one that exists already.
+// Times that stand for none, and errors.
 var (
+	// Unplanned is the NextRun of a task that no scheduler has planned yet.
+	Unplanned = time.Unix(0, 0).UTC()
+	// Never is the NextRun and Due of a task that will not elapse again.
+	Never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	// ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
+	// exist, and about one that exists already.
 	ErrNotFound  = cause.ErrNotFound
 	ErrDuplicate = cause.ErrDuplicate
 	// ErrNoJobs is about a database that was made without the tables of jobs.
@@ -160,11 +165,6 @@ const (
 	TaskRetrying  TaskState = "retrying" // a job of it has failed and is tried again
 	TaskOverdue   TaskState = "overdue"  // it is enabled, and has been due for 5 s or more
 )
-
-// TaskStates are all states, in the order in which people read them.
-func TaskStates() []TaskState {
-	return []TaskState{TaskEnabled, TaskPaused, TaskBlocked, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
-}
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {

@@ -63,16 +63,3 @@ type TickKey struct {
 
 // Key returns the tick's key.
 func (t Tick) Key() TickKey { return TickKey{t.TaskID, t.Due} }
-
-// TickRange is what one row of periodic_tick accounts for: a tick, or several in
-// a row that were missed.
-type TickRange struct{ First, Last time.Time }
-
-// maxCounted is the greatest number of missed ticks that is counted exactly.
-const maxCounted = 10_000
-
-// maxCatchup is the greatest number of ticks of one task in one batch.
-const maxCatchup = 1_000
-
-// maxQueued is the greatest number of ticks of a task that wait.
-const maxQueued = 1_000

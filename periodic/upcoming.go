@@ -48,26 +48,24 @@ type future struct {
 }
 
 // Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars and
-// people leave them out or move them. Its errors are those of Upcoming.
-func (t *Task) Schedule() (calendar.Schedule, error) {
-	var line timeline
-	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
-	if err == nil {
-		line, err = t.timeline(timer)
+// people leave them out or move them. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
+func (t *Task) Schedule(timer calendar.Schedule) (calendar.Schedule, error) {
+	if timer == nil {
+		var err error
+		if timer, err = calendar.ParseAt(t.Timer, t.Anchor()); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("task %q: %w", t.ID, err)
-	}
-	return line, nil
+	return t.timeline(timer)
 }
 
 // future returns the ticks of the task; call goTo first. It returns an error that
 // wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
 // cannot be followed.
 func (t *Task) future() (*future, error) {
-	line, err := t.Schedule()
+	line, err := t.Schedule(nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
 	return &future{timer: line.(timeline), At: Upcoming{Task: t}}, nil
 }
@@ -79,7 +77,7 @@ func (f *future) goTo(after time.Time) { f.set(f.timer.Next(after)) }
 func (f *future) set(due time.Time) {
 	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
 	if f.timer.days != nil && !due.IsZero() {
-		tick := f.timer.at(due)
+		tick := f.timer.At(due)
 		if !tick.Nominal.Equal(due) { // else a window held it, and somebody has moved it back
 			f.At.Nominal = tick.Nominal
 		}
@@ -97,7 +95,7 @@ func (f *future) advance() { f.goTo(f.At.Due) }
 func (f *future) delay() {
 	f.At.NextRun = f.At.Due
 	if !f.At.Due.IsZero() {
-		f.At.NextRun = f.At.Due.Add(f.At.Task.delay(f.At.Due, f.timer))
+		f.At.NextRun = f.At.Due.Add(f.timer.Delay(f.At.Due))
 	}
 }
 

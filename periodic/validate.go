@@ -62,20 +62,20 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // Validate returns a [*TaskError] if the table would refuse the task, or a
 // scheduler block it, and for args that are not JSON.
-func (t *Task) Validate() error { return t.ValidateArgs(ArgsJSON) }
+func (t *Task) Validate() error { return t.validateArgs(argsJSON) }
 
-// ArgsRule says what the args of a task must be.
-type ArgsRule int
+// argsRule says what the args of a task must be.
+type argsRule int
 
 // The rules.
 const (
-	ArgsAny  ArgsRule = iota // anything
-	ArgsText                 // something that both databases can hold
-	ArgsJSON
+	argsAny  argsRule = iota // anything
+	argsText                 // something that both databases can hold
+	argsJSON
 )
 
-// ValidateArgs is Validate with another rule for the args.
-func (t *Task) ValidateArgs(args ArgsRule) error {
+// validateArgs is Validate with another rule for the args.
+func (t *Task) validateArgs(args argsRule) error {
 	v := validator{id: t.ID}
 	v.text("id", t.ID, true)
 	v.text("task", t.Task, true)
@@ -145,13 +145,13 @@ func (v *validator) encoding(field, text string) {
 	}
 }
 
-func (v *validator) args(text string, rule ArgsRule) {
+func (v *validator) args(text string, rule argsRule) {
 	var value json.RawMessage
-	if err := json.Unmarshal([]byte(text), &value); rule == ArgsJSON && err != nil {
+	if err := json.Unmarshal([]byte(text), &value); rule == argsJSON && err != nil {
 		v.addf("args", "is not JSON: %w", err)
 		return
 	}
-	if rule != ArgsAny {
+	if rule != argsAny {
 		v.encoding("args", text)
 	}
 }

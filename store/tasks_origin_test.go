@@ -73,7 +73,7 @@ func TestAnOlderInstanceUndoesNothing(t *testing.T) {
 		if again.Newer == nil || again.Newer.Version != 2 || !strings.HasPrefix(again.String(), "tasks unchanged: a newer program of app") {
 			t.Errorf("the older one hears %q", again)
 		}
-		if err := periodic.NewOrigins(env.db.Tasks()).ForgetVersion(t.Context(), "app"); err != nil { // the deploy is undone on purpose
+		if err := periodic.NewTasks(env.db.Tasks()).Origins.ForgetVersion(t.Context(), "app"); err != nil { // the deploy is undone on purpose
 			t.Fatal(err)
 		}
 		env.declare(t, older, "a=daily old=daily")
@@ -83,7 +83,7 @@ func TestAnOlderInstanceUndoesNothing(t *testing.T) {
 		older.Force = true
 		env.declare(t, older, "a=daily old=daily")
 		env.has(t, "after somebody asked for the older tasks", "a=daily old=daily")
-		if err := periodic.NewOrigins(env.db.Tasks()).ForgetVersion(t.Context(), "nobody"); !errors.Is(err, periodic.ErrNotFound) {
+		if err := periodic.NewTasks(env.db.Tasks()).Origins.ForgetVersion(t.Context(), "nobody"); !errors.Is(err, periodic.ErrNotFound) {
 			t.Errorf("an origin that is not there: %v", err)
 		}
 	})
@@ -168,7 +168,7 @@ func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
 			t.Errorf("a task of another origin, without one: %v", err)
 		}
 		env.has(t, "refused", "by-hand=daily mine=hourly theirs=daily")
-		list, err := periodic.NewOrigins(env.db.Tasks()).List(t.Context())
+		list, err := periodic.NewTasks(env.db.Tasks()).Origins.List(t.Context())
 		if err != nil || len(list) != 2 || list[0].Name != "app" || time.Since(list[0].Since) > time.Hour {
 			t.Errorf("the origins are %+v (%v)", list, err)
 		}

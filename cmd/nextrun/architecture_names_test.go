@@ -16,10 +16,10 @@ import (
 
 // mostNames is how many names others can use: exported declarations, and exported methods of exported types, of all
 // packages that they can import. Each one is a promise. docs/internals/decisions/size.md says why there is a limit.
-const mostNames = 726
+const mostNames = 700
 
 // overview is how long `go doc` of a package is at most that users read first: it is to fit on a screen or two.
-var overview = map[string]int{"periodic": 77, "jobqueue": 60, "store": 60, "calendar": 60}
+var overview = map[string]int{"periodic": 60, "jobqueue": 60, "store": 60, "calendar": 60}
 
 func TestArchitectureNames(t *testing.T) {
 	found, err := readPromises("../..")

@@ -35,12 +35,13 @@ var arrows = []struct {
 	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell, pg_cron
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
-	{"internal/proof", []string{"internal/sqldb", "internal/overrides", "periodic", "periodic/days"}},
-	{"internal/verify", []string{"store", "calendar", "internal/sqldb", "internal/foreign", "internal/proof", "migrations", "periodic", "periodic/days"}},
+	{"internal/proof", []string{"internal/sqldb", "internal/decide", "internal/overrides", "periodic", "periodic/days"}},
+	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/sqldb", "internal/foreign", "internal/proof", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
-	{"internal/simulate", []string{"periodic", "periodic/sink", "calendar", "jobqueue"}},
+	{"internal/decide", []string{"calendar", "jobqueue", "periodic", "periodic/days", "periodic/sink"}}, // what becomes of ticks
+	{"internal/simulate", []string{"internal/decide", "periodic", "periodic/sink", "calendar", "jobqueue"}},
 	// It runs the scheduler on a database of its own, with a clock that is moved.
 	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite", "internal/sqldb"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
@@ -48,15 +49,15 @@ var arrows = []struct {
 	{"internal/jobdb", []string{"jobqueue"}},           // what an executor asks of a database
 	{"internal/outboxdb", []string{"jobqueue/outbox"}}, // what a relay asks of a database
 	{"internal/hookbook", []string{"jobqueue", "jobqueue/hooks", "jobqueue/outbox", "jobqueue/outbox/relay"}},
-	{"internal/taskdb", []string{"jobqueue", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
+	{"internal/taskdb", []string{"jobqueue", "internal/decide", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
 	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"internal/elapse"}},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "internal/finish", "periodic/sink"}}, // decisions, and interfaces of what runs
-	{"periodic/scheduler", []string{"jobqueue", "periodic", "internal/finish", "periodic/sink", "internal/leader", "internal/taskdb", "periodic/scheduler/internal/..."}},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "internal/finish", "periodic/sink"}}, // tasks, and interfaces of what runs
+	{"periodic/scheduler", []string{"jobqueue", "internal/decide", "periodic", "internal/finish", "periodic/sink", "internal/leader", "internal/taskdb", "periodic/scheduler/internal/..."}},
 	{"periodic/scheduler/internal/aside", []string{"internal/taskdb", "periodic"}},
-	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "internal/taskdb", "periodic", "periodic/sink"}},
-	{"periodic/scheduler/internal/search", []string{"internal/taskdb", "periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
+	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "internal/taskdb", "internal/decide", "periodic", "periodic/sink"}},
+	{"periodic/scheduler/internal/search", []string{"internal/taskdb", "internal/decide", "periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
 	{"periodic/days", []string{"calendar"}},
 	{"periodic/sink", []string{"jobqueue"}},
@@ -81,7 +82,7 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"jobqueue/outbox/relay", []string{"jobqueue/outbox", "internal/outboxdb"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
@@ -113,7 +114,7 @@ var belowCommand = []string{
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/overrides", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

@@ -17,6 +17,9 @@ const MaxBatchTicks = 5_000
 // after them is decided in the next batch.
 const MaxDecided = 1_000
 
+// MaxCounted is the greatest number of missed ticks that is counted exactly.
+const MaxCounted = 10_000
+
 // DefaultTickLimit is how many ticks are listed by default.
 const DefaultTickLimit = 100
 

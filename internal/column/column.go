@@ -104,6 +104,11 @@ func Names[T any](prefix string, columns []Column[T]) string {
 	return strings.Join(list, ", ")
 }
 
+// OfUsers are the columns that people own.
+func OfUsers[T any](columns []Column[T]) []Column[T] {
+	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return !c.User })
+}
+
 // Without are the columns that do not have these names.
 func Without[T any](columns []Column[T], names ...string) []Column[T] {
 	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return slices.Contains(names, c.Name) })

@@ -234,3 +234,8 @@ func eachLine(ctx context.Context, queue *jobqueue.Queue, jid string, visit func
 	}
 	return nil
 }
+
+// TaskStates are all states, in the order in which people read them.
+func TaskStates() []periodic.TaskState {
+	return []periodic.TaskState{periodic.TaskEnabled, periodic.TaskPaused, periodic.TaskBlocked, periodic.TaskDisabled, periodic.TaskAttention, periodic.TaskFailed, periodic.TaskRetrying, periodic.TaskOverdue, periodic.TaskProblem}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
@@ -76,7 +77,7 @@ func later(a, b time.Time) time.Time {
 
 // Tick is a recorded tick, or a range of missed ones.
 type Tick struct {
-	periodic.TickRange
+	decide.Range
 	// Extra says that no scheduler has decided it: a hook that submits the task, or a
 	// backfill, has, or that it has moved. The timer need not have it.
 	Extra bool
@@ -100,7 +101,7 @@ func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) 
 		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
 	}
 	for _, row := range rows {
-		list = append(list, Tick{periodic.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
+		list = append(list, Tick{decide.Range{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
 	}
 	return list, nil
 }

@@ -27,7 +27,7 @@ func WaitReason(p *sink.Pending, due, now time.Time) string {
 	return "waits: " + SkipReason(p, due, now)
 }
 
-// DelayUnknown is a [periodic.Facts.Delay].
+// DelayUnknown is a decide.Facts.Delay.
 const DelayUnknown = "it was not decided in time, and the cause is not known"
 
 // ByHand and Backfilled are the reasons of ticks that people have asked for, or parts of them.

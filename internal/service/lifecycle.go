@@ -120,3 +120,13 @@ func (l *Lifecycle) Wake() {
 
 // Woken receives after Wake was called. It is for the service's main loop only.
 func (l *Lifecycle) Woken() <-chan struct{} { return l.wake }
+
+// Guard turns a panic of somebody else's code into an error.
+func Guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return call()
+}

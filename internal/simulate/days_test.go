@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -191,7 +192,7 @@ func (c dayCase) decided(t *testing.T, r *rand.Rand) (lines []string) {
 	task.Due, task.NextRun = first[0].Due, first[0].NextRun
 	for now := c.from; now.Before(c.to); now = now.Add(time.Duration(r.Int64N(int64(48 * time.Hour)))) {
 		for !task.NextRun.After(now) {
-			plan := periodic.Decide(&task, timer, periodic.Facts{Now: now}, func(time.Time) string { return "j" })
+			plan := decide.Decide(&task, timer, decide.Facts{Now: now}, func(time.Time) string { return "j" })
 			for _, tick := range plan.Ticks {
 				lines = append(lines, tickLine(tick.Due, tick.Nominal, tick.Decision == periodic.Skipped))
 			}

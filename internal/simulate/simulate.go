@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -184,7 +185,7 @@ func (s *simulation) decide(st *state, now time.Time) {
 	if st.Deadline != nil && *st.Deadline <= 0 {
 		at = now.Add(time.Microsecond) // no scheduler is so fast that nothing is late
 	}
-	plan := periodic.Decide(&st.Task, st.timer, periodic.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
+	plan := decide.Decide(&st.Task, st.timer, decide.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
 	st.Due, st.NextRun, st.Pace.Count = plan.Due, plan.NextRun, plan.TickCount
 	if !plan.ProbeUntil.IsZero() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -127,7 +128,7 @@ func TestWindowReasons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := periodic.Decide(&task, timer, periodic.Facts{Now: begin}, nil)
+		plan := decide.Decide(&task, timer, decide.Facts{Now: begin}, nil)
 		if warned := strings.HasPrefix(plan.Problem, `warning: a row of the window "w" is ignored: `); warned != (name == "bad") {
 			t.Errorf("%s: problem %q", name, plan.Problem)
 		}

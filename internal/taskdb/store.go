@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -222,7 +223,7 @@ type Tx interface {
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
-	Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error)
+	Advance(ctx context.Context, plans []decide.Plan) (ids []string, err error)
 	// Uncount takes one off the ticks of tasks that MaxTicks counts. A task that has ended with that
 	// tick is planned anew.
 	Uncount(ctx context.Context, ids []string) error
@@ -246,7 +247,7 @@ type oneStatementTx interface {
 	// Advance, Record and Submit of their queue do, with one statement. can is false if the
 	// database cannot do that for this queue; then it has done nothing. Without plans it does
 	// beforehand what can be done without them.
-	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []Unsubmitted, can bool, err error)
+	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (missing []Unsubmitted, can bool, err error)
 }
 
 // ErrSuppressed is the error of a task that does not advance although it is locked.
@@ -262,5 +263,5 @@ type Unsubmitted struct {
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
 type Recorded struct {
 	Queued  map[string][]time.Time
-	Decided map[string][]periodic.TickRange
+	Decided map[string][]decide.Range
 }

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -17,10 +19,10 @@ type audit struct {
 	next  time.Time // the elapse that has to be recorded next; zero: none any more
 	begun bool
 
-	Held       bool                 // set it if a window has held the last recorded tick: the planned one may be at its end
-	Recorded   int                  // ticks and ranges that were looked at
-	Unrecorded []periodic.TickRange // elapses that no tick accounts for, at most MaxAuditFindings
-	Strange    []time.Time          // recorded ticks that the timer does not have, at most as many
+	Held       bool           // set it if a window has held the last recorded tick: the planned one may be at its end
+	Recorded   int            // ticks and ranges that were looked at
+	Unrecorded []decide.Range // elapses that no tick accounts for, at most MaxAuditFindings
+	Strange    []time.Time    // recorded ticks that the timer does not have, at most as many
 }
 
 // maxAuditFindings bounds what an audit returns of each kind.
@@ -30,15 +32,15 @@ const maxAuditFindings = 10
 // it starts, whatever that is: somebody may have set it by hand. It returns a
 // *calendar.ParseError if the timer cannot be read, and another error if its calendars cannot be followed.
 func newAudit(t *periodic.Task) (*audit, error) {
-	ticks, err := t.Schedule()
+	ticks, err := t.Schedule(nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
 	return &audit{task: t, timer: ticks}, nil
 }
 
 // add looks at the next recorded tick, or range of missed ones.
-func (a *audit) add(r periodic.TickRange) {
+func (a *audit) add(r decide.Range) {
 	a.Recorded++
 	if !a.begun {
 		a.begun = true
@@ -59,7 +61,7 @@ func (a *audit) add(r periodic.TickRange) {
 // It counts as one of the timer if it is.
 func (a *audit) addExtra(due time.Time) {
 	if a.elapses(due) {
-		a.add(periodic.TickRange{First: due, Last: due})
+		a.add(decide.Range{First: due, Last: due})
 	} else {
 		a.Recorded++
 	}
@@ -75,7 +77,7 @@ func (a *audit) unrecorded(before time.Time) {
 		return
 	}
 	if len(a.Unrecorded) < maxAuditFindings {
-		a.Unrecorded = append(a.Unrecorded, periodic.TickRange{First: a.next, Last: a.timer.Prev(before)})
+		a.Unrecorded = append(a.Unrecorded, decide.Range{First: a.next, Last: a.timer.Prev(before)})
 	}
 	a.next = a.timer.Next(before.Add(-time.Microsecond))
 }

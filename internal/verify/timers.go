@@ -123,7 +123,7 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *audit, f
 			case tick.Extra:
 				result.addExtra(tick.First)
 			default:
-				result.add(tick.TickRange)
+				result.add(tick.Range)
 			}
 		}
 		if len(page) < tickPage {

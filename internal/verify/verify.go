@@ -101,7 +101,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: proof.New(sqldb.Of(db)), calendars: periodic.NewCalendars(db.Tasks()), o: o, report: &Report{Since: o.Since}}
+	r := &run{reader: proof.New(sqldb.Of(db)), calendars: periodic.NewTasks(db.Tasks()).Calendars, o: o, report: &Report{Since: o.Since}}
 	before, err := r.reader.Tokens(ctx)
 	if err != nil {
 		r.undone("tokens", err)

@@ -129,7 +129,7 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 		return err
 	}
 	d.readUndelivered(topics, s.mask)
-	rows, err := periodic.NewCalendars(s.db.Tasks()).List(ctx)
+	rows, err := periodic.NewTasks(s.db.Tasks()).Calendars.List(ctx)
 	d.Windows = days.NewCalendars(rows).Holding(t.Now)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -30,7 +31,7 @@ type taskList struct {
 // taskStates are what tasks can be selected by; empty: all.
 func taskStates() []string {
 	names := []string{""}
-	for _, state := range periodic.TaskStates() {
+	for _, state := range diagnosis.TaskStates() {
 		names = append(names, string(state))
 	}
 	return names

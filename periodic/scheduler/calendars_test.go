@@ -170,7 +170,7 @@ func TestUsedCalendarsStay(t *testing.T) {
 		tasks := periodic.NewTasks(f.db.Tasks())
 		first := time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC)
 		rows := []days.Row{{Name: "c", First: first}, {Name: "c", Timer: "Mon 08:00", Length: time.Hour}, {Name: "cc", First: first}}
-		if err := periodic.NewCalendars(f.db.Tasks()).Change(f.Context(), rows, nil); err != nil {
+		if err := periodic.NewTasks(f.db.Tasks()).Calendars.Change(f.Context(), rows, nil); err != nil {
 			f.Fatal(err)
 		}
 		task := periodic.NewTask("t", "x", "daily")

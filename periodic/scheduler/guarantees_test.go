@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -206,7 +207,7 @@ func (f *fixture) between(act func()) {
 	}
 	act()
 	behind.Store(0)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
+	b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return !c.CanPrepare(&p) })
 	if len(b.Plans) > 0 {
 		if _, err := c.SubmitPrepared(f.Context(), storetest.Patience, b, time.Now()); err != nil {
 			f.Fatal(err)

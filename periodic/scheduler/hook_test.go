@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -40,7 +41,7 @@ type hookedTx struct {
 	h *hooked
 }
 
-func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
+func (tx hookedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, error) {
 	ids, err := tx.Tx.Advance(ctx, plans)
 	if err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
@@ -48,7 +49,7 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

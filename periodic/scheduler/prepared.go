@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
@@ -26,12 +26,12 @@ const firstPart = 100
 // their tasks are neither locked nor marked, and a plan whose row is not as it was read comes to
 // nothing. The loop owns it.
 type prepared struct {
-	lead         time.Duration   // 0: nothing is prepared
-	openEarly    time.Duration   // how long before its time a transaction may begin
-	plans        []periodic.Plan // in the order of their time
-	readUpTo     taskdb.Cursor   // by the database's clock: what falls due up to then, and this task, has been read
-	prepareAt    time.Time       // by the database's clock: when to read next; zero: not known
-	unpreparedAt time.Time       // by the database's clock: when a task falls due that is not prepared; zero: not known
+	lead         time.Duration // 0: nothing is prepared
+	openEarly    time.Duration // how long before its time a transaction may begin
+	plans        []decide.Plan // in the order of their time
+	readUpTo     taskdb.Cursor // by the database's clock: what falls due up to then, and this task, has been read
+	prepareAt    time.Time     // by the database's clock: when to read next; zero: not known
+	unpreparedAt time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
 	peer         peer
 	calendars    int64 // the edition of the calendars when it was read, or an older one
 }
@@ -90,9 +90,9 @@ func (a *prepared) room() int {
 }
 
 // add adds plans, in any order.
-func (a *prepared) add(plans []periodic.Plan) {
+func (a *prepared) add(plans []decide.Plan) {
 	a.plans = append(a.plans, plans...)
-	slices.SortStableFunc(a.plans, func(x, y periodic.Plan) int { return x.Task.NextRun.Compare(y.Task.NextRun) })
+	slices.SortStableFunc(a.plans, func(x, y decide.Plan) int { return x.Task.NextRun.Compare(y.Task.NextRun) })
 }
 
 // next is when the first plan is due, by the database's clock; zero: there is none.
@@ -124,7 +124,7 @@ func (a *prepared) soon(c *clock) bool {
 
 // popDue returns at most so many plans that are due, or whose transaction can begin. Those that
 // are not due yet are due together.
-func (a *prepared) popDue(now time.Time, most int) []periodic.Plan {
+func (a *prepared) popDue(now time.Time, most int) []decide.Plan {
 	if next := a.next(); next.After(now) && !next.After(now.Add(a.openEarly)) {
 		now = next
 	}
@@ -187,8 +187,8 @@ func (l *loop) prepareSoon(soft, hard context.Context) error {
 
 // addPreparable keeps the plans that can be written as they are once they are due, and notes when the
 // first other one is due.
-func (a *prepared) addPreparable(plans []periodic.Plan, can func(*periodic.Plan) bool) {
-	var keep []periodic.Plan
+func (a *prepared) addPreparable(plans []decide.Plan, can func(*decide.Plan) bool) {
+	var keep []decide.Plan
 	for i := range plans {
 		if p := &plans[i]; can(p) {
 			keep = append(keep, *p)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -55,7 +56,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 		},
 	}
 	var copied []string // to the job
-	for _, col := range periodic.UserColumns() {
+	for _, col := range column.OfUsers(periodic.Columns()) {
 		value, known := columnEdits[col.Name]
 		if !known {
 			t.Errorf("the column %s has no edit in columnEdits", col.Name)

@@ -78,7 +78,7 @@ func encode(w io.Writer, root *yaml.Node) error {
 func taskNode(t *periodic.Task) *yaml.Node {
 	standard := periodic.NewTask(t.ID, "", "")
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		if v := c.Get(t); v != c.Get(&standard) || c.Name == "task" || c.Name == "timer" {
 			n.Content = append(n.Content, textNode(c.Name), valueNode(v))
 		}

@@ -89,7 +89,7 @@ func (r *reader) window(place string, n *yaml.Node, row *days.Row) {
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 	known := keys{}
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		if c.Name != "id" { // it is the key of the task
 			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
 		}

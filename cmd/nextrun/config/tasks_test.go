@@ -121,7 +121,7 @@ func TestSampleTasks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		key := c.Name
 		if key == "id" {
 			continue

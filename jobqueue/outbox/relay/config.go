@@ -16,7 +16,7 @@ const longest = 1000 * time.Hour
 // Forever is a retention without end.
 const Forever time.Duration = -1
 
-// Config are the settings of a [Relay] and of a [Consumer]. Only Name has no
+// Config are the settings of a [Relay]. Only Name has no
 // default.
 type Config struct {
 	// Name tells the process from others, by convention the host's: 1 to 200

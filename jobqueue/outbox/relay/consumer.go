@@ -11,35 +11,17 @@ import (
 // once, with the same id.
 type Handler func(ctx context.Context, event outbox.Event) error
 
-// Consumer is a member of a consumer group. A group reads the event store in the
-// order of positions and has an offset for each topic. Its members share the
-// topics: one member at a time reads a topic. It is safe for
-// concurrent use.
-type Consumer struct{ relay *Relay }
-
-// NewConsumer returns a member of the group whose log source is, which is what
-// store.DB.EventLog returns. A group begins with the oldest event of each topic,
-// unless Log.Seek has set its offset. From the first start on, events of the
+// NewConsumer returns a member of the consumer group whose log source is, which is what
+// store.DB.EventLog returns: a relay that hands events to a handler. A group reads the event
+// store in the order of positions and has an offset for each topic. Its members share the
+// topics: one member at a time reads a topic. A group begins with the oldest event of each
+// topic, unless Log.Seek has set its offset. From the first start on, events of the
 // group's topics are kept until it has read them, including those of topics that
 // are new. Config.Retention, EventRetention and RefusalLimit do not apply.
-func NewConsumer(source Source, handle Handler, cfg Config) (*Consumer, error) {
+func NewConsumer(source Source, handle Handler, cfg Config) (*Relay, error) {
 	r, err := newRelay("consumer", source, outbox.OneByOne(handle), cfg)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.consumer = true
 	}
-	r.consumer = true
-	return &Consumer{relay: r}, nil
+	return r, err
 }
-
-// Start begins to consume and returns at once; see [Relay.Start].
-func (c *Consumer) Start(ctx context.Context) error { return c.relay.Start(ctx) }
-
-// Stop waits for the batches in flight and commits their offsets; see
-// [Relay.Stop].
-func (c *Consumer) Stop(ctx context.Context) error { return c.relay.Stop(ctx) }
-
-// Done is closed when the consumer has ended.
-func (c *Consumer) Done() <-chan struct{} { return c.relay.Done() }
-
-// Wake makes the consumer query the database now. It never blocks.
-func (c *Consumer) Wake() { c.relay.Wake() }

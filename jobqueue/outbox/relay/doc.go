@@ -1,7 +1,5 @@
 // Package relay hands events of the outbox over.
 //
-// # Relays
-//
 // A [Relay] publishes the messages of topics through an [outbox.Publisher]: at least once
 // and in order within a topic. Receivers recognize duplicates by the event's id.
 // Any number of relays share the topics. One relay at a time holds a topic, under
@@ -17,8 +15,8 @@
 //
 // # Consumer groups
 //
-// A [Consumer] reads the event store itself, with an offset for each group and
-// topic, under a lease as above. Notifications wake it.
+// A relay that [NewConsumer] returns reads the event store itself, with an offset for each
+// group and topic, under a lease as above. Notifications wake it.
 //
 // # Bad rows
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// ErrStarted is wrapped by the error of Start if the [Relay] or [Consumer] was
+// ErrStarted is wrapped by the error of Start if the [Relay] was
 // started or stopped before. Make a new one.
 var ErrStarted = service.ErrStarted
 

@@ -41,7 +41,7 @@ func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]sink.P
 // Submit implements [periodic.Queue]. It refuses nothing: an event of that
 // task and due can be there only if the tick's own row was removed, and is an
 // error then. All jobs of a batch have the traceparent of the first.
-func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	tx := &Tx{s.db.In(outer, time.Time{})}
 	rows := make([]appended, len(jobs))
 	for i, j := range jobs {

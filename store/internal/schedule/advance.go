@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
 var manualAgain = reasons.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
 
 // planRecords are plans as records for the first placeholder.
-func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
+func planRecords(db *sqldb.DB, plans []decide.Plan) (sqldb.Records, error) {
 	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand"), sqldb.Int("tick_count")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
@@ -37,7 +37,7 @@ const planned = `due = plan.due, nextrun = plan.nextrun, tick_count = coalesce(p
 		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
 
 // Advance implements [taskdb.Tx].
-func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {
+func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []string, err error) {
 	r, err := planRecords(tx.DB(), plans)
 	if err != nil {
 		return nil, err
@@ -51,11 +51,11 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids [
 	if err != nil {
 		return nil, err
 	}
-	return ids, tx.pauseUntilProbe(ctx, slices.DeleteFunc(slices.Clone(plans), func(p periodic.Plan) bool { return p.ProbeUntil.IsZero() || !slices.Contains(ids, p.Task.ID) }))
+	return ids, tx.pauseUntilProbe(ctx, slices.DeleteFunc(slices.Clone(plans), func(p decide.Plan) bool { return p.ProbeUntil.IsZero() || !slices.Contains(ids, p.Task.ID) }))
 }
 
 // pauseUntilProbe has tasks paused again whose plans submit a probe. Their rows are locked.
-func (tx schedulerTx) pauseUntilProbe(ctx context.Context, plans []periodic.Plan) error {
+func (tx schedulerTx) pauseUntilProbe(ctx context.Context, plans []decide.Plan) error {
 	if len(plans) == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // The columns of periodic_task, and lists of their names.
 var (
 	allColumns  = periodic.Columns()
-	userColumns = periodic.UserColumns()
+	userColumns = column.OfUsers(periodic.Columns())
 	slimColumns = column.Without(allColumns, "args") // which may be large
 
 	// plannedColumns are those that say when a task is due, and for whom.

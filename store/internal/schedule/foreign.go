@@ -47,7 +47,7 @@ func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []str
 }
 
 // Submit implements [periodic.Queue].
-func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	before, err := q.of(ctx, tx, trackers(jobs))
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	var refused []periodic.Refusal
+	var refused []sink.Submission
 	free, list := make(map[string]jobqueue.Job, len(jobs)), make([]jobqueue.Job, 0, len(jobs))
 	for _, j := range jobs {
 		if _, inTheWay := pending[j.Tracker]; inTheWay && j.Single {
-			refused = append(refused, periodic.Refusal{JID: j.JID})
+			refused = append(refused, sink.Submission{JID: j.JID})
 		} else {
 			free[j.JID], list = j, append(list, j)
 		}
@@ -81,7 +81,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		}
 		delete(free, r.JID)
 		if r.Refused != "" {
-			refused = append(refused, periodic.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
+			refused = append(refused, r)
 		} else {
 			taken = append(taken, newOpen{j, r.Ref})
 		}
@@ -276,13 +276,13 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 
 // Submit implements [periodic.Queue]. The newest job of the tasks is in the table job
 // afterwards.
-func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	refused, err := q.Queue.Submit(ctx, tx, jobs)
 	if err != nil || len(refused) == len(jobs) {
 		return refused, err
 	}
 	r, err := q.open.db.Texts(1, trackers(slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool {
-		return slices.ContainsFunc(refused, func(r periodic.Refusal) bool { return r.JID == j.JID })
+		return slices.ContainsFunc(refused, func(r sink.Submission) bool { return r.JID == j.JID })
 	})))
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -155,7 +156,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 		if err != nil || len(tasks) != dueRows {
 			return fmt.Errorf("claimed %d tasks, %w", len(tasks), err)
 		}
-		var plans []periodic.Plan
+		var plans []decide.Plan
 		var ticks []periodic.Tick
 		var jobs []jobqueue.Job
 		var ids []string
@@ -164,7 +165,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 		for i := range tasks {
 			of := &tasks[i]
 			tick := periodic.Tick{TaskID: of.ID, Due: of.Due, Decision: periodic.Submitted, JID: "n" + of.ID, Worker: "w@1", Decided: tx.Now()}
-			plans = append(plans, periodic.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
+			plans = append(plans, decide.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
 			ticks, ids, keys = append(ticks, tick), append(ids, of.ID), append(keys, tick.Key())
 			jobs = append(jobs, of.Job(tick.JID, of.Due, tx.Now()))
 		}

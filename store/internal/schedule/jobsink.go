@@ -72,7 +72,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 
 // Submit implements [periodic.Queue]. All jobs of a batch have the same Submitted and
 // the same Traceparent, so those of the first are written.
-func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 }
 
 // missing returns those of the jobs, given as records, that are not in the queue.
-func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []periodic.Refusal, err error) {
+func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []sink.Submission, err error) {
 	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 		if err := rows.Scan(&jid); err != nil {
 			return nil, err
 		}
-		refused = append(refused, periodic.Refusal{JID: jid})
+		refused = append(refused, sink.Submission{JID: jid})
 	}
 	return refused, rows.Err()
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -17,7 +18,7 @@ var plainColumns = []sqldb.Field{
 
 // SubmitAtOnce implements [taskdb.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
 // configured, nextrun's own is a movedQueue, which also writes periodic_open, and needs the longer way.
-func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []taskdb.Unsubmitted, can bool, err error) {
+func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (missing []taskdb.Unsubmitted, can bool, err error) {
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil
 	}

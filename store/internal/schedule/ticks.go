@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -15,7 +16,7 @@ type tickTx struct{ *sqldb.Tx }
 
 // Ticks implements [taskdb.Tx].
 func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (taskdb.Recorded, error) {
-	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]decide.Range{}}
 	if len(queued) > 0 {
 		if err := (tickTx{tx.Tx}).queued(ctx, queued, found.Queued); err != nil {
 			return found, err
@@ -43,7 +44,7 @@ func (tx tickTx) queued(ctx context.Context, ids []string, queued map[string][]t
 
 // decided reads from the newest row that is not after the tick on, since
 // that one may reach beyond it.
-func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.TickRange) error {
+func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]decide.Range) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
@@ -61,7 +62,7 @@ func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided 
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
 		ORDER BY k.due`, r.Param, bounds.MaxDecided-1)
 	for _, row := range rows {
-		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+		decided[row.TaskID] = append(decided[row.TaskID], decide.Range{First: row.Due.Time(), Last: row.Last.Time()})
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func Command(env *ui.Env) *cobra.Command {
 // withRows runs fn with the calendars of the database and their rows.
 func withRows(ctx context.Context, env *ui.Env, fn func(*periodic.Calendars, []days.Row) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
-		calendars := periodic.NewCalendars(db.Tasks())
+		calendars := periodic.NewTasks(db.Tasks()).Calendars
 		rows, err := calendars.List(ctx)
 		if err != nil {
 			return err

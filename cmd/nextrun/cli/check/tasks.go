@@ -60,7 +60,7 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 
 // checkWindows warns of windows that hold tasks now, and names those that cannot be read.
 func checkWindows(ctx context.Context, r *report, db *store.DB) error {
-	rows, err := periodic.NewCalendars(db.Tasks()).List(ctx)
+	rows, err := periodic.NewTasks(db.Tasks()).Calendars.List(ctx)
 	for _, row := range rows {
 		if problem := row.Validate(); problem != nil && row.Scope != "" {
 			r.add(levelError, "window "+row.Name, "it is ignored: %v", problem)

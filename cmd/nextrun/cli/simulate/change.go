@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -23,7 +24,7 @@ var columns = []string{
 func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 	changed := slices.Clone(tasks)
 	standard, command := periodic.NewTask("", "", ""), &cobra.Command{}
-	flags := ui.NewColumnFlags(command, slices.DeleteFunc(periodic.UserColumns(), func(c periodic.Column) bool {
+	flags := ui.NewColumnFlags(command, slices.DeleteFunc(column.OfUsers(periodic.Columns()), func(c periodic.Column) bool {
 		return !slices.Contains(columns, c.Name)
 	}), &standard)
 	for _, text := range set {
@@ -44,11 +45,12 @@ func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 			t.Due, t.NextRun = time.Time{}, periodic.Unplanned // as an edit of the row
 		}
 	}
+	validate := func(t periodic.Task) error { t.Args = "{}"; return t.Validate() } // whatever its args are
 	for i := range changed {
-		if tasks[i].ValidateArgs(periodic.ArgsAny) != nil {
+		if validate(tasks[i]) != nil {
 			continue // as it is in the table; the report says so
 		}
-		if err := changed[i].ValidateArgs(periodic.ArgsAny); err != nil {
+		if err := validate(changed[i]); err != nil {
 			var wrong *calendar.ParseError
 			if errors.As(err, &wrong) {
 				return nil, timer.BadTimer(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
@@ -29,7 +30,7 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 				if err != nil {
 					return err
 				}
-				rows, err := periodic.NewCalendars(db.Tasks()).List(c.Context())
+				rows, err := periodic.NewTasks(db.Tasks()).Calendars.List(c.Context())
 				if err != nil {
 					return err
 				}
@@ -70,7 +71,7 @@ func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 // notUTF8 returns the first column of a task whose value is not UTF-8, which
 // SQLite accepts and YAML does not; empty: none.
 func notUTF8(t *periodic.Task) string {
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		if !utf8.ValidString(c.Get(t).Text) {
 			return c.InTable()
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -11,7 +12,7 @@ import (
 // task, which names the handler of the jobs, has two.
 func columnFlags(command *cobra.Command) *ui.ColumnFlags[periodic.Task] {
 	standard := periodic.NewTask("", "", "")
-	columns := periodic.UserColumns()
+	columns := column.OfUsers(periodic.Columns())
 	for _, c := range columns {
 		if c.Name == "task" {
 			c.Name = "handler"

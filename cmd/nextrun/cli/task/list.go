@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -11,7 +12,7 @@ import (
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TaskFilter
 	var state ui.Choice
-	for _, s := range periodic.TaskStates() {
+	for _, s := range diagnosis.TaskStates() {
 		state.Allowed = append(state.Allowed, string(s))
 	}
 	var list ui.ListFlags

@@ -26,7 +26,7 @@ start the older one after it.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				known := periodic.NewOrigins(db.Tasks())
+				known := periodic.NewTasks(db.Tasks()).Origins
 				if forget != "" {
 					if err := known.ForgetVersion(c.Context(), forget); err != nil {
 						return err

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
@@ -212,7 +213,7 @@ func markedBy(env *ui.Env, t *periodic.Task) string {
 // [shown.state] has.
 func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 	standard := periodic.NewTask("", "", "")
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		if v := c.Get(t); v != c.Get(&standard) && !slices.Contains([]string{"id", "task", "timer", "summary", "enabled"}, c.Name) {
 			fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(v)})
 		}

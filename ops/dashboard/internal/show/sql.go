@@ -14,7 +14,7 @@ type setColumn struct{ title, name, value string }
 // columnsOf are those of a task that are not as they are by default. Args are masked.
 func columnsOf(t *periodic.Task, m Mask) (list []setColumn) {
 	standard := periodic.NewTask(t.ID, t.Task, t.Timer)
-	for _, c := range periodic.UserColumns() {
+	for _, c := range column.OfUsers(periodic.Columns()) {
 		if v := c.Get(t); v != c.Get(&standard) {
 			if v.Kind == column.JSON {
 				v.Text = m.Args(v.Text)

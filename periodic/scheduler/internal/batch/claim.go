@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -17,7 +18,7 @@ import (
 type Batch struct {
 	Started time.Time // by the host's clock
 	Now     time.Time // by the database's clock
-	Plans   []periodic.Plan
+	Plans   []decide.Plan
 }
 
 // IDs are those of the tasks.

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // LockTimeout is how long the transaction of a whole batch waits for a row that somebody
@@ -37,8 +39,8 @@ func New(worker string, update func(context.Context, time.Duration, func(taskdb.
 
 // Outcome is what a committed transaction did.
 type Outcome struct {
-	Kept  []*periodic.Plan          // of the tasks that advanced, in the order of the batch
-	Plans map[string]*periodic.Plan // the same by the task's id
+	Kept  []*decide.Plan          // of the tasks that advanced, in the order of the batch
+	Plans map[string]*decide.Plan // the same by the task's id
 	Ticks []periodic.Tick
 	Took  time.Duration // from the first write to the end of the transaction
 
@@ -76,7 +78,7 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan) error {
+func (c Committer) write(ctx context.Context, d *delivery, plans []decide.Plan) error {
 	d.writesBegan = time.Now()
 	if c.fitOneStatement(plans) {
 		if can, err := c.submitAtOnce(ctx, d, plans); can || err != nil {
@@ -114,7 +116,7 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 
 // submitAtOnce writes plans that need no more than one statement. can is false if the database
 // has none.
-func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []decide.Plan) (can bool, err error) {
 	queue := c.Queues[periodic.SinkJob]
 	left, can, err := d.tx.SubmitAtOnce(ctx, queue, plans)
 	if !can || err != nil {
@@ -129,14 +131,14 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []period
 	}
 	d.outcome.Ticks = make([]periodic.Tick, 0, len(d.outcome.Kept))
 	var jobs []jobqueue.Job
-	var refused []periodic.Refusal
+	var refused []sink.Submission
 	for _, p := range d.outcome.Kept {
 		tick := p.Ticks[0]
 		if l, ok := missing[p.Task.ID]; ok && !l.Recorded { // it was there before
 			continue
 		} else if ok {
 			jobs = append(jobs, p.Task.Job(tick.JID, tick.Due, d.tx.Now()))
-			refused = append(refused, periodic.Refusal{JID: tick.JID})
+			refused = append(refused, sink.Submission{JID: tick.JID})
 		}
 		d.outcome.Ticks = append(d.outcome.Ticks, tick)
 	}
@@ -152,13 +154,13 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []period
 
 // fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
 // whole batch the longer way, through Advance, Record and Submit, as does a tracer.
-func (c Committer) fitOneStatement(plans []periodic.Plan) bool {
-	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !fitsOneStatement(&p) })
+func (c Committer) fitOneStatement(plans []decide.Plan) bool {
+	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p decide.Plan) bool { return !fitsOneStatement(&p) })
 }
 
 // fitsOneStatement reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
 // about its tick.
-func fitsOneStatement(p *periodic.Plan) bool {
+func fitsOneStatement(p *decide.Plan) bool {
 	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() && p.Task.Pace.MaxTicks == 0 && p.Ticks[0].FinishBy.IsZero() &&
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
@@ -166,8 +168,8 @@ func fitsOneStatement(p *periodic.Plan) bool {
 // keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
 // written in the order of their index cost the database far less. It fails if a task that is
 // locked has not.
-func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) error {
-	o.Plans, o.Kept = make(map[string]*periodic.Plan, len(plans)), make([]*periodic.Plan, 0, len(plans))
+func (o *Outcome) keep(plans []decide.Plan, kept func(id string) bool) error {
+	o.Plans, o.Kept = make(map[string]*decide.Plan, len(plans)), make([]*decide.Plan, 0, len(plans))
 	for i := range plans {
 		p := &plans[i]
 		switch {
@@ -183,14 +185,14 @@ func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) error {
 
 // Moved reports whether a batch decided a tick or changed a plan.
 func (o *Outcome) Moved() bool {
-	return len(o.Ticks) > 0 || slices.ContainsFunc(o.Kept, func(p *periodic.Plan) bool {
+	return len(o.Ticks) > 0 || slices.ContainsFunc(o.Kept, func(p *decide.Plan) bool {
 		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
 	})
 }
 
 // recordTicks settles the queued ticks of the plans and adds the new ones. It
 // returns those that were recorded.
-func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*periodic.Plan) ([]periodic.Tick, error) {
+func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*decide.Plan) ([]periodic.Tick, error) {
 	settled, added := []periodic.Tick(nil), make([]periodic.Tick, 0, len(plans))
 	for _, p := range plans {
 		settled = append(settled, p.Settled...)

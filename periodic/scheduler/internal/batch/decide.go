@@ -4,18 +4,19 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // decide makes the plans of a batch.
-func (c Committer) decide(b *facts) []periodic.Plan {
-	plans := make([]periodic.Plan, len(b.tasks))
+func (c Committer) decide(b *facts) []decide.Plan {
+	plans := make([]decide.Plan, len(b.tasks))
 	for i := range b.tasks {
 		t := &b.tasks[i]
 		timer, err := c.timers.of(t)
 		if err != nil {
-			plans[i] = periodic.Blocked(t, err)
+			plans[i] = decide.Blocked(t, err)
 			continue
 		}
 		late := ""
@@ -25,14 +26,14 @@ func (c Committer) decide(b *facts) []periodic.Plan {
 		case b.at(t).After(t.NextRun):
 			late = c.MissedBecause(t)
 		}
-		f := periodic.Facts{
+		f := decide.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
 			Worker: c.Worker, Delay: late, Most: max(1, bounds.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
 		}
-		plans[i] = periodic.Decide(t, timer, f, periodic.JobIDs(t, c.Queues[t.Sink]))
+		plans[i] = decide.Decide(t, timer, f, t.JobIDs(c.Queues[t.Sink]))
 		if plans[i].Problem == "" {
 			plans[i].Problem = sinkProblem(t, c.Queues[t.Sink])
 		}
@@ -60,7 +61,7 @@ func UnknownSink(sink periodic.Sink) string {
 
 // skipPlan takes the jobs that the database refuses out of a plan; its ticks and its problem
 // say so.
-func skipPlan(p *periodic.Plan, cause error) {
+func skipPlan(p *decide.Plan, cause error) {
 	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
 	p.Cancel = ""
 	refused := 0

@@ -104,7 +104,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pend
 }
 
 // give hands jobs to a queue, and returns those that it refused.
-func (d *delivery) submitTo(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+func (d *delivery) submitTo(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job) (refused []sink.Submission, err error) {
 	if queue.CopiesArgs() {
 		return queue.Submit(ctx, d.tx.DBTX(), jobs)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -20,7 +21,7 @@ func (c Committer) Prepare(ctx context.Context, wait time.Duration, claim taskdb
 
 // CanPrepare reports whether a plan that was decided before its time can be written at that time
 // as it is, if its row is as it was read.
-func (c Committer) CanPrepare(p *periodic.Plan) bool {
+func (c Committer) CanPrepare(p *decide.Plan) bool {
 	return p.Plain() && c.Queues[p.Task.Sink] != nil
 }
 
@@ -46,7 +47,7 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 			return err
 		}
 		now := tx.Now()
-		plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
+		plans, given := make([]decide.Plan, 0, len(b.Plans)), 0
 		for _, p := range b.Plans {
 			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // a plan does not last if the process stood still
 				p.Ticks[0].Decided = now

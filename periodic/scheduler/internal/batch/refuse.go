@@ -27,7 +27,7 @@ func (e LaterError) Error() string {
 // resolveRefusals handles refused jobs. Where the queue gives no reason, somebody else has
 // usually submitted a job of the task since the claim. If that job has ended by
 // now, it submits the refused one again.
-func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []periodic.Refusal) error {
+func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []sink.Submission) error {
 	why := map[string]string{}
 	unexplained := d.classify(jobs, refused, why)
 	if len(unexplained) == 0 {
@@ -60,7 +60,7 @@ func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jo
 
 // classify adds the reasons of refused jobs to why, by the job's id, or to later, by
 // the task's. It returns the jobs that were refused without a reason.
-func (d *delivery) classify(jobs []jobqueue.Job, refused []periodic.Refusal, why map[string]string) (unexplained []jobqueue.Job) {
+func (d *delivery) classify(jobs []jobqueue.Job, refused []sink.Submission, why map[string]string) (unexplained []jobqueue.Job) {
 	byID := make(map[string]jobqueue.Job, len(jobs))
 	for _, j := range jobs {
 		byID[j.JID] = j
@@ -68,9 +68,9 @@ func (d *delivery) classify(jobs []jobqueue.Job, refused []periodic.Refusal, why
 	for _, r := range refused {
 		switch j := byID[r.JID]; {
 		case r.Passing:
-			d.later[j.Tracker] = r.Reason
-		case r.Reason != "":
-			why[r.JID] = r.Reason
+			d.later[j.Tracker] = r.Refused
+		case r.Refused != "":
+			why[r.JID] = r.Refused
 		default:
 			unexplained = append(unexplained, j)
 		}

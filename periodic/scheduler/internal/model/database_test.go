@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -146,7 +147,7 @@ func (w *world) expired(now time.Time, r row) bool {
 // ticks is Ticks: the queued ticks of tasks, and what is recorded of others from a tick on,
 // the row before it included if that may reach beyond it.
 func (w *world) recorded(t *txn, queued []string, since []periodic.TickKey) taskdb.Recorded {
-	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]decide.Range{}}
 	all := w.seen(t).ticks
 	slices.SortFunc(all, func(a, b tick) int { return a.Due.Compare(b.Due) })
 	for _, k := range all {
@@ -162,7 +163,7 @@ func (w *world) recorded(t *txn, queued []string, since []periodic.TickKey) task
 			if !k.Due.After(s.Due) {
 				found.Decided[s.TaskID] = nil
 			}
-			found.Decided[s.TaskID] = append(found.Decided[s.TaskID], periodic.TickRange{First: k.Due, Last: last(k)})
+			found.Decided[s.TaskID] = append(found.Decided[s.TaskID], decide.Range{First: k.Due, Last: last(k)})
 		}
 	}
 	return found
@@ -178,7 +179,7 @@ func last(k tick) time.Time {
 
 // advance is Advance: due and nextrun become those of the plans, where the row is as it was read or,
 // for a task without a version, the transaction has locked it. It passes over locked rows.
-func (w *world) advance(t *txn, plans []periodic.Plan) (ids []string) {
+func (w *world) advance(t *txn, plans []decide.Plan) (ids []string) {
 	for _, p := range plans {
 		v := w.seen(t).tasks
 		i := slices.IndexFunc(v, func(r row) bool { return r.ID == p.Task.ID })

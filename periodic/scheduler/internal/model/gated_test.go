@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -106,7 +107,7 @@ func (t gatedTx) Ticks(ctx context.Context, queued []string, since []periodic.Ti
 	return through(t.g, func() (taskdb.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
 }
 
-func (t gatedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
+func (t gatedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, error) {
 	return through(t.g, func() ([]string, error) { return t.Tx.Advance(ctx, plans) })
 }
 
@@ -114,7 +115,7 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
@@ -137,8 +138,8 @@ func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string)
 	return through(gateOf(ctx), func() (map[string]sink.Pending, error) { return q.Queue.Pending(ctx, tx, ids) })
 }
 
-func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
-	return through(gateOf(ctx), func() ([]periodic.Refusal, error) { return q.Queue.Submit(ctx, tx, jobs) })
+func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
+	return through(gateOf(ctx), func() ([]sink.Submission, error) { return q.Queue.Submit(ctx, tx, jobs) })
 }
 
 func (q gatedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {

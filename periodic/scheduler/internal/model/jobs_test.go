@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -34,7 +35,7 @@ func (w *world) pendingJob(t *txn, id string) (sink.Pending, bool) {
 // submit is JobSink.Submit. The index nextrun_job_pending refuses a job that is single while
 // another one of its tracker is pending. It waits for a job that another transaction is
 // adding or ending.
-func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, err error) {
 	for _, j := range jobs {
 		inTheWay := func(o job) bool { return o.tracker == j.Tracker && !o.other && o.single && j.Single && o.pending() }
 		for _, other := range w.transactions(t) {
@@ -44,7 +45,7 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal,
 			}
 		}
 		if slices.ContainsFunc(w.seen(t).jobs, inTheWay) && !w.off(pendingIndex) {
-			refused = append(refused, periodic.Refusal{JID: j.JID})
+			refused = append(refused, sink.Submission{JID: j.JID})
 			continue
 		}
 		t.own.jobs = append(t.own.jobs, job{id: j.JID, tracker: j.Tracker, due: j.Due, single: j.Single, state: jobqueue.Waiting})
@@ -55,14 +56,14 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal,
 // submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
 // A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
 // it has not written as a whole. While it waits, it has done nothing.
-func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Unsubmitted, err error) {
+func (w *world) submitPlain(t *txn, plans []decide.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Unsubmitted, err error) {
 	own := t.own.clone()
 	ids := w.advance(t, plans)
 	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
 	ticked := func(id string) bool {
 		return slices.ContainsFunc(keys, func(k periodic.TickKey) bool { return k.TaskID == id })
 	}
-	var refused []periodic.Refusal
+	var refused []sink.Submission
 	if err == nil {
 		refused, err = w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
 	}
@@ -71,7 +72,7 @@ func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick
 		return nil, err
 	}
 	for _, j := range jobs {
-		if id := j.Tracker; !ticked(id) || slices.Contains(refused, periodic.Refusal{JID: j.JID}) {
+		if id := j.Tracker; !ticked(id) || slices.Contains(refused, sink.Submission{JID: j.JID}) {
 			left = append(left, taskdb.Unsubmitted{TaskID: id, Advanced: slices.Contains(ids, id), Recorded: ticked(id)})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -122,7 +123,7 @@ func writeTask(b *text, t *periodic.Task) {
 		clock(t.Pause.Since), len(t.Summary))
 }
 
-func writePlans(b *text, plans []periodic.Plan) {
+func writePlans(b *text, plans []decide.Plan) {
 	for _, p := range plans {
 		writeTask(b, p.Task)
 		if b.w.scene.left.lose > 0 {

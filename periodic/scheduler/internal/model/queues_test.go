@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -38,13 +37,13 @@ func (w *world) pendingAnywhere(t *txn, id string) (sink.Pending, bool) {
 
 // submitMoved is movedQueue.Submit: the newest job of the tasks is in the table job
 // afterwards, so their rows of periodic_open go.
-func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	refused, err := w.submit(t, jobs)
 	if err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
-		if !slices.ContainsFunc(refused, func(r periodic.Refusal) bool { return r.JID == j.JID }) {
+		if !slices.ContainsFunc(refused, func(r sink.Submission) bool { return r.JID == j.JID }) {
 			w.closeOpen(t, j.Tracker, "")
 		}
 	}
@@ -53,10 +52,10 @@ func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]periodic.Refusal, er
 
 // submitOther is foreignQueue.Submit: it refuses a job that is single while the open job of
 // its task is pending, and records the others in periodic_open.
-func (w *world) submitOther(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+func (w *world) submitOther(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, err error) {
 	for _, j := range jobs {
 		if _, inTheWay := w.otherPending(t, j.Tracker); inTheWay && j.Single {
-			refused = append(refused, periodic.Refusal{JID: j.JID})
+			refused = append(refused, sink.Submission{JID: j.JID})
 			continue
 		}
 		t.own.jobs = append(t.own.jobs, job{id: j.JID, tracker: j.Tracker, due: j.Due, single: j.Single, other: true, state: jobqueue.Waiting})

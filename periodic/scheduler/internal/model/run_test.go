@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
@@ -21,7 +21,7 @@ func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch)
 	case prepare:
 		claim.Ahead = lead
 		prepared, err = c.Prepare(ctx, batch.LockTimeout, claim)
-		prepared.Plans = slices.DeleteFunc(prepared.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
+		prepared.Plans = slices.DeleteFunc(prepared.Plans, func(p decide.Plan) bool { return !c.CanPrepare(&p) })
 	case submit:
 		b.Plans = slices.Clone(b.Plans)
 		for i := range b.Plans {

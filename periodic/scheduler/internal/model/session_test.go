@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -162,7 +163,7 @@ func (s *session) Ticks(_ context.Context, queued []string, since []periodic.Tic
 	return call(s, "ticks", func() (taskdb.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
 }
 
-func (s *session) Advance(_ context.Context, plans []periodic.Plan) ([]string, error) {
+func (s *session) Advance(_ context.Context, plans []decide.Plan) ([]string, error) {
 	return call(s, "advance", func() ([]string, error) { return s.w.advance(s.t, plans), nil })
 }
 
@@ -173,7 +174,7 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 
 // SubmitAtOnce is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
@@ -220,14 +221,14 @@ func (q queue) Pending(ctx context.Context, _ jobqueue.DBTX, ids []string) (map[
 	})
 }
 
-func (q queue) Submit(ctx context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+func (q queue) Submit(ctx context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	s := ctx.Value(sessionKey{}).(*session)
 	ours, names := slices.Clone(jobs), map[string]string{}
 	for i := range ours {
 		ours[i].JID = s.name(jobs[i].JID, jobs[i].Tracker, jobs[i].Due)
 		names[ours[i].JID] = jobs[i].JID
 	}
-	refused, err := call(s, "submit", func() ([]periodic.Refusal, error) {
+	refused, err := call(s, "submit", func() ([]sink.Submission, error) {
 		if q.other {
 			return s.w.submitOther(s.t, ours)
 		}

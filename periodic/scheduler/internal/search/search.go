@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -73,7 +74,7 @@ type part struct {
 
 // failure is a try of a single task that failed.
 type failure struct {
-	plan  *periodic.Plan // nil: the task could not be read
+	plan  *decide.Plan // nil: the task could not be read
 	began time.Time
 	now   time.Time
 }

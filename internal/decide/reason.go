@@ -1,10 +1,11 @@
-package periodic
+package decide
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -31,27 +32,19 @@ func endedReason(most int) string {
 	return fmt.Sprintf("the task has ended after %d ticks, its max_ticks", most)
 }
 
-func missedReason(t *Task, count int, age time.Duration, delay string) string {
+func missedReason(t *periodic.Task, count int, age time.Duration, delay string) string {
 	if delay == "" {
 		delay = "no scheduler ran in time"
 	}
 	switch {
-	case t.Catchup == CatchupNone && age <= t.Grace:
+	case t.Catchup == periodic.CatchupNone && age <= t.Grace:
 		return delay + "; of these only the newest tick counts, since catchup is none"
-	case t.Catchup == CatchupNone:
+	case t.Catchup == periodic.CatchupNone:
 		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))
-	case t.Catchup == CatchupAll:
+	case t.Catchup == periodic.CatchupAll:
 		return fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.Pace.CatchupLimit)
 	case count == 1:
 		return delay + "; one catch-up tick replaces it"
 	}
 	return delay + "; one catch-up tick replaces them"
-}
-
-// Blocked is the problem that keeps a task from running; empty if none does.
-func (t *Task) Blocked() string {
-	if _, warning := reasons.CutWarning(t.Problem); warning {
-		return ""
-	}
-	return t.Problem
 }

@@ -1,4 +1,4 @@
-package periodic
+package decide
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 func TestDecideLimitsCatchup(t *testing.T) {
-	p := situation{due: -10 * 1500, catchup: CatchupAll, overlap: OverlapAllow}.decide(t)
+	p := situation{due: -10 * 1500, catchup: periodic.CatchupAll, overlap: periodic.OverlapAllow}.decide(t)
 	if len(p.Ticks) != maxCatchup {
 		t.Errorf("%d ticks in one batch", len(p.Ticks))
 	}
@@ -23,7 +24,7 @@ func TestDecideLimitsCatchup(t *testing.T) {
 // Of very many recorded ticks the oldest are known: the plan goes that far, and
 // the next batch goes on from there.
 func TestDecideLimitsLookBack(t *testing.T) {
-	s := situation{due: -10 * 5 * bounds.MaxDecided, hand: true, overlap: OverlapAllow}
+	s := situation{due: -10 * 5 * bounds.MaxDecided, hand: true, overlap: periodic.OverlapAllow}
 	for m := range bounds.MaxDecided {
 		at := float64(-10 * (4*bounds.MaxDecided - m))
 		s.decided = append(s.decided, [2]float64{at, at})
@@ -35,7 +36,7 @@ func TestDecideLimitsLookBack(t *testing.T) {
 }
 
 func TestDecideLimitsQueue(t *testing.T) {
-	s := situation{due: 0, overlap: OverlapQueue, catchup: CatchupAll, pending: jobqueue.Running}
+	s := situation{due: 0, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll, pending: jobqueue.Running}
 	for m := range maxQueued {
 		s.queued = append(s.queued, float64(-10*(maxQueued-m)))
 	}
@@ -50,7 +51,7 @@ func TestDecideLimitsTheBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := &Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: CatchupAll, Overlap: OverlapAllow}
+	task := &periodic.Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: periodic.CatchupAll, Overlap: periodic.OverlapAllow}
 	p := Decide(task, timer, Facts{Now: noon, Most: 20}, func(time.Time) string { return "new" })
 	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
 		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)

@@ -1,4 +1,5 @@
-package periodic
+// Package decide says what becomes of the ticks of a task. It is pure, so scheduler, simulation and model decide alike.
+package decide
 
 import (
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -17,7 +20,7 @@ type Facts struct {
 	Now     time.Time
 	Pending *sink.Pending // a job of the task that is not final
 	Queued  []time.Time   // due times of its queued ticks, oldest first
-	Decided []TickRange   // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
+	Decided []Range       // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
 	Worker  string        // who decides
 	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
 	Most    int           // greatest number of ticks to decide; 0: 1,000
@@ -25,13 +28,13 @@ type Facts struct {
 
 // Decide returns what becomes of a task that has been claimed: its ticks that
 // are due, and when it is due next. It does no I/O; newID makes the id of a tick's job.
-func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
-	line, err := t.timeline(timer)
+func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
+	schedule, err := t.Schedule(timer)
 	if err != nil {
 		return Blocked(t, fmt.Errorf("timer %q cannot follow its calendars: %w", t.Timer, err))
 	}
 	d := decider{
-		task: t, Facts: f, newID: newID, paused: t.Pause, timer: line,
+		task: t, Facts: f, newID: newID, paused: t.Pause, timer: schedule.(line),
 		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun, TickCount: t.Pace.Count},
 	}
 	if t.Overlapping() {
@@ -42,7 +45,7 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 	}
 	switch {
 	case t.Unplanned():
-		d.planAt(d.timer.anew(f.Now))
+		d.planAt(d.timer.Anew(f.Now))
 	case t.NextRun.After(f.Now): // claimed for a queued tick
 		if d.plan.ended() {
 			d.planAt(time.Time{})
@@ -55,23 +58,33 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)
 	}
+	d.plan.offset = d.timer.Offset(t.Due, d.plan.Due)
 	return d.plan
 }
 
-// Blocked is the plan of a task whose timer cannot be read: never, until the
-// row is edited.
-func Blocked(t *Task, problem error) Plan {
-	return Plan{Task: t, Due: Never, NextRun: Never, Problem: problem.Error()}
+// line are the ticks of a task, as [periodic.Task.Schedule] returns them.
+type line interface {
+	calendar.Schedule
+	Anew(after time.Time) time.Time                  // Next for a plan that is made anew
+	At(due time.Time) days.Tick                      // the tick at a time
+	Exclusion(due time.Time) string                  // why calendars or people leave out a tick; empty: they do not
+	Delay(due time.Time) time.Duration               // how much later than its due a tick is submitted
+	Offset(due, following time.Time) time.Duration   // the part of that which is the same for all ticks
+	NewestDue(first, now time.Time) time.Time        // the latest tick not before first, which is due
+	OldestKept(first, last, now time.Time) time.Time // of those, the oldest that is not missed; zero: all are
+	Paced(nextRun, decided time.Time) time.Time      // when the tick after one that was decided is submitted
+	FinishBy(due time.Time) time.Time                // when the job of a tick has to have succeeded
+	Warning(planned bool) string                     // what is odd about the timer and the calendars
 }
 
 // decider holds a decision while it is made.
 type decider struct {
 	Facts
-	task    *Task
-	timer   timeline
+	task    *periodic.Task
+	timer   line
 	claimed time.Time // the planned tick that the task was claimed for
 	newID   func(due time.Time) string
-	paused  Pause
+	paused  periodic.Pause
 	plan    Plan
 }
 
@@ -82,10 +95,10 @@ func (d *decider) elapsed(first time.Time) {
 		d.planAt(first)
 		return
 	}
-	last := d.task.newestDue(d.timer, first, d.Now)
-	kept := d.task.oldestKept(d.timer, first, last, d.Now)
+	last := d.timer.NewestDue(first, d.Now)
+	kept := d.timer.OldestKept(first, last, d.Now)
 	edge := last
-	if d.task.Catchup == CatchupAll {
+	if d.task.Catchup == periodic.CatchupAll {
 		edge = kept
 	}
 	if known, partly := d.knownUntil(); partly && known.Before(edge) {
@@ -106,7 +119,7 @@ func (d *decider) elapsed(first time.Time) {
 		d.missed(first, before)
 	}
 	switch {
-	case d.task.Catchup == CatchupAll:
+	case d.task.Catchup == periodic.CatchupAll:
 		d.keep(kept)
 		return
 	case !kept.IsZero():
@@ -134,7 +147,7 @@ func (d *decider) keep(tick time.Time) {
 		}
 	}
 	d.planAt(tick)
-	d.plan.NextRun = d.task.paced(d.plan.NextRun, d.Now)
+	d.plan.NextRun = d.timer.Paced(d.plan.NextRun, d.Now)
 }
 
 // knownUntil reports whether more ticks may be recorded than this decision knows,
@@ -147,7 +160,7 @@ func (d *decider) knownUntil() (last time.Time, partly bool) {
 }
 
 func (d *decider) isDue(tick time.Time) bool {
-	return tick.Equal(d.claimed) || !tick.Add(d.task.delay(tick, d.timer)).After(d.Now)
+	return tick.Equal(d.claimed) || !tick.Add(d.timer.Delay(tick)).After(d.Now)
 }
 
 // planAfter plans the first tick strictly after a time.
@@ -157,15 +170,15 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 func (d *decider) planAt(tick time.Time) {
 	switch {
 	case d.plan.ended():
-		d.plan.Due, d.plan.NextRun = Never, Never
+		d.plan.Due, d.plan.NextRun = periodic.Never, periodic.Never
 		return
 	case tick.IsZero():
-		d.plan.Due, d.plan.NextRun = Never, Never
-		d.plan.Problem = d.timer.warning(d.task.Timer, false)
+		d.plan.Due, d.plan.NextRun = periodic.Never, periodic.Never
+		d.plan.Problem = d.timer.Warning(false)
 		return
 	}
-	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.task.delay(tick, d.timer))
-	d.plan.Problem = d.timer.warning(d.task.Timer, true)
+	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.timer.Delay(tick))
+	d.plan.Problem = d.timer.Warning(true)
 }
 
 // byHand decides a tick that a user set, also while the task is paused. Queued ticks,
@@ -175,7 +188,7 @@ func (d *decider) byHand(due time.Time) {
 	if pause.At(d.Now) {
 		d.Queued = nil
 	}
-	d.paused = Pause{}
+	d.paused = periodic.Pause{}
 	d.current(due)
 	if d.paused = pause; pause.At(d.Now) {
 		d.Queued = append(queued, d.Queued...)
@@ -185,15 +198,15 @@ func (d *decider) byHand(due time.Time) {
 // current decides the tick whose turn it is.
 func (d *decider) current(due time.Time) {
 	switch {
-	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
-	case !due.Equal(d.plan.Manual) && d.timer.exclusion(due) != "":
-		d.record(due, Skipped, "", "")
+	case slices.ContainsFunc(d.Decided, func(r Range) bool { return r.First.Equal(due) }):
+	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
+		d.record(due, periodic.Skipped, "", "")
 		d.plan.clearFinishBy()
 	case d.paused.Skips(due, d.Now):
-		d.record(due, Skipped, d.paused.Text(), "")
+		d.record(due, periodic.Skipped, d.paused.Text(), "")
 		d.plan.clearFinishBy()
 	case d.isLate(due):
-		d.record(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
+		d.record(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:
 		d.submit(due)
 	default:
@@ -209,7 +222,7 @@ func (d *decider) isLate(due time.Time) bool {
 func (d *decider) age(due time.Time) time.Duration {
 	age := d.Now.Sub(due)
 	if d.task.Pace.Spread > 0 && !due.Equal(d.plan.Manual) {
-		age -= d.task.offset(due, d.timer.Next(due))
+		age -= d.timer.Offset(due, d.timer.Next(due))
 	}
 	return age
 }
@@ -217,17 +230,10 @@ func (d *decider) age(due time.Time) time.Duration {
 // submit records a tick as submitted; its job is pending from now on.
 func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
-	d.record(due, Submitted, "", jid)
+	d.record(due, periodic.Submitted, "", jid)
 	d.count(due, 1)
 	d.plan.probe(&d.paused, d.Now)
 	d.expect(jid, due)
-}
-
-// count counts a tick that is submitted; those that users set do not count.
-func (d *decider) count(due time.Time, n int) {
-	if d.task.Pace.MaxTicks > 0 && !due.Equal(d.plan.Manual) {
-		d.plan.TickCount += n
-	}
 }
 
 func (d *decider) expect(jid string, due time.Time) {
@@ -239,37 +245,37 @@ func (d *decider) expect(jid string, due time.Time) {
 // overlap decides a tick while a job of the task is not final.
 func (d *decider) overlap(due time.Time) {
 	switch d.task.Overlap {
-	case OverlapQueue:
+	case periodic.OverlapQueue:
 		d.queue(due, reasons.WaitReason(d.Pending, due, d.Now))
-	case OverlapReplace:
+	case periodic.OverlapReplace:
 		d.replace(due)
 	default:
-		d.record(due, Skipped, reasons.SkipReason(d.Pending, due, d.Now), "")
+		d.record(due, periodic.Skipped, reasons.SkipReason(d.Pending, due, d.Now), "")
 	}
 }
 
 // queue makes a tick wait: with CatchupAll behind the other queued ticks, otherwise
 // instead of them.
 func (d *decider) queue(due time.Time, reason string) {
-	if d.task.Catchup == CatchupAll {
+	if d.task.Catchup == periodic.CatchupAll {
 		if len(d.Queued) >= maxQueued {
-			d.record(due, Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
+			d.record(due, periodic.Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
 			return
 		}
 	} else {
 		for _, older := range d.Queued {
-			d.settle(older, Skipped, supersededReason(due), "")
+			d.settle(older, periodic.Skipped, supersededReason(due), "")
 		}
 		d.Queued = nil
 	}
-	d.record(due, Queued, reason, "")
+	d.record(due, periodic.Queued, reason, "")
 	d.Queued = append(d.Queued, due)
 }
 
 // replace puts a tick in the place of the pending job.
 func (d *decider) replace(due time.Time) {
 	for _, older := range d.Queued {
-		d.settle(older, Skipped, supersededReason(due), "")
+		d.settle(older, periodic.Skipped, supersededReason(due), "")
 	}
 	d.Queued = nil
 	switch {
@@ -283,7 +289,7 @@ func (d *decider) replace(due time.Time) {
 		d.submit(due)
 	default:
 		d.plan.Cancel = d.Pending.JID
-		d.record(due, Queued, replaceReason(d.Pending, due, d.Now), "")
+		d.record(due, periodic.Queued, replaceReason(d.Pending, due, d.Now), "")
 		d.Queued = append(d.Queued, due)
 	}
 }
@@ -296,14 +302,14 @@ func (d *decider) takeQueued() {
 		d.Queued = d.Queued[1:]
 		switch {
 		case d.plan.ended():
-			d.settle(due, Skipped, endedReason(d.task.Pace.MaxTicks), "")
+			d.settle(due, periodic.Skipped, endedReason(d.task.Pace.MaxTicks), "")
 			continue
 		case d.isLate(due):
-			d.settle(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
+			d.settle(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
 			continue
 		}
 		jid := d.newID(due)
-		d.settle(due, Submitted, "", jid)
+		d.settle(due, periodic.Submitted, "", jid)
 		d.count(due, 1)
 		d.plan.probe(&d.paused, d.Now)
 		d.expect(jid, due)

@@ -1,4 +1,4 @@
-package periodic
+package decide
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -21,8 +22,8 @@ func minute(m float64) time.Time { return noon.Add(time.Duration(m * float64(tim
 type situation struct {
 	due      float64 // minute of the planned tick
 	hand     bool    // that is a nextrun set by hand instead
-	overlap  Overlap
-	catchup  Catchup
+	overlap  periodic.Overlap
+	catchup  periodic.Catchup
 	grace    time.Duration
 	deadline time.Duration // 0: none
 	pending  jobqueue.State
@@ -30,7 +31,7 @@ type situation struct {
 	decided  [][2]float64 // recorded ranges
 	starts   float64      // 0: none
 	ends     float64      // 0: none
-	sink     Sink
+	sink     periodic.Sink
 }
 
 func (s situation) decide(t *testing.T) Plan {
@@ -39,7 +40,7 @@ func (s situation) decide(t *testing.T) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := &Task{
+	task := &periodic.Task{
 		ID: "task", Enabled: true, NextRun: minute(s.due), Due: minute(s.due), Timer: "*:0/10",
 		Overlap: s.overlap, Catchup: s.catchup, Grace: s.grace, Sink: s.sink,
 	}
@@ -63,7 +64,7 @@ func (s situation) decide(t *testing.T) Plan {
 		f.Queued = append(f.Queued, minute(m))
 	}
 	for _, r := range s.decided {
-		f.Decided = append(f.Decided, TickRange{minute(r[0]), minute(r[1])})
+		f.Decided = append(f.Decided, Range{minute(r[0]), minute(r[1])})
 	}
 	n := 0
 	return Decide(task, timer, f, func(time.Time) string { n++; return fmt.Sprintf("new%d", n) })
@@ -73,7 +74,7 @@ func (s situation) decide(t *testing.T) Plan {
 // cancel, the next due, all in minutes from noon.
 func (p Plan) text() string {
 	m := func(at time.Time) string {
-		if at.Equal(Never) {
+		if at.Equal(periodic.Never) {
 			return "never"
 		}
 		return fmt.Sprint(at.Sub(noon).Minutes())
@@ -84,7 +85,7 @@ func (p Plan) text() string {
 	}
 	for _, tick := range p.Ticks {
 		part := fmt.Sprintf("%s %s", m(tick.Due), tick.Decision)
-		if tick.Decision == Missed {
+		if tick.Decision == periodic.Missed {
 			part += fmt.Sprintf(" %d until %s", tick.Missed, m(tick.Until))
 		}
 		parts = append(parts, part)
@@ -111,53 +112,53 @@ func TestDecide(t *testing.T) {
 		{"skip", situation{due: 0, pending: running}, "0 skipped, next 10"},
 		{"skip, job waiting", situation{due: 0, pending: waiting}, "0 skipped, next 10"},
 		{"skip after outage", situation{due: -20, pending: stuck}, "-20 missed 2 until -10, 0 skipped, next 10"},
-		{"allow", situation{due: 0, overlap: OverlapAllow, pending: running}, "0 submitted, next 10"},
-		{"event", situation{due: 0, sink: SinkEvent, pending: running}, "0 submitted, next 10"},
+		{"allow", situation{due: 0, overlap: periodic.OverlapAllow, pending: running}, "0 submitted, next 10"},
+		{"event", situation{due: 0, sink: periodic.SinkEvent, pending: running}, "0 submitted, next 10"},
 
-		{"queue", situation{due: 0, overlap: OverlapQueue, pending: running}, "0 queued, next 10"},
-		{"queue takes the place of an older one", situation{due: 0, overlap: OverlapQueue, pending: running, queued: []float64{-10}},
+		{"queue", situation{due: 0, overlap: periodic.OverlapQueue, pending: running}, "0 queued, next 10"},
+		{"queue takes the place of an older one", situation{due: 0, overlap: periodic.OverlapQueue, pending: running, queued: []float64{-10}},
 			"settle -10 skipped, 0 queued, next 10"},
-		{"queued tick goes first", situation{due: 0, overlap: OverlapQueue, queued: []float64{-10}},
+		{"queued tick goes first", situation{due: 0, overlap: periodic.OverlapQueue, queued: []float64{-10}},
 			"settle -10 submitted, 0 queued, next 10"},
-		{"queued tick alone", situation{due: 10, overlap: OverlapQueue, queued: []float64{-10}},
+		{"queued tick alone", situation{due: 10, overlap: periodic.OverlapQueue, queued: []float64{-10}},
 			"settle -10 submitted, next 10"},
-		{"queued tick too late", situation{due: 10, overlap: OverlapQueue, queued: []float64{-10}, deadline: time.Minute},
+		{"queued tick too late", situation{due: 10, overlap: periodic.OverlapQueue, queued: []float64{-10}, deadline: time.Minute},
 			"settle -10 late, next 10"},
-		{"queue, all of an outage", situation{due: -20, overlap: OverlapQueue, catchup: CatchupAll, pending: running},
+		{"queue, all of an outage", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll, pending: running},
 			"-20 queued, -10 queued, 0 queued, next 10"},
-		{"queue, all of an outage, nothing pending", situation{due: -20, overlap: OverlapQueue, catchup: CatchupAll},
+		{"queue, all of an outage, nothing pending", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll},
 			"-20 submitted, -10 queued, 0 queued, next 10"},
-		{"policy changed while ticks waited", situation{due: 10, overlap: OverlapAllow, queued: []float64{-20, -10}},
+		{"policy changed while ticks waited", situation{due: 10, overlap: periodic.OverlapAllow, queued: []float64{-20, -10}},
 			"settle -20 submitted, settle -10 submitted, next 10"},
 
-		{"replace a waiting job", situation{due: 0, overlap: OverlapReplace, pending: waiting}, "0 submitted, cancel old, next 10"},
-		{"replace a stuck job", situation{due: 0, overlap: OverlapReplace, pending: stuck}, "0 submitted, cancel old, next 10"},
-		{"replace a running job", situation{due: 0, overlap: OverlapReplace, pending: running}, "0 queued, cancel old, next 10"},
-		{"replace a scheduled job", situation{due: 0, overlap: OverlapReplace, pending: scheduled}, "0 queued, cancel old, next 10"},
-		{"replace, another one waits already", situation{due: 0, overlap: OverlapReplace, pending: running, queued: []float64{-10}},
+		{"replace a waiting job", situation{due: 0, overlap: periodic.OverlapReplace, pending: waiting}, "0 submitted, cancel old, next 10"},
+		{"replace a stuck job", situation{due: 0, overlap: periodic.OverlapReplace, pending: stuck}, "0 submitted, cancel old, next 10"},
+		{"replace a running job", situation{due: 0, overlap: periodic.OverlapReplace, pending: running}, "0 queued, cancel old, next 10"},
+		{"replace a scheduled job", situation{due: 0, overlap: periodic.OverlapReplace, pending: scheduled}, "0 queued, cancel old, next 10"},
+		{"replace, another one waits already", situation{due: 0, overlap: periodic.OverlapReplace, pending: running, queued: []float64{-10}},
 			"settle -10 skipped, 0 queued, cancel old, next 10"},
-		{"replace, all of an outage", situation{due: -20, overlap: OverlapReplace, catchup: CatchupAll},
+		{"replace, all of an outage", situation{due: -20, overlap: periodic.OverlapReplace, catchup: periodic.CatchupAll},
 			"-20 skipped, -10 skipped, 0 submitted, next 10"},
-		{"replace a queued tick that was just taken", situation{due: 0, overlap: OverlapReplace, queued: []float64{-10}},
+		{"replace a queued tick that was just taken", situation{due: 0, overlap: periodic.OverlapReplace, queued: []float64{-10}},
 			"settle -10 skipped, 0 submitted, next 10"},
 
-		{"none in time", situation{due: -20, catchup: CatchupNone, grace: time.Minute}, "-20 missed 2 until -10, 0 submitted, next 10"},
-		{"none too late", situation{due: -20, catchup: CatchupNone, grace: 0, ends: -1}, "-20 missed 2 until -10, next never"},
-		{"all", situation{due: -20, catchup: CatchupAll, overlap: OverlapAllow},
+		{"none in time", situation{due: -20, catchup: periodic.CatchupNone, grace: time.Minute}, "-20 missed 2 until -10, 0 submitted, next 10"},
+		{"none too late", situation{due: -20, catchup: periodic.CatchupNone, grace: 0, ends: -1}, "-20 missed 2 until -10, next never"},
+		{"all", situation{due: -20, catchup: periodic.CatchupAll, overlap: periodic.OverlapAllow},
 			"-20 submitted, -10 submitted, 0 submitted, next 10"},
-		{"all, no overlap", situation{due: -20, catchup: CatchupAll}, "-20 submitted, -10 skipped, 0 skipped, next 10"},
+		{"all, no overlap", situation{due: -20, catchup: periodic.CatchupAll}, "-20 submitted, -10 skipped, 0 skipped, next 10"},
 
 		{"deadline kept", situation{due: 0, deadline: time.Minute}, "0 submitted, next 10"},
 		{"deadline passed", situation{due: -5, deadline: time.Minute, starts: -5, ends: -1}, "-5 late, next never"},
-		{"deadline passed, before overlap", situation{due: -20, deadline: 15 * time.Minute, catchup: CatchupAll, pending: running},
+		{"deadline passed, before overlap", situation{due: -20, deadline: 15 * time.Minute, catchup: periodic.CatchupAll, pending: running},
 			"-20 late, -10 skipped, 0 skipped, next 10"},
 
 		{"by hand", situation{due: -3, hand: true}, "-3 submitted, 0 skipped, next 10"},
 		{"by hand, just now", situation{due: -3, hand: true, starts: 5}, "-3 submitted, next 10"},
 		{"by hand, after the end", situation{due: -3, hand: true, ends: -300}, "-3 submitted, next never"},
-		{"by hand, older than grace", situation{due: -9, hand: true, catchup: CatchupNone, overlap: OverlapAllow, grace: time.Minute},
+		{"by hand, older than grace", situation{due: -9, hand: true, catchup: periodic.CatchupNone, overlap: periodic.OverlapAllow, grace: time.Minute},
 			"-9 submitted, 0 submitted, next 10"},
-		{"by hand, long ago", situation{due: -33, hand: true, overlap: OverlapAllow},
+		{"by hand, long ago", situation{due: -33, hand: true, overlap: periodic.OverlapAllow},
 			"-33 submitted, -30 missed 3 until -10, 0 submitted, next 10"},
 		{"by hand, too late", situation{due: -3, hand: true, deadline: time.Minute, starts: 5}, "-3 late, next 10"},
 		{"by hand, job running", situation{due: -3, hand: true, pending: running, starts: 5}, "-3 skipped, next 10"},
@@ -165,17 +166,17 @@ func TestDecide(t *testing.T) {
 		{"outage, its first tick backfilled", situation{due: -60, decided: [][2]float64{{-60, -60}}}, "-50 missed 5 until -10, 0 submitted, next 10"},
 		{"outage, its last tick backfilled", situation{due: -60, decided: [][2]float64{{-10, -10}}}, "-60 missed 5 until -20, 0 submitted, next 10"},
 		{"outage, backfilled", situation{due: -20, decided: [][2]float64{{-20, -20}, {-10, -10}, {0, 0}}}, "next 10"},
-		{"outage, all, partly backfilled", situation{due: -20, catchup: CatchupAll, overlap: OverlapAllow, decided: [][2]float64{{-20, -20}, {0, 0}}},
+		{"outage, all, partly backfilled", situation{due: -20, catchup: periodic.CatchupAll, overlap: periodic.OverlapAllow, decided: [][2]float64{{-20, -20}, {0, 0}}},
 			"-10 submitted, next 10"},
 		{"by hand, before decided ticks", situation{due: -33, hand: true, decided: [][2]float64{{-30, -10}, {0, 0}}}, "-33 submitted, next 10"},
 		{"by hand, amid missed ones", situation{due: -33, hand: true, decided: [][2]float64{{-60, -10}, {0, 0}}}, "-33 submitted, next 10"},
 		{"by hand, to a decided tick, after an outage", situation{due: -60, hand: true, decided: [][2]float64{{-60, -40}}},
 			"-30 missed 3 until -10, 0 submitted, next 10"},
-		{"by hand, gaps", situation{due: -63, hand: true, overlap: OverlapAllow, decided: [][2]float64{{-50, -40}, {-20, -20}, {-15, -15}}},
+		{"by hand, gaps", situation{due: -63, hand: true, overlap: periodic.OverlapAllow, decided: [][2]float64{{-50, -40}, {-20, -20}, {-15, -15}}},
 			"-63 submitted, -60 missed 1 until -60, -30 missed 1 until -30, -10 missed 1 until -10, 0 submitted, next 10"},
-		{"by hand, replaces, the newest decided", situation{due: -5, hand: true, overlap: OverlapReplace, pending: waiting, decided: [][2]float64{{0, 0}}},
+		{"by hand, replaces, the newest decided", situation{due: -5, hand: true, overlap: periodic.OverlapReplace, pending: waiting, decided: [][2]float64{{0, 0}}},
 			"-5 submitted, cancel old, next 10"},
-		{"by hand, queues, the newest decided", situation{due: -5, hand: true, overlap: OverlapQueue, pending: running, decided: [][2]float64{{0, 0}}},
+		{"by hand, queues, the newest decided", situation{due: -5, hand: true, overlap: periodic.OverlapQueue, pending: running, decided: [][2]float64{{0, 0}}},
 			"-5 queued, next 10"},
 
 		{"ends", situation{due: 0, ends: 10}, "0 submitted, next never"},
@@ -208,7 +209,7 @@ func TestPlanOfUnplanned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		task := &Task{ID: "task", NextRun: Unplanned, Timer: test.timer, Starts: test.starts, Ends: test.ends}
+		task := &periodic.Task{ID: "task", NextRun: periodic.Unplanned, Timer: test.timer, Starts: test.starts, Ends: test.ends}
 		p := Decide(task, timer, Facts{Now: noon}, func(time.Time) string { return "new" })
 		if got := p.Due.Format(time.DateTime); got != test.due || !p.NextRun.Equal(p.Due) || p.Problem != test.problem || len(p.Ticks) > 0 {
 			t.Errorf("%s from %s to %s: due %s, nextrun %s, problem %q, %d ticks", test.timer, test.starts, test.ends,
@@ -225,17 +226,27 @@ func TestDecideJitter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		task := &Task{ID: fmt.Sprintf("task-%d", i), Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10", Jitter: 5 * time.Minute}
+		task := &periodic.Task{ID: fmt.Sprintf("task-%d", i), Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10", Jitter: 5 * time.Minute}
 		p := Decide(task, timer, Facts{Now: minute(2)}, func(time.Time) string { return "new" })
 		newest := p.Ticks[len(p.Ticks)-1].Due
-		delay := jitter(task.ID, minute(0), minute(10), task.Jitter)
+		delay := delayOf(t, task, minute(0))
 		if due := delay <= 2*time.Minute; due != newest.Equal(minute(0)) {
 			t.Errorf("%s: the delay is %s, the newest decided tick that of %s", task.ID, delay, newest)
 		}
-		if want := p.Due.Add(jitter(task.ID, p.Due, p.Due.Add(10*time.Minute), task.Jitter)); !p.NextRun.Equal(want) {
+		if want := p.Due.Add(delayOf(t, task, p.Due)); !p.NextRun.Equal(want) {
 			t.Errorf("%s: nextrun %s, want %s", task.ID, p.NextRun, want)
 		}
 	}
+}
+
+// delayOf is how much later than its due a tick is submitted.
+func delayOf(t *testing.T, task *periodic.Task, due time.Time) time.Duration {
+	t.Helper()
+	schedule, err := task.Schedule(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schedule.(line).Delay(due)
 }
 
 func TestSpan(t *testing.T) {
@@ -256,13 +267,13 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 100 {
-		task := &Task{
+		task := &periodic.Task{
 			ID: fmt.Sprintf("task-%d", i), Due: noon, Timer: "*:0/10", Jitter: 9 * time.Minute,
-			Catchup: CatchupNone, Grace: time.Minute,
+			Catchup: periodic.CatchupNone, Grace: time.Minute,
 		}
-		task.NextRun = noon.Add(jitter(task.ID, noon, minute(10), task.Jitter))
+		task.NextRun = noon.Add(delayOf(t, task, noon))
 		p := Decide(task, timer, Facts{Now: task.NextRun.Add(30 * time.Second)}, func(time.Time) string { return "new" })
-		if got := p.Ticks[0].Decision; got != Submitted {
+		if got := p.Ticks[0].Decision; got != periodic.Submitted {
 			t.Errorf("%s, %s after its nextrun: %s", task.ID, 30*time.Second, got)
 		}
 	}
@@ -277,8 +288,8 @@ func TestTicksRunByHandSaySo(t *testing.T) {
 	}{
 		"submitted":           {situation{due: -3, hand: true, starts: 5}, "run by hand", ""},
 		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, "the job of 10:30:00 UTC has not ended after 1 h 20 min (job old); run by hand", ""},
-		"at a time of a tick": {situation{due: -10, hand: true, overlap: OverlapAllow}, "", ""},
-		"with one due":        {situation{due: -3, hand: true, overlap: OverlapAllow}, "run by hand", ""},
+		"at a time of a tick": {situation{due: -10, hand: true, overlap: periodic.OverlapAllow}, "", ""},
+		"with one due":        {situation{due: -3, hand: true, overlap: periodic.OverlapAllow}, "run by hand", ""},
 		"not by hand":         {situation{due: 0}, "", ""},
 	} {
 		ticks := test.decide(t).Ticks

@@ -1,19 +1,21 @@
-package periodic
+package decide
 
 import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // record adds a tick to the plan.
-func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
+func (d *decider) record(due time.Time, decision periodic.Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
 	if tick.Due.Equal(d.plan.Manual) {
 		tick.Reason = handed(reason, d.timer.Next(due.Add(-time.Microsecond)).Equal(due))
-	} else if d.timer.days != nil {
-		at := d.timer.at(due)
+	} else {
+		at := d.timer.At(due)
 		if tick.Nominal = at.Nominal; reason == "" {
 			tick.Reason = at.Why
 		}
@@ -33,9 +35,9 @@ func handed(reason string, timed bool) string {
 }
 
 // settle decides a queued tick, stored or queued earlier in this plan.
-func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
+func (d *decider) settle(due time.Time, decision periodic.Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
-	i := slices.IndexFunc(d.plan.Ticks, func(t Tick) bool { return t.Due.Equal(due) })
+	i := slices.IndexFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.Due.Equal(due) })
 	if i >= 0 {
 		tick.Nominal = d.plan.Ticks[i].Nominal
 		d.plan.Ticks[i] = tick
@@ -46,26 +48,33 @@ func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
 
 // isOwn reports whether a job is one that this plan submits.
 func (d *decider) isOwn(jid string) bool {
-	own := func(t Tick) bool { return t.JID == jid }
+	own := func(t periodic.Tick) bool { return t.JID == jid }
 	return slices.ContainsFunc(d.plan.Ticks, own) || slices.ContainsFunc(d.plan.Settled, own)
 }
 
 // withdraw removes a job that this plan was to submit; its tick is skipped.
 func (d *decider) withdraw(jid, reason string) {
-	for _, ticks := range [][]Tick{d.plan.Ticks, d.plan.Settled} {
+	for _, ticks := range [][]periodic.Tick{d.plan.Ticks, d.plan.Settled} {
 		for i := range ticks {
 			if ticks[i].JID == jid {
-				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = Skipped, reason, ""
+				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, reason, ""
 				d.count(ticks[i].Due, -1)
 			}
 		}
 	}
 }
 
-func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
-	return Tick{
+// count counts a tick that is submitted; those that users set do not count.
+func (d *decider) count(due time.Time, n int) {
+	if d.task.Pace.MaxTicks > 0 && !due.Equal(d.plan.Manual) {
+		d.plan.TickCount += n
+	}
+}
+
+func (d *decider) tick(due time.Time, decision periodic.Decision, reason, jid string) periodic.Tick {
+	return periodic.Tick{
 		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
-		Worker: d.Worker, Decided: d.Now, FinishBy: d.timer.finish.Of(due),
+		Worker: d.Worker, Decided: d.Now, FinishBy: d.timer.FinishBy(due),
 	}
 }
 
@@ -98,17 +107,17 @@ func (d *decider) missedRun(first, last time.Time) {
 			first = d.timer.Next(edge.Add(-time.Microsecond))
 		}
 	}
-	leftOut, rows, until := d.timer.exclusion(first), 0, first
+	leftOut, rows, until := d.timer.Exclusion(first), 0, first
 	count := 1
 	for tick := first; tick.Before(last); count++ {
-		if count >= maxCounted {
+		if count >= bounds.MaxCounted {
 			count, until = -1, last
 			break
 		}
 		if tick = d.timer.Next(tick); tick.IsZero() {
 			break
 		}
-		if why := d.timer.exclusion(tick); why != leftOut && rows < maxRuns {
+		if why := d.timer.Exclusion(tick); why != leftOut && rows < maxRuns {
 			d.missedRow(first, until, count, leftOut)
 			first, leftOut, count, rows = tick, why, 0, rows+1
 		}
@@ -122,14 +131,14 @@ const maxRuns = 1000
 
 // missedRow records ticks from first to last as one row.
 func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
-	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
+	tick := d.tick(first, periodic.Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
 	tick.Missed, tick.Until = count, last
 	switch {
-	case d.paused.holds(first):
-		tick.Decision, tick.Reason, tick.FinishBy = Skipped, d.paused.Text(), time.Time{}
+	case d.paused.At(first) && !first.Before(d.paused.Since):
+		tick.Decision, tick.Reason, tick.FinishBy = periodic.Skipped, d.paused.Text(), time.Time{}
 	case leftOut != "":
 		tick.FinishBy = time.Time{}
-		if tick.Decision, tick.Reason = Skipped, leftOut; count == 1 {
+		if tick.Decision, tick.Reason = periodic.Skipped, leftOut; count == 1 {
 			tick.Missed, tick.Until = 0, time.Time{}
 		}
 	}

@@ -1,0 +1,101 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+const (
+	maxCatchup = 1_000 // ticks of one task in one batch
+	maxQueued  = 1_000 // ticks of a task that wait
+)
+
+// Plan is what a scheduler has decided for one task.
+type Plan struct {
+	Task       *periodic.Task
+	Due        time.Time // the next tick, or Never
+	NextRun    time.Time // Due and its jitter
+	Problem    string
+	Ticks      []periodic.Tick // to add, oldest first
+	Settled    []periodic.Tick // queued ticks that are decided now
+	Cancel     string          // id of a pending job to cancel (OverlapReplace)
+	Manual     time.Time       // the tick that a user set and that is decided here; zero: none
+	ProbeUntil time.Time       // the tick is a probe after failures, and no other one is until then; zero: it is none
+	TickCount  int             // Ticks of the task, and those of the plan, where MaxTicks is set
+
+	offset time.Duration // of the task's own tick, because of Spread
+}
+
+// Blocked is the plan of a task whose timer cannot be read: never, until the
+// row is edited.
+func Blocked(t *periodic.Task, problem error) Plan {
+	return Plan{Task: t, Due: periodic.Never, NextRun: periodic.Never, Problem: problem.Error()}
+}
+
+// Range is what one row of periodic_tick accounts for: a tick, or several in
+// a row that were missed.
+type Range struct{ First, Last time.Time }
+
+// A plan may be made before its time, as if the tick of its task were due already.
+// These methods say whether it can be used then without asking the database again.
+
+// Plain reports whether a plan only submits the tick that its task was claimed for, and
+// was made without regard to other jobs and ticks of the task. If a job of the task is
+// pending by the time that the plan is used, the queue refuses the new one, and the tick
+// is skipped as it would have been.
+func (p *Plan) Plain() bool {
+	t := p.Task
+	return !t.Due.IsZero() && t.Pause.Since.IsZero() && !t.Queues() &&
+		len(p.Ticks) == 1 && p.Ticks[0].Decision == periodic.Submitted && p.Ticks[0].Due.Equal(t.Due) && p.Ticks[0].Nominal.IsZero() &&
+		len(p.Settled) == 0 && p.Cancel == ""
+}
+
+// Lasts reports whether a plan that is plain is the same at a later time: its tick is
+// due, and neither late nor followed by another one that is due.
+func (p *Plan) Lasts(now time.Time) bool {
+	t := p.Task
+	age := now.Sub(t.Due) - p.offset
+	return !now.Before(t.NextRun) && now.Before(p.NextRun) &&
+		(t.Deadline == nil || age <= *t.Deadline) && (t.Catchup != periodic.CatchupNone || age <= t.Grace)
+}
+
+// Uncount takes back that the plan submits ticks that count for MaxTicks. If the task has ended with
+// them, it is planned anew.
+func (p *Plan) Uncount(n int) {
+	if p.Task.Pace.MaxTicks == 0 {
+		return
+	}
+	if p.TickCount -= n; !p.NextRun.Before(periodic.Never) {
+		p.Due, p.NextRun = time.Time{}, periodic.Unplanned
+	}
+}
+
+// ended reports whether the task has had all its ticks.
+func (p *Plan) ended() bool {
+	return p.Task.Pace.MaxTicks > 0 && p.TickCount >= p.Task.Pace.MaxTicks
+}
+
+// clearFinishBy notes that the newest tick of the plan need not finish: people or calendars leave it out.
+func (p *Plan) clearFinishBy() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }
+
+// maxProbeDelay is the longest time between two probes, unless ProbeDelay is longer.
+const maxProbeDelay = 24 * time.Hour
+
+// probeDelay is how long the task is paused after its last failure.
+func probeDelay(f *periodic.Failures) time.Duration {
+	d, most := f.ProbeDelay, max(f.ProbeDelay, maxProbeDelay)
+	for n := f.PauseAfter; n < f.Count && d < most; n++ {
+		d *= 2
+	}
+	return min(d, most)
+}
+
+// probe pauses the task again when a probe is submitted: until its job has ended, or should have. What a
+// user has submitted is none, since no pause holds for it.
+func (p *Plan) probe(pause *periodic.Pause, now time.Time) {
+	if pause.AfterFailures() && p.Task.Probes(now) && p.ProbeUntil.IsZero() {
+		p.ProbeUntil = now.Add(probeDelay(&p.Task.Failures))
+		pause.Until = p.ProbeUntil
+	}
+}

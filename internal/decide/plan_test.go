@@ -1,0 +1,133 @@
+package decide
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+)
+
+// A plan that was made for the time of its tick is plain only if nothing else decides,
+// and it lasts just as long as deciding again gives the same.
+func TestPlanMadeAhead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*periodic.Task, *Facts)
+		plain  bool
+		lasts  time.Duration // after noon, which is included; the task elapses every ten minutes
+	}{
+		"nothing else":     {func(*periodic.Task, *Facts) {}, true, 10*time.Minute - time.Microsecond},
+		"deadline":         {func(t *periodic.Task, _ *Facts) { d := 30 * time.Second; t.Deadline = &d }, true, 30 * time.Second},
+		"grace":            {func(t *periodic.Task, _ *Facts) { t.Catchup, t.Grace = periodic.CatchupNone, time.Minute }, true, time.Minute},
+		"allow":            {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapAllow }, true, 10*time.Minute - time.Microsecond},
+		"catch up all":     {func(t *periodic.Task, _ *Facts) { t.Catchup = periodic.CatchupAll }, true, 10*time.Minute - time.Microsecond},
+		"last tick":        {func(t *periodic.Task, _ *Facts) { t.Ends = minute(5) }, true, 24 * time.Hour},
+		"queue":            {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapQueue }, false, 0},
+		"replace":          {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapReplace }, false, 0},
+		"a pending job":    {func(_ *periodic.Task, f *Facts) { f.Pending = &sink.Pending{JID: "old"} }, false, 0},
+		"paused":           {func(t *periodic.Task, _ *Facts) { t.Pause.Since = minute(-1) }, false, 0},
+		"a pause to come":  {func(t *periodic.Task, _ *Facts) { t.Pause.Since = minute(1) }, false, 0},
+		"a pause that was": {func(t *periodic.Task, _ *Facts) { t.Pause = periodic.Pause{Since: minute(-2), Until: minute(-1)} }, false, 0},
+		"set by hand":      {func(t *periodic.Task, _ *Facts) { t.Due = time.Time{} }, false, 0},
+		"ticks before":     {func(t *periodic.Task, _ *Facts) { t.Due = minute(-20) }, false, 0},
+		"decided already":  {func(_ *periodic.Task, f *Facts) { f.Decided = []Range{{noon, noon}} }, false, 0},
+		"not planned":      {func(t *periodic.Task, _ *Facts) { t.Due, t.NextRun = time.Time{}, periodic.Unplanned }, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timer, err := calendar.Parse("*:0/10")
+			if err != nil {
+				t.Fatal(err)
+			}
+			task := periodic.Task{ID: "task", Enabled: true, Due: noon, NextRun: noon, Timer: "*:0/10", Overlap: periodic.OverlapSkip, Catchup: periodic.CatchupOne}
+			f := Facts{Now: noon, Worker: "me"}
+			test.change(&task, &f)
+			decide := func(at time.Duration) Plan {
+				f.Now = noon.Add(at)
+				return Decide(&task, timer, f, func(time.Time) string { return "jid" })
+			}
+			p := decide(0)
+			if p.Plain() != test.plain {
+				t.Errorf("plain is %t: %+v", p.Plain(), p)
+			}
+			if !test.plain {
+				return
+			}
+			if !p.Lasts(noon) || !p.Lasts(noon.Add(test.lasts)) || p.Lasts(noon.Add(-time.Microsecond)) {
+				t.Errorf("the plan does not last from noon for %s", test.lasts)
+			}
+			if later := decide(test.lasts); len(later.Ticks) != 1 || later.Ticks[0].Decision != periodic.Submitted || !later.NextRun.Equal(p.NextRun) {
+				t.Errorf("another plan after %s: %+v", test.lasts, later)
+			}
+			if test.lasts < 24*time.Hour && p.Lasts(noon.Add(test.lasts+time.Microsecond)) {
+				t.Errorf("the plan lasts longer than %s", test.lasts)
+			}
+		})
+	}
+}
+
+// Of the ticks that are due when a pause after failures is over, one is let through; the others wait for its job, or
+// until the delay is over again.
+func TestProbeIsOneTick(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
+	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
+	one := periodic.Task{
+		ID: "t", Enabled: true, Timer: "hourly", Created: hour(1), Due: hour(9), NextRun: hour(9), Sink: periodic.SinkJob, Overlap: periodic.OverlapAllow, Catchup: periodic.CatchupAll,
+		Failures: periodic.Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: 5}, Pause: periodic.Pause{Since: hour(8), Until: hour(10), By: bounds.PausedAfterFailures},
+	}
+	timer, err := calendar.Parse(one.Timer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := Decide(&one, timer, Facts{Now: now}, func(time.Time) string { return "j" })
+	got := ""
+	for _, k := range plan.Ticks {
+		got += fmt.Sprintf("%d %s; ", k.Due.Hour(), k.Decision)
+	}
+	if want := "9 skipped; 10 submitted; 11 skipped; 12 skipped; "; got != want || !plan.ProbeUntil.Equal(now.Add(40*time.Minute)) {
+		t.Errorf("%swith others from %s on, want %s40 minutes later", got, plan.ProbeUntil, want)
+	}
+	for count, want := range map[int]time.Duration{3: 10 * time.Minute, 4: 20 * time.Minute, 12: 24 * time.Hour, 1_000_000: 24 * time.Hour} {
+		f := periodic.Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: count}
+		if got := probeDelay(&f); got != want {
+			t.Errorf("after %d failures the pause is %s, want %s", count, got, want)
+		}
+	}
+}
+
+// Ticks that no scheduler saw are skipped if they fell due during the pause, and else missed.
+func TestTicksOfAPauseThatNoSchedulerSaw(t *testing.T) {
+	t.Parallel()
+	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		pause   periodic.Pause
+		catchup periodic.Catchup
+		want    string
+	}{
+		"not paused":              {periodic.Pause{}, periodic.CatchupOne, "1 missed 8; 9 submitted 0; "},
+		"all the time":            {periodic.Pause{Since: hour(0)}, periodic.CatchupOne, "1 skipped 8; 9 skipped 0; "},
+		"since three":             {periodic.Pause{Since: hour(3)}, periodic.CatchupOne, "1 missed 2; 3 skipped 6; 9 skipped 0; "},
+		"it has ended":            {periodic.Pause{Since: hour(0), Until: hour(5)}, periodic.CatchupOne, "1 skipped 4; 5 missed 4; 9 submitted 0; "},
+		"in between":              {periodic.Pause{Since: hour(3).Add(-time.Minute), Until: hour(6).Add(time.Minute)}, periodic.CatchupNone, "1 missed 2; 3 skipped 4; 7 missed 3; "},
+		"in none, until the last": {periodic.Pause{Since: hour(0)}, periodic.CatchupNone, "1 skipped 9; "},
+		"between two ticks":       {periodic.Pause{Since: hour(3).Add(time.Minute), Until: hour(4)}, periodic.CatchupNone, "1 missed 3; 4 missed 6; "},
+	} {
+		one := periodic.Task{ID: "t", Enabled: true, Timer: "hourly", Due: hour(1), NextRun: hour(1), Pause: c.pause, Catchup: c.catchup, Created: hour(0)}
+		timer, err := calendar.Parse("hourly")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, k := range Decide(&one, timer, Facts{Now: hour(9).Add(30 * time.Minute)}, func(time.Time) string { return "j" }).Ticks {
+			got += fmt.Sprintf("%d %s %d; ", k.Due.Hour(), k.Decision, k.Missed)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
