@@ -1,30 +1,24 @@
-// Package outbox has events instead of jobs: a transactional outbox that takes
-// them from the schedule, or from the transaction of an embedding program, to the
-// consumer.
+// Package outbox has events instead of jobs: a transactional outbox that takes them from the schedule, or from the
+// transaction of an embedding program, to the consumer.
 //
 // # Writing
 //
-// A tick of a task whose sink is event writes a row of event_store and one of
-// outbox_message, in the transaction that advances the task. [AppendTx] does the
-// same in a transaction of the caller. The caller's changes and the events are
-// committed together or not at all. The versions of an aggregate rise by one
-// without gaps: they come from a row of event_aggregate, which a writer locks
-// until it commits. So versions are committed in their own order.
+// A tick of a task whose sink is event writes a row of event_store and one of outbox_message, in the transaction that
+// advances the task. [AppendTx] does the same in a transaction of the caller. The caller's changes and the events are
+// committed together or not at all. The versions of an aggregate rise by one without gaps: they come from a row of
+// event_aggregate, which a writer locks until it commits. So versions are committed in their own order.
 //
 // # Order
 //
-// Transactions do not commit in the order in which their events got their
-// numbers. Therefore no reader of this package asks for "numbers greater than the
-// last one seen". An event a comes before an event b of its topic if a was
-// committed before b was appended. Events of one aggregate are always ordered in
-// this way. Events of concurrent transactions come in any order.
+// Transactions do not commit in the order in which their events got their numbers. Therefore no reader of this package
+// asks for "numbers greater than the last one seen". An event a comes before an event b of its topic if a was
+// committed before b was appended. Events of one aggregate are always ordered in this way. Events of concurrent
+// transactions come in any order.
 //
-// A relay takes what is unpublished, lowest number first. Consumer groups read by
-// position. Events get their positions after the commit, one after the other
-// under a lock, so that a position that can be seen has no gap before it.
+// A relay takes what is unpublished, lowest number first. Consumer groups read by position. Events get their positions
+// after the commit, one after the other under a lock, so that a position that can be seen has no gap before it.
 //
 // Package relay hands events over, to a [Publisher] or to the handler of a consumer group.
 //
-// The package has no SQL. store.DB.Outbox and store.DB.EventLog implement its
-// interfaces.
+// The package has no SQL. store.DB.Outbox and store.DB.EventLog implement its interfaces.
 package outbox

@@ -1,28 +1,24 @@
 // Package relay hands events of the outbox over.
 //
-// A [Relay] publishes the messages of topics through an [outbox.Publisher]: at least once
-// and in order within a topic. Receivers recognize duplicates by the event's id.
-// Any number of relays share the topics. One relay at a time holds a topic, under
-// a lease whose token rises each time, and it can record what it published only
-// while that token is still the topic's. A message that fails is tried again with
-// backoff, and later messages of the topic wait. A message that the receiver
-// refuses for good ([outbox.Refuse]) several times is set aside as dead. A strict topic
-// stops then; another one goes on without the message.
+// A [Relay] publishes the messages of topics through an [outbox.Publisher]: at least once and in order within a topic.
+// Receivers recognize duplicates by the event's id. Any number of relays share the topics. One relay at a time holds a
+// topic, under a lease whose token rises each time, and it can record what it published only while that token is still
+// the topic's. A message that fails is tried again with backoff, and later messages of the topic wait. A message that
+// the receiver refuses for good ([outbox.Refuse]) several times is set aside as dead. A strict topic stops then;
+// another one goes on without the message.
 //
-// A relay that dies, or pauses past its lease, between publishing and recording
-// leaves its batch to be published again. A receiver that must not process
-// duplicates stores the greatest version of each aggregate.
+// A relay that dies, or pauses past its lease, between publishing and recording leaves its batch to be published
+// again. A receiver that must not process duplicates stores the greatest version of each aggregate.
 //
 // # Consumer groups
 //
-// A relay that [NewConsumer] returns reads the event store itself, with an offset for each
-// group and topic, under a lease as above. Notifications wake it.
+// A relay that [NewConsumer] returns reads the event store itself, with an offset for each group and topic, under a
+// lease as above. Notifications wake it.
 //
 // # Bad rows
 //
-// A row that cannot be read, that the database refuses to change, or that another
-// session has locked, holds up its own topic only. The loop leaves such a topic
-// out of its claims and tries it apart from the others, ever more rarely. A worker
-// that cannot record what it published keeps the lease, gives its place to another
-// worker, and tries again. A [Notice] names each such row once.
+// A row that cannot be read, that the database refuses to change, or that another session has locked, holds up its own
+// topic only. The loop leaves such a topic out of its claims and tries it apart from the others, ever more rarely. A
+// worker that cannot record what it published keeps the lease, gives its place to another worker, and tries again. A
+// [Notice] names each such row once.
 package relay
