@@ -32,7 +32,7 @@ func (f *fixture) schedule(schedulers int) {
 func TestTickBecomesAnEvent(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(`INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
-			VALUES ('nightly', 'report.due', 'reports', '{"kind": "ä"}', '*-*-* 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
+			VALUES ('nightly', 'report.due', 'reports', '{"kind": "ä"}', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
 		f.schedule(1)
 		f.want(`reports report.due nightly 1 {"kind": "ä"}`,
 			`SELECT topic || ' ' || type || ' ' || aggregate_id || ' ' || aggregate_version || ' ' || payload FROM event_store`)
@@ -68,10 +68,10 @@ func TestEveryTickIsOneEvent(t *testing.T) {
 // event; the row says so and delays no other.
 func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('t', 'x', '*-*-* 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
+		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('t', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
 		f.schedule(1)
 		f.exec(`DELETE FROM periodic_tick`)
-		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('u', 'x', '*-*-* 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
+		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('u', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
 		f.exec(`UPDATE periodic_task SET nextrun = '2026-01-01 02:00:00' WHERE id = 't'`)
 		f.schedule(1)
 		f.want(2, `SELECT count(*) FROM event_store`)
