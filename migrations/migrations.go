@@ -11,7 +11,7 @@
 //
 // Migrations are additive. Before the first change [Migrator.Up] compares the
 // tables that it finds with the columns it expects, and on a mismatch changes
-// nothing and returns a [*mismatchError] that names table and column. What it
+// nothing and returns an error that names table and column. What it
 // found is recorded in the table nextrun_found, and [Migrator.Down] drops
 // nothing that is named there, only what nextrun added.
 //
@@ -114,8 +114,8 @@ type Status struct {
 
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
-// returns what it did, nothing if there was nothing to do. It returns [ErrNewer], [ErrOld],
-// [errHalfDown], [errPartitioned] or a [*mismatchError] before it has changed anything.
+// returns what it did, nothing if there was nothing to do. It returns [ErrNewer], [ErrOld], or an error
+// that names what does not fit, before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	if err := m.onePiece(ctx); err != nil {
 		return nil, fmt.Errorf("migrate up: %w", err)

@@ -117,11 +117,14 @@ func (a Applied) String() string {
 // has not been replaced yet.
 func (a Applied) unchanged() string {
 	since := a.Newer.Since.Format(time.DateTime + " UTC")
+	text := fmt.Sprintf("tasks unchanged: since %s others have taken the place of these, declared by a program of %s of the same version (%d)", since, a.Newer.Name, a.version)
 	if a.version < a.Newer.Version {
-		return fmt.Sprintf("tasks unchanged: a newer program of %s has declared them since %s", a.Newer.Name, since)
+		text = fmt.Sprintf("tasks unchanged: a newer program of %s has declared them since %s, of version %d; this one has %d", a.Newer.Name, since, a.Newer.Version, a.version)
 	}
-	return fmt.Sprintf("tasks unchanged: since %[2]s others have taken the place of these, declared by a program of %[1]s of the same version (%[3]d); "+
-		"if these are to be back, raise Apply.Version, or run: nextrun task origins --forget-version %[1]s", a.Newer.Name, since, a.version)
+	if a.version == 0 {
+		text += ", as it was built without version control"
+	}
+	return text + "; if these are to be back, raise Apply.Version, or run: nextrun task origins --forget-version " + a.Newer.Name
 }
 
 // Apply makes the table like a list of tasks, in one transaction. A program that declares its

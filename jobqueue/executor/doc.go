@@ -3,7 +3,7 @@
 //
 // # Loop
 //
-// One goroutine owns the [loop]: the jobs in flight, the agenda of what is due, and
+// One goroutine owns the loop: the jobs in flight, the agenda of what is due, and
 // what is set aside. It sends one request to the database at a time; what happens meanwhile goes
 // into the next one. It waits for an answer for 50 ms at most: a slower request goes on beside the
 // loop, and while many jobs end, reports and claims go apart. Each handler has a goroutine. It
@@ -13,7 +13,7 @@
 //
 // A claim takes jobs from waiting to running in one step. When it is committed, the
 // loop calls their handlers, as many at a time as the pool has places. While jobs are
-// shorter than an exchange with the database, claims take more than that (see [prefetch]).
+// shorter than an exchange with the database, claims take more than that (see prefetch.go).
 // So the job log has a line "attempt N begins" for every call of a handler, and one more for a job
 // that was unclaimed before its handler was called. (A job that somebody has asked to cancel is
 // cancelled instead.) Every transition is an UPDATE with the state and the worker in its WHERE, so a

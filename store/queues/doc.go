@@ -1,7 +1,7 @@
 // Package queues holds the kinds of job queues of other projects that periodic
 // tasks can feed, in a database that holds both: [River], [GraphileWorker],
 // [PgBoss], [PGMQ], and [SQL] for any queue whose statements you write
-// yourself. Give one of these values to the method Queue of package store:
+// yourself. [Open] makes one of these values a queue of the scheduler:
 //
 //	river, err := queues.Open(db, queues.River{Queue: "default"})
 //	cfg := scheduler.Config{Submitters: periodic.Submitters{"river": river}}
