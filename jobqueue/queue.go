@@ -95,7 +95,7 @@ func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 	return view(ctx, q, func(tx QueueTx) (Job, error) { return tx.Job(ctx, jid) })
 }
 
-// List returns jobs, those submitted last first, without their args.
+// List returns jobs, those submitted last first unless the filter says otherwise, without their args.
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 	service.SetDefault(&filter.Limit, DefaultListLimit)
 	return view(ctx, q, func(tx QueueTx) ([]Job, error) { return tx.Jobs(ctx, filter) })

@@ -91,6 +91,7 @@ type Filter struct {
 
 	Since time.Time // submitted at that time or later; zero: whenever
 	Until time.Time // submitted before that time; zero: whenever
+	Ended time.Time // ended at that time or later, those that ended last first; zero: whenever, or not yet
 
 	WithArgs bool // read the args, too, which may be large
 }

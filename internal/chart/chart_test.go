@@ -94,6 +94,10 @@ func TestLane(t *testing.T) {
 	cells[9] = chart.Level{Value: 0.001, Class: "plan"}
 	drawing := chart.Lane{Name: "<a>", Cells: cells, Top: 2, Now: 5}.Draw()
 	titles(t, drawing)
+	cells[4].Out, cells[9].Out = "warn", "off"
+	if low := (chart.Lane{Cells: cells, Top: 2, Floor: 12}).Draw(); !strings.Contains(low, `class="plan" d="M9 20v-12h1v12z"`) || !strings.Contains(low, `class="off" d="M9 5v-5h1v5z"`) || !strings.Contains(low, `class="warn" d="M4 5v-5h1v5z"`) {
+		t.Errorf("what is short is too low to be seen, or what did not run has no mark: %s", low)
+	}
 	for _, want := range []string{`class="good" d="M1 20v-12h2v12zM4 20v-20h1v20z"`, `class="bad" d="M4 20v-12h1v12z"`, `class="plan" d="M9 20v-4h1v4z"`, `class="now" d="M5.0 0`, `aria-label="&lt;a&gt;"`} {
 		if !strings.Contains(drawing, want) {
 			t.Errorf("lacks %q: %s", want, drawing)

@@ -14,8 +14,8 @@ type Decided struct {
 	Due, At                  time.Time
 }
 
-// LastDecided reads the newest decision about a tick, and the newest one that submitted a job. One that is older than an hour is found
-// only if it is among the ten newest of its task.
+// LastDecided reads the newest decision of a scheduler about a tick, and the newest one that submitted a job, whoever made it. If it
+// is older than an hour, the first is found among the three newest of each task, the second among ten.
 func (r Reader) LastDecided(ctx context.Context) (newest, submitted Decided, err error) {
 	var rows []struct {
 		TaskID       string `db:"task_id"`
@@ -52,7 +52,7 @@ func (r Reader) LastDecided(ctx context.Context) (newest, submitted Decided, err
 }
 
 // lately reads what was decided since a time.
-const lately = `SELECT * FROM (SELECT task_id, 0 AS sent, decision, worker, due, decided FROM periodic_tick WHERE decided >= $1
+const lately = `SELECT * FROM (SELECT task_id, 0 AS sent, decision, worker, due, decided FROM periodic_tick WHERE decided >= $1 AND worker IS NOT NULL
 		ORDER BY decided DESC LIMIT 1) AS newest
 	UNION ALL SELECT * FROM (SELECT task_id, 1 AS sent, decision, worker, due, decided FROM periodic_tick WHERE decided >= $1 AND decision = 'submitted'
 		ORDER BY decided DESC LIMIT 1) AS submitted`
@@ -61,7 +61,8 @@ const lately = `SELECT * FROM (SELECT task_id, 0 AS sent, decision, worker, due,
 const lastOf = 10
 
 // lastDecided reads some entries of the primary key of periodic_tick for each task.
-const lastDecided = `WITH l AS MATERIALIZED (SELECT t.id, (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id) AS due,
+const lastDecided = `WITH l AS MATERIALIZED (SELECT t.id, (SELECT n.due FROM (SELECT k.due, k.worker FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 3) AS n
+			WHERE n.worker IS NOT NULL ORDER BY n.due DESC LIMIT 1) AS due,
 		(SELECT n.due FROM (SELECT k.due, k.decision FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT $1) AS n
 			WHERE n.decision = 'submitted' ORDER BY n.due DESC LIMIT 1) AS sent FROM periodic_task AS t)
 	SELECT * FROM (SELECT k.task_id, 0 AS sent, k.decision, k.worker, k.due, k.decided FROM l JOIN periodic_tick AS k ON k.task_id = l.id AND k.due = l.due

@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -160,11 +161,11 @@ func TestTookReadsTheNewestTicksOnly(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.Select(t.Context(), &rows, tookQuery(asked.SQL), asked.Param, 9)
+			return tx.Select(t.Context(), &rows, tookQuery(asked.SQL, jobqueue.Success), asked.Param, 9)
 		})
 		wantBounded(t, kind, last(plans), 2*10*5)
 		for n, want := range map[int]int{10: 10, 1000: ticks} {
-			if took, err := (Reader{db}).Took(t.Context(), []string{"task-1", "no-task"}, n); err != nil || len(took) != 1 || len(took["task-1"]) != want {
+			if took, err := (Reader{db}).Took(t.Context(), []string{"task-1", "no-task"}, n, jobqueue.Success); err != nil || len(took) != 1 || len(took["task-1"]) != want {
 				t.Errorf("of %d ticks it has %d tasks and %d jobs, want %d: %v", n, len(took), len(took["task-1"]), want, err)
 			}
 		}
@@ -190,6 +191,7 @@ func TestLastDecidedReadsTheNewestTicksOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		exec("UPDATE periodic_tick SET worker = 'a@1'")
 		exec("UPDATE periodic_tick SET decided = '2026-01-02 00:00:00.000000' WHERE task_id = 'task-3'")
 		wants("task-3 submitted", "task-3")
 		exec("UPDATE periodic_tick SET decision = 'skipped'")
@@ -198,8 +200,10 @@ func TestLastDecidedReadsTheNewestTicksOnly(t *testing.T) {
 			var rows []struct{ Decision string }
 			return tx.Select(t.Context(), &rows, `SELECT decision FROM (`+lastDecided+`) AS l`, lastOf)
 		})
-		wantBounded(t, kind, last(plans), tasks*(lastOf+3))
+		wantBounded(t, kind, last(plans), tasks*(lastOf+3+3))
 		exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2026-01-03 00:00:00.000000', 'submitted', '2999-01-01 00:00:00.000000' FROM periodic_task WHERE id = 'task-7'")
+		wants("task-3 skipped", "task-7") // no scheduler did that
+		exec("UPDATE periodic_tick SET worker = 'a@1' WHERE worker IS NULL")
 		wants("task-7 submitted", "task-7")
 	})
 }

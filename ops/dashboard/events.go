@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 		States: []string{""}}
 	for _, status := range outbox.Statuses() {
 		d.States = append(d.States, string(status))
+	}
+	if !slices.Contains(d.States, d.Status) {
+		return nil, frame.Bad("unknown status %q; use one of%s", show.Printable(d.Status), strings.Join(d.States, " "))
 	}
 	lag, err := s.db.Outbox().Lag(ctx)
 	if err != nil {

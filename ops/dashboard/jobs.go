@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,6 +31,7 @@ type jobList struct {
 	Group   string   `json:"group,omitempty"`
 	Handler string   `json:"task,omitempty"`
 	Task    string   `json:"tracker,omitempty"`
+	Ended   string   `json:"ended_in_the_last,omitempty"` // empty: whenever, or not yet
 	Jobs    []jobRow `json:"jobs"`
 	States  []string `json:"-"`
 	paged
@@ -40,6 +42,9 @@ type jobList struct {
 	Others []otherQueue  `json:"other_queues,omitempty"`
 	Open   int           `json:"jobs_open_in_other_queues"`
 }
+
+// endedLately are the times in which the jobs of a list ended.
+var endedLately = []lastTime{{"hour", time.Hour}, {"24 hours", 24 * time.Hour}}
 
 // paged is a page of a list.
 type paged struct {
@@ -111,6 +116,9 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 		d.States = append(d.States, string(state))
 	}
 	filter := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: d.Page*jobsPerPage + 1}
+	if i := slices.IndexFunc(endedLately, func(one lastTime) bool { return one.name == q.Get("ended") }); i >= 0 {
+		d.Ended, filter.Ended = q.Get("ended"), s.now().Add(-endedLately[i].long)
+	}
 	if d.State != "" {
 		filter.States = []jobqueue.State{jobqueue.State(d.State)}
 	}

@@ -61,6 +61,15 @@ func TestJobsAreCountedAndPaged(t *testing.T) {
 		if !strings.Contains(first, `href="/jobs?state=failed" aria-current="true"`) {
 			s.Error("the counts are no links")
 		}
+		// Those that ended in the last hour come by when they ended, however long ago they were submitted.
+		s.ran("bad", now.Add(-5*time.Hour), 5*time.Hour-time.Second, "success")
+		s.data("/jobs?format=json&ended=hour&state=success", &d)
+		if len(d.Jobs) != 30 || !strings.HasPrefix(d.Jobs[0].JID, "bad"+now.Add(-5*time.Hour).UTC().Format(time.RFC3339)) {
+			s.Errorf("in the last hour, %d jobs ended well: %+v", len(d.Jobs), d.Jobs)
+		}
+		if page := s.get("/jobs?ended=hour"); !strings.Contains(page, `aria-current="true" title="what ended in it">last hour</a>`) || !strings.Contains(page, `>Ended</th>`) || strings.Contains(page, "What failed most") {
+			s.Error("the list of what ended in the last hour does not say so")
+		}
 	})
 }
 
@@ -79,6 +88,9 @@ func TestEventsSayWhatToDo(t *testing.T) {
 			if !strings.Contains(page, want) {
 				s.Errorf("lacks %q", want)
 			}
+		}
+		if code, _, body := s.ask(s.request("GET", "/events?status=failed", nil)); code != 400 || !strings.Contains(body, "use one of") {
+			s.Errorf("a status that there is not: %d", code)
 		}
 	})
 }

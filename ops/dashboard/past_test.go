@@ -117,7 +117,7 @@ func TestStages(t *testing.T) {
 			s.Errorf("the stages are %+v", d.Stages)
 		}
 		_, _, page := s.ask(s.request(http.MethodGet, "/scheduler", nil))
-		if !strings.Contains(page, "relay</td>") || !strings.Contains(page, "no broker &lt;answers&gt;") || strings.Contains(page, "nextrun health") {
+		if !strings.Contains(page, ": relay: no broker") || !strings.Contains(page, "up</span>: database</p>") || !strings.Contains(page, "no broker &lt;answers&gt;") || strings.Contains(page, "nextrun health") {
 			s.Errorf("the page shows no stages: %s", page)
 		}
 	})

@@ -44,9 +44,9 @@ func TestActionsAreRecorded(t *testing.T) {
 		s.Want(8, `SELECT count(*) FROM periodic_action WHERE task_id = 'report'`)
 		s.Want(1, `SELECT count(*) FROM periodic_action WHERE action = 'resend' AND jid = 'e'`)
 		for path, wants := range map[string][]string{
-			"/task?id=report": {"<td>pause</td>", "moving", "<td>resume</td>", "timer from &#34;*-*-* 02:00&#34; to &#34;*-*-* 03:00&#34;", "<td>run</td>", "<td>skip</td>", "<td>unskip</td>", "<td>retry</td>", "<td>cancel</td>"},
-			"/job?id=" + jid:  {"<td>retry</td>", "<td>cancel</td>", "<td>ada</td>"},
-			"/scheduler":      {"<td>resend</td>"},
+			"/task?id=report": {">pause</td>", "moving", ">resume</td>", "timer from &#34;*-*-* 02:00&#34; to &#34;*-*-* 03:00&#34;", ">run</td>", ">skip</td>", ">unskip</td>", ">retry</td>", ">cancel</td>"},
+			"/job?id=" + jid:  {">retry</td>", ">cancel</td>", ">ada</td>"},
+			"/scheduler":      {">resend</td>"},
 		} {
 			page := s.get(path)
 			for _, want := range wants {

@@ -41,21 +41,32 @@ type decided struct {
 	By       string    `json:"scheduler,omitempty"`
 	Due      time.Time `json:"due,omitzero"`
 	At       time.Time `json:"at,omitzero"`
+	worker   string
 }
 
 func decidedOf(d figures.Decided) decided {
 	name, _, _ := strings.Cut(d.Worker, service.BootMark)
-	return decided{d.TaskID, d.Decision, name, d.Due, d.At}
+	return decided{d.TaskID, d.Decision, name, d.Due, d.At, d.Worker}
 }
 
 // Schedulers are those that run.
-func (d *schedulerView) Schedulers() (names []string) {
+func (d *schedulerView) Schedulers() (list []instanceRow) {
 	for _, one := range d.Instances {
 		if one.Kind == string(figures.Scheduler) {
-			names = append(names, one.Name)
+			list = append(list, one)
 		}
 	}
-	return names
+	return list
+}
+
+// Gone reports whether the scheduler that decided last is not known to run any more.
+func (d *schedulerView) Gone() bool {
+	return !slices.ContainsFunc(d.Schedulers(), func(one instanceRow) bool { return one.Name+service.BootMark+one.Boot == d.Newest.worker })
+}
+
+// Idle reports whether those that run have decided nothing yet: the last decision is older than they are.
+func (d *schedulerView) Idle() bool {
+	return !slices.ContainsFunc(d.Schedulers(), func(one instanceRow) bool { return one.Started.Before(d.Newest.At) })
 }
 
 // Leader holds the lock that schedulers share, if they have one; nil: none is held.

@@ -48,8 +48,10 @@ type lastTime struct {
 	long time.Duration
 }
 
-// lasts are the times until now that the page offers.
-var lasts = []lastTime{{"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}}
+// lasts are the times until now that the page offers, and the day before.
+var lasts = []lastTime{{"24 hours", 24 * time.Hour}, {yesterday, 0}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
+
+const yesterday = "yesterday"
 
 // tickDecisions are what ticks can be selected by; empty: all.
 var tickDecisions = []string{bounds.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Queued), string(periodic.Submitted), ""}
@@ -90,6 +92,11 @@ func (d *tickList) readTime(last, from, to string, now time.Time, zone *time.Loc
 	i := max(slices.IndexFunc(lasts, func(one lastTime) bool { return one.name == last }), 0)
 	d.To = now.UTC().Truncate(time.Minute).Add(time.Minute)
 	d.From, d.Last = d.To.Add(-lasts[i].long), lasts[i].name
+	if d.Last == yesterday {
+		year, month, day := now.In(zone).Date()
+		noon := time.Date(year, month, day, 12, 0, 0, 0, zone)
+		d.From, d.To = midnight(noon.AddDate(0, 0, -1)).UTC(), midnight(noon).UTC()
+	}
 	for asked, at := range map[string]*time.Time{from: &d.From, to: &d.To} {
 		if asked != "" {
 			d.Last = ""
@@ -141,15 +148,28 @@ func (d *tickList) Number(decision string) int {
 
 // Title is the first line of the page.
 func (d *tickList) Title() string {
-	switch {
-	case d.Decision != bounds.NotRun || d.Task != "":
-		return "Ticks"
-	case d.Uncounted():
+	switch n := d.Number(d.Decision); {
+	case d.Uncounted() && d.Decision == bounds.NotRun && d.Task == "":
 		return "Ticks that did not run"
-	case d.NotRun() == 0:
+	case n < 0 || d.Task != "":
+		return "Ticks"
+	case d.Decision != bounds.NotRun:
+		return count(n, "tick") + " " + show.Word(d.Decision)
+	case n == 0:
 		return "No tick was left out"
 	}
 	return fmt.Sprintf("%s did not run", count(d.NotRun(), "tick"))
+}
+
+// Command lists the same ticks in a terminal.
+func (d *tickList) Command() string {
+	command := "nextrun tick list --since " + d.From.UTC().Format(time.RFC3339) + " --until " + d.To.UTC().Format(time.RFC3339)
+	for _, flag := range [][2]string{{"decision", d.Decision}, {"task", d.Task}, {"group", d.Group}} {
+		if flag[1] != "" {
+			command += " --" + flag[0] + " '" + strings.ReplaceAll(flag[1], "'", `'\''`) + "'"
+		}
+	}
+	return command
 }
 
 // Decisions are what the page lets one choose.

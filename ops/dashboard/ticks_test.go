@@ -64,6 +64,19 @@ func TestTicksThatDidNotRun(t *testing.T) {
 				s.Errorf("the page lacks %q", want)
 			}
 		}
+		for path, wants := range map[string][]string{
+			"/ticks?decision=missed&last=7+days": {"<h1>12 ticks missed</h1>", " --decision &#39;missed&#39;</code>"},
+			"/ticks?last=yesterday":              {"Due from " + now.AddDate(0, 0, -1).Format("Mon 2 Jan 2006, 00:00") + " to " + now.Format("Mon 2 Jan 2006, 00:00")},
+			"/ticks?group=it's&from=2026-01-01T00:00&to=2026-01-02T00:00": {"Due from Thu 1 Jan 2026, 00:00 to Fri 2 Jan 2026, 00:00",
+				`tick list --since 2026-01-01T00:00:00Z --until 2026-01-02T00:00:00Z --decision &#39;not-run&#39; --group &#39;it&#39;\&#39;&#39;s&#39;</code>`},
+		} {
+			page := s.get(path)
+			for _, want := range wants {
+				if !strings.Contains(page, want) {
+					s.Errorf("%s lacks %q", path, want)
+				}
+			}
+		}
 		if page := s.get("/"); !strings.Contains(page, `<a href="/ticks">14 ticks did not run: 2 skipped, 12 missed</a>`) {
 			s.Error("Now does not lead to the ticks that did not run")
 		}
@@ -208,7 +221,7 @@ func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 func TestSchedulerSaysWhatItDidLast(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`DELETE FROM periodic_task`)
-		if page := s.get("/scheduler"); !strings.Contains(page, "No scheduler is known to run.") || !strings.Contains(page, "No decision about a tick is recorded.") || !strings.Contains(page, "No tick is planned.") {
+		if page := s.get("/scheduler"); !strings.Contains(page, "No scheduler is known to run.") || !strings.Contains(page, "No decision of a scheduler is recorded.") || !strings.Contains(page, "No tick is planned.") {
 			s.Error("the page of an empty database says something else")
 		}
 		s.hours("pay", "s.s", time.Now().UTC())
@@ -219,10 +232,23 @@ func TestSchedulerSaysWhatItDidLast(t *testing.T) {
 		s.Exec(`UPDATE periodic_tick SET decided = due`)
 		s.Exec(`UPDATE periodic_tick SET decided = ? WHERE decision = 'missed'`, sqldb.Timestamp(time.Now()))
 		page := s.get("/scheduler")
-		for _, want := range []string{"1 scheduler runs.", "missed</span> for <a href=\"/task?id=mail\">mail</a> by vm.", "The last job was submitted <time", "for <a href=\"/task?id=pay\">pay</a>", "The next tick is due <time datetime=\"2099-01-01T00:00:00Z\"", "the disk is full"} {
+		for _, want := range []string{"1 scheduler runs: vm, since <time", "missed</span> for <a href=\"/task?id=mail\">mail</a> by vm, which is not known to run any more.", "The last job was submitted <time", "for <a href=\"/task?id=pay\">pay</a>", "The next tick is due <time datetime=\"2099-01-01T00:00:00Z\"", "the disk is full"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}
+		}
+		if strings.Contains(page, "decided nothing yet") {
+			s.Error("a scheduler that has run for long is said to have decided nothing")
+		}
+		// What a person or a hook submits is no decision of a scheduler, and one that started just now has made none.
+		s.Exec(`UPDATE worker_service SET worker = 'vm@2', started = ?`, sqldb.Timestamp(time.Now().Add(time.Minute)))
+		s.Exec(`UPDATE periodic_tick SET decided = ?, worker = NULL WHERE task_id = 'pay' AND due = (SELECT max(due) FROM periodic_tick WHERE task_id = 'pay')`, sqldb.Timestamp(time.Now().Add(time.Second)))
+		if page := s.get("/scheduler"); !strings.Contains(page, "It has decided nothing yet.") || !strings.Contains(page, `for <a href="/task?id=mail">mail</a> by vm, which is not`) {
+			s.Errorf("a tick without a scheduler counts as a decision, or a new scheduler as an old one:\n%s", page)
+		}
+		s.Exec(`UPDATE periodic_tick SET worker = 'vm@2' WHERE worker IS NOT NULL`)
+		if page := s.get("/scheduler"); strings.Contains(page, "not known to run any more") {
+			s.Error("a scheduler that runs is said to be gone")
 		}
 	})
 }

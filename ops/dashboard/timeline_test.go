@@ -23,10 +23,12 @@ type timelineData struct {
 		Planned float64
 		Skipped float64 `json:"planned_but_skipped"`
 		Usual   string  `json:"usually_takes"`
+		Out     int     `json:"did_not_run"`
 		Cells   []struct {
 			Load   float64
 			Failed float64
 			State  string
+			Out    string `json:"did_not_run"`
 		}
 	}
 	All    struct{ Cells []struct{ Load float64 } } `json:"at_once"`
@@ -66,7 +68,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 			}
 		}
 		page := s.get("/timeline?zone=Asia/Tokyo")
-		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 4 runs, 1 failed, `, `show=6&#43;hours`, "← earlier"} {
+		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 4 ran, 1 failed, 0 did not run, `, `show=9&#43;hours`, "← earlier"} {
 			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
 				s.Errorf("lacks %q:\n%s", want, page)
 			}
@@ -79,7 +81,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 				s.Errorf("%s lacks %q", path, want)
 			}
 		}
-		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin&show=24+hours"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
+		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin&show=36+hours"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
 			s.Error("does not say that the clock changes")
 		}
 	})
@@ -97,8 +99,21 @@ func TestTimelineAgreesWithOtherPages(t *testing.T) {
 		}
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided, outcome) VALUES ('told', ?, 'submitted', 'a', ?, NULL), ('told', ?, 'submitted', 'b', ?, 'failed')`,
 			sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until) VALUES ('slow', ?, 'skipped', ?, 0, NULL), ('weekly', ?, 'missed', ?, 7, ?)`,
+			sqldb.Timestamp(now.Add(-2*time.Hour)), sqldb.Timestamp(now.Add(-2*time.Hour)), sqldb.Timestamp(now.AddDate(0, 0, -3)), sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-time.Hour)))
 		var d timelineData
 		s.data("/timeline?format=json", &d)
+		out := map[string]int{}
+		for _, row := range d.Rows {
+			for _, c := range row.Cells {
+				if c.Out != "" {
+					out[fmt.Sprint(row.Name, " ", row.Out, " ", c.Out)]++
+				}
+			}
+		}
+		if out["slow 1 off"] != 1 || out["weekly 7 warn"] < 90 || len(out) != 2 {
+			s.Errorf("a skipped tick, and some that were missed until an hour ago, are %v", out)
+		}
 		rows := map[string]int{}
 		for i, row := range d.Rows {
 			rows[row.Name] = i
@@ -115,14 +130,14 @@ func TestTimelineAgreesWithOtherPages(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('twin', 'work', 'hourly', 'allow')`)
 		s.ran("twin", now.Add(-10*time.Hour), 30*time.Minute, "success")
 		s.ran("twin", now.Add(-10*time.Hour+time.Minute), time.Minute, "success")
-		for _, show := range []string{"7+days", "24+hours"} {
+		for _, show := range []string{"10+days", "36+hours"} {
 			s.data("/timeline?format=json&show="+show, &d)
 			if d.Most < 2 {
 				s.Errorf("in %s, at most %.1f run at once", show, d.Most)
 			}
 		}
 		page := s.get("/timeline")
-		if !regexp.MustCompile(`The last 2[4-7] hours and the next \d+: `).MatchString(page) {
+		if !regexp.MustCompile(`aria-current="true">36 hours</a>[^<]*<a[\s\S]*<p>\w+ \d+ \w+ \d+, \d\d:00 to \w+ \d+ \w+ \d+, \d\d:00, UTC\.`).MatchString(page) {
 			s.Error("the page does not say which time it shows")
 		}
 	})
@@ -149,7 +164,7 @@ func TestTimelineOfManyTasks(t *testing.T) {
 				`SELECT '` + g + `-' || n || '-' || i, 'work', '` + g + `', 't0` + g[1:] + `', 'success', at, ` + began + `, at FROM past CROSS JOIN n`)
 		}
 		var d timelineData
-		s.data("/timeline?format=json&show=24+hours", &d)
+		s.data("/timeline?format=json&show=36+hours", &d)
 		if !d.Grouped || d.OneIn < 5 || len(d.Rows) != 4 { // with the group of nextrun's own task, which may have run
 			s.Fatalf("%.2000s", fmt.Sprintf("%+v", d))
 		}
@@ -158,7 +173,7 @@ func TestTimelineOfManyTasks(t *testing.T) {
 				s.Errorf("%s has %.0f runs, want about %.0f", row.Name, row.Runs, want)
 			}
 		}
-		page := s.get("/timeline?show=24+hours")
+		page := s.get("/timeline?show=36+hours")
 		if len(page) > 150_000 || !strings.Contains(page, "estimated from one in 6") || !strings.Contains(page, "group=g0") {
 			s.Errorf("%d bytes:\n%.3000s", len(page), page)
 		}
@@ -168,7 +183,7 @@ func TestTimelineOfManyTasks(t *testing.T) {
 			s.Errorf("at first sight, one in %.1f is read", d.OneIn)
 		}
 		d = timelineData{}
-		s.data("/timeline?format=json&group=g1&show=6+hours", &d)
+		s.data("/timeline?format=json&group=g1&show=9+hours", &d)
 		if want := 9000.0; d.Grouped || len(d.Rows) != 20 || d.Rows[0].Name != "t01" || math.Abs(d.Rows[0].Runs-want) > want/5 {
 			s.Errorf("a group has %d rows, the first is %s with %.0f runs instead of %.0f", len(d.Rows), d.Rows[0].Name, d.Rows[0].Runs, want)
 		}

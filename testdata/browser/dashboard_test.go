@@ -62,7 +62,7 @@ var largePages = []struct {
 	{"/tick?id=task-00001", "main ol.story b", 3, []string{"decided", "the task"}},
 	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
-	{"/timeline?show=7+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
+	{"/timeline?show=10+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?group=group-7", "main table.lanes tbody tr", 41, []string{"Next rows"}},
 	{"/heatmap", "main table.heat tbody tr", 7, []string{"ticks in one minute"}},
 	{"/heatmap?day=0&hour=9", "main table.heat tbody tr", 7, []string{"Monday 09:00"}},

@@ -62,8 +62,8 @@ var everyState = []inState{
 		name: "no tasks", prepare: func(*site) {},
 		pages: map[string][]string{
 			"/": {"No tasks yet", "INSERT INTO periodic_task"}, "/tasks": {"nextrun-housekeeping", "none yet", "not planned yet"}, "/tasks?q=zzz": {"No task is like that", "Show all tasks"},
-			"/timeline?show=1+hour&at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"}, "/heatmap": {"No executor is known to run", "The busiest hour is"}, "/timers": {"What does a timer mean?", "every 15 minutes"},
-			"/ticks": {"No tick of this time was skipped, missed or late", "Those of the last 7 days"}, "/jobs": {"No job yet"}, "/jobs?state=failed": {"No job of nextrun's own queue is like that", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
+			"/timeline?show=90+minutes&at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"}, "/heatmap": {"No executor is known to run", "Busiest"}, "/timers": {"What does a timer mean?", "every 15 minutes"},
+			"/ticks": {"No tick of this time was skipped, missed or late", "Those of the last 7 days"}, "/jobs": {"No job yet"}, "/jobs?state=failed": {"No such job in nextrun's own queue", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
 			"/scheduler": {"No scheduler, executor or relay runs", "nextrun serve", "No job of nextrun's own queue waits or runs."},
 		},
 	},
@@ -75,7 +75,7 @@ var everyState = []inState{
 		pages: map[string][]string{
 			"/": {"The task is on time", "not planned yet", "Nothing has run yet"}, "/tasks": {"one", "none yet", "not planned yet"},
 			"/task?id=one": {"It is not planned yet, and no scheduler runs", "nextrun serve", "No tick yet"}, "/tick?id=one": {"No tick of", "The next tick after it"},
-			"/timeline": {"all at once", "planned, as long as it usually takes"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"No job yet"}, "/events": {"No event yet"}, "/scheduler": {"nextrun serve"},
+			"/timeline": {"all tasks", "planned, as long as it usually takes"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"No job yet"}, "/events": {"No event yet"}, "/scheduler": {"nextrun serve"},
 		},
 	},
 	{
@@ -108,7 +108,7 @@ var everyState = []inState{
 		pages: map[string][]string{
 			"/": {"The task needs attention", "no space left on device", "Its log"}, "/tasks": {"failed"},
 			"/task?id=one": {"Its last run failed", "no success before it", "You may look here, and not act", "nextrun task run one", "nextrun job retry job-1"},
-			"/tick?id=one": {"ran and failed", "no space left on device"}, "/timeline": {"the part that failed"}, "/heatmap": {"of the 4 places"}, "/jobs": {"no space left on device"},
+			"/tick?id=one": {"ran and failed", "no space left on device"}, "/timeline": {"missed or late"}, "/heatmap": {"of the 4 places"}, "/jobs": {"no space left on device"},
 			"/job?id=job-1": {"no space left on device", "nextrun job retry job-1"}, "/events": {"No event yet"}, "/scheduler": {"executor"},
 		},
 	},

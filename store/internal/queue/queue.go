@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/jobdb"
@@ -40,9 +41,12 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		}
 		where = append(where, "state IN ("+strings.Join(states, ", ")+")")
 	}
-	for column, value := range map[string]string{"group_": f.Group, "task": f.Task, "tracker": f.Tracker} {
+	for condition, value := range map[string]string{"group_ = ?": f.Group, "task = ?": f.Task, "tracker = ?": f.Tracker,
+		"substr(jid, 1, length(?)) = ?":                                             f.Begin,
+		"length(jid) >= length(?) AND substr(jid, length(jid) - length(?) + 1) = ?": f.End,
+		"replace(jid, ?, '') <> jid":                                                f.Part} {
 		if value != "" {
-			add(column+" = ?", value)
+			add(condition, value)
 		}
 	}
 	if f.Worker != "" {
@@ -51,22 +55,16 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		// Earlier releases had a slash behind the name.
 		add("(worker = ? OR "+named+" OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
 	}
-	if !f.Since.IsZero() {
-		add("submitted >= ?", sqldb.Timestamp(f.Since))
+	for condition, at := range map[string]time.Time{"submitted >= ?": f.Since, "submitted < ?": f.Until, "finished >= ?": f.Ended} {
+		if !at.IsZero() {
+			add(condition, sqldb.Timestamp(at))
+		}
 	}
-	if !f.Until.IsZero() {
-		add("submitted < ?", sqldb.Timestamp(f.Until))
+	order := "submitted"
+	if !f.Ended.IsZero() {
+		order = "finished"
 	}
-	if f.Begin != "" {
-		add("substr(jid, 1, length(?)) = ?", f.Begin)
-	}
-	if f.End != "" {
-		add("length(jid) >= length(?) AND substr(jid, length(jid) - length(?) + 1) = ?", f.End)
-	}
-	if f.Part != "" {
-		add("replace(jid, ?, '') <> jid", f.Part)
-	}
-	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
+	add("true ORDER BY "+order+" DESC, jid DESC LIMIT ?", f.Limit)
 	columns, names := listed(f)
 	if newest, err := tx.newest(ctx, f, columns, names); err != nil || len(newest) == f.Limit {
 		return newest, err

@@ -196,7 +196,7 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 	}
 	said := sync.OnceFunc(s.sayStopping)
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
-	if err := s.process.Start(ctx); err != nil {
+	if err := s.process.Start(store.By(ctx, "")); err != nil {
 		if ctx.Err() == nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -64,7 +65,7 @@ func medians(ctx context.Context, db *store.DB, tasks []periodic.Task) (duration
 	for i := range tasks {
 		ids[i] = tasks[i].ID
 	}
-	took, err := figures.Of(db).Took(ctx, ids, lookBack)
+	took, err := figures.Of(db).Took(ctx, ids, lookBack, jobqueue.Success)
 	d := durations{of: map[string]time.Duration{}}
 	for id, list := range took {
 		slices.Sort(list)

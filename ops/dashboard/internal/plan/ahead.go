@@ -136,12 +136,13 @@ func Usual(took []time.Duration) (median time.Duration, known bool) {
 	return took[len(took)/2], len(took) >= 3
 }
 
-// durations are how long the jobs took that succeeded: of tasks, of those of one handler and one timer, of handlers, and of all.
+// durations are how long the jobs took that succeeded: of tasks, of those of one handler and one timer, of handlers, and of all. Of
+// tasks of which none succeeded, they are also how long those took that failed.
 type durations map[string][]time.Duration
 
 // keysOf name what a job of a task is like, the likest first.
-func keysOf(t *periodic.Task) [4]string {
-	return [4]string{"task " + t.ID, "handler " + t.Task + " timer " + t.Timer, "handler " + t.Task, ""}
+func keysOf(t *periodic.Task) [5]string {
+	return [5]string{"task " + t.ID, "failed " + t.ID, "handler " + t.Task + " timer " + t.Timer, "handler " + t.Task, ""}
 }
 
 // durations reads how long the jobs of tasks take, and whether they are those of which the pages say what is usual. Of many tasks, it
@@ -150,14 +151,22 @@ func (s Pages) durations(ctx context.Context, tasks []periodic.Task) (d duration
 	var ids []string
 	asked := map[string]bool{}
 	for i := range tasks {
-		if t := &tasks[i]; t.Sink == periodic.SinkJob && (len(tasks) <= mostAsked || !asked[keysOf(t)[1]] && len(asked) < mostAsked) {
+		if t := &tasks[i]; t.Sink == periodic.SinkJob && (len(tasks) <= mostAsked || !asked[keysOf(t)[2]] && len(asked) < mostAsked) {
 			ids = append(ids, t.ID)
-			asked[keysOf(t)[1]] = true
+			asked[keysOf(t)[2]] = true
 		}
 	}
 	n := min(max(mostTook/max(len(ids), 1), 3), UsualTicks)
-	own, err := figures.Of(s.DB).Took(ctx, ids, n)
+	own, err := figures.Of(s.DB).Took(ctx, ids, n, "success")
+	if err != nil {
+		return nil, false, err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return len(own[id]) > 0 })
+	failed, err := figures.Of(s.DB).Took(ctx, ids, n, "failed")
 	d = durations{}
+	for id, took := range failed {
+		d["failed "+id] = took
+	}
 	for i := range tasks {
 		if took := own[tasks[i].ID]; len(took) > 0 {
 			for _, key := range keysOf(&tasks[i]) {

@@ -80,10 +80,10 @@ func (d *heatView) times(k *kin, week *zonedWeek) string {
 	case len(starts) > shownStarts:
 		text = fmt.Sprintf("%.0f times", in)
 	case text == "" && !before.IsZero():
-		text = "runs since " + before.Format("15:04")
+		text = "running since " + before.Format("15:04")
 	}
 	if skipped > 0 {
-		text += fmt.Sprintf(", %.0f skipped since it still runs", skipped)
+		text += fmt.Sprintf(", %.0f skipped because the run before goes on", skipped)
 	}
 	return strings.TrimPrefix(text, ", ")
 }
@@ -95,7 +95,7 @@ func (d *heatView) Advice() string {
 	case d.Places == 0:
 		return "No executor is known to run, so the page cannot say whether there is room."
 	case load <= roomy || len(d.Cell) == 0:
-		return fmt.Sprintf("%s %% of the %d places will be taken: there is room, and moving a task would change nothing.", percent(load), d.Places)
+		return fmt.Sprintf("%s %% of the %d places will be taken: there is room.", percent(load), d.Places)
 	}
 	one, quiet := d.Cell[0], d.hour(d.Least).Load
 	if max(load-one.Share, quiet+one.Share) >= load-.01 {

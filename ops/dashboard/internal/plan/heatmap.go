@@ -191,16 +191,16 @@ func (d *heatView) measure() {
 	}
 }
 
-// Steps are the loads at which the colour changes, so that all colours are used between the quietest and the busiest hour.
-func (d *heatView) Steps() (steps [4]float64) {
-	low, high := d.hour(d.Least).Load, min(d.hour(d.Most).Load, 1)
+// Steps are the percents up to which a colour goes, so that all are used between the quietest and the busiest hour. Two may be alike.
+func (d *heatView) Steps() (steps [4]int) {
+	low, high := whole(d.hour(d.Least).Load), min(whole(d.hour(d.Most).Load), 100)
 	for i := range steps {
-		steps[i] = low + (high-low)*float64(i+1)/float64(len(steps))
+		steps[i] = low + (high-low)*(i+1)/len(steps)
 	}
 	return steps
 }
 
-// Class is the colour of an hour.
+// Class is the colour of an hour: by the percent that its cell shows.
 func (d *heatView) Class(h heatHour) string {
 	switch {
 	case h.Load > 1:
@@ -209,16 +209,7 @@ func (d *heatView) Class(h heatHour) string {
 		return "h0"
 	}
 	steps := d.Steps()
-	return fmt.Sprintf("h%d", 1+min(sort.SearchFloat64s(steps[:], h.Load), len(steps)-1))
-}
-
-// Legend says what the colours mean.
-func (d *heatView) Legend() (list [5]struct{ Class, Text string }) {
-	for i, step := range d.Steps() {
-		list[i].Class, list[i].Text = fmt.Sprintf("h%d", i+1), "up to "+percent(step)+" %"
-	}
-	list[4].Class, list[4].Text = "over", "more than there is room for"
-	return list
+	return fmt.Sprintf("h%d", 1+min(sort.SearchInts(steps[:], whole(h.Load)), len(steps)-1))
 }
 
 // Highest is the load of the busiest hour, for people.
@@ -226,15 +217,17 @@ func (d *heatView) Highest() string { return percent(d.hour(d.Most).Load) }
 
 // percent is a part of a whole, for people.
 func percent(part float64) string {
-	switch p := 100 * part; {
-	case p <= 0:
+	switch {
+	case part <= 0:
 		return "0"
-	case p < 1:
+	case part < .01:
 		return "<1"
-	default:
-		return fmt.Sprintf("%.0f", p)
 	}
+	return fmt.Sprint(whole(part))
 }
+
+// whole is a part in percent.
+func whole(part float64) int { return int(100*part + .5) }
 
 // Percent is the load, for a cell.
 func (h heatHour) Percent() string {

@@ -2,22 +2,29 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// How many peaks are named, and how many timers as their causes.
+// How much the page names.
 const (
 	shownPeaks  = 5
-	shownCauses = 3
+	shownCauses = 6
+	shownNames  = 4 // of tasks of a timer
+	shownTimes  = 6 // of a peak, besides the first
+
+	shownBusiest = 4 // hours
 )
 
 // peak is a minute in which many ticks fall due.
 type peak struct {
 	At     time.Time     `json:"at"`    // the next time
 	Times  int           `json:"times"` // in the week: minutes with the same tasks
+	Also   []time.Time   `json:"also"`  // the first others of these minutes
 	Ticks  int           `json:"ticks"`
 	Lasts  time.Duration `json:"-"` // until the last of them has begun, if all places are free before
 	Causes []cause       `json:"causes"`
@@ -31,6 +38,7 @@ type cause struct {
 	Tasks int    `json:"tasks"`
 	ID    string `json:"id"` // of one of them
 	every time.Duration
+	Names []string `json:"-"`
 }
 
 // heatMinute is a minute of the week to come.
@@ -66,6 +74,8 @@ func (d *heatView) findPeaks(kins []*kin, from time.Time) {
 			}
 			p.explain(kins)
 			found[m.tasks], d.Peaks = p, append(d.Peaks, p)
+		} else if len(p.Also) < shownTimes {
+			p.Also = append(p.Also, from.Add(time.Duration(i)*time.Minute))
 		}
 		p.Times++
 	}
@@ -89,10 +99,13 @@ func (p *peak) explain(kins []*kin) {
 		if n := len(coming); n > 1 {
 			every = coming[n-1].Due.Sub(coming[n-2].Due)
 		}
-		if i := slices.IndexFunc(p.Causes, func(c cause) bool { return c.Timer == k.Timer }); i >= 0 {
-			p.Causes[i].Tasks += len(k.all)
-		} else {
-			p.Causes = append(p.Causes, cause{k.Timer, len(k.all), k.ID, every})
+		i := slices.IndexFunc(p.Causes, func(c cause) bool { return c.Timer == k.Timer })
+		if i < 0 {
+			i, p.Causes = len(p.Causes), append(p.Causes, cause{Timer: k.Timer, ID: k.ID, every: every})
+		}
+		p.Causes[i].Tasks += len(k.all)
+		for _, t := range k.all[:min(len(k.all), shownNames-len(p.Causes[i].Names))] {
+			p.Causes[i].Names = append(p.Causes[i].Names, t.ID)
 		}
 	}
 	slices.SortStableFunc(p.Causes, func(a, b cause) int { return cmp.Compare(b.Tasks, a.Tasks) })
@@ -107,6 +120,9 @@ func (p *peak) explain(kins []*kin) {
 	}
 }
 
+// More is how many tasks of the timer are not named.
+func (c cause) More() int { return c.Tasks - len(c.Names) }
+
 // Main are the causes that the page names, Rest how many tasks the others have.
 func (p *peak) Main() []cause { return p.Causes[:min(len(p.Causes), shownCauses)] }
 
@@ -115,4 +131,33 @@ func (p *peak) Rest() (n int) {
 		n += c.Tasks
 	}
 	return n
+}
+
+// Hour is the day of the week, from Monday, and the hour of the peak.
+func (p *peak) Hour(zone *time.Location) []int {
+	h := int(hourOf(p.At.In(zone)))
+	return []int{h / 24, h % 24}
+}
+
+// More is how many more times it comes than the page names.
+func (p *peak) More() int { return p.Times - 1 - len(p.Also) }
+
+// Busiest names the hours whose cells show as much as the busiest one.
+func (d *heatView) Busiest() string {
+	var names []string
+	for hour := range hourOfWeek(24) {
+		before := len(names)
+		for i := hour; i < hoursOfWeek; i += 24 {
+			if whole(d.hour(i).Load) == whole(d.hour(d.Most).Load) {
+				names = append(names, i.String())
+			}
+		}
+		if len(names) == before+len(d.Days) {
+			names = append(names[:before], fmt.Sprintf("%02d:00 every day", hour))
+		}
+	}
+	if n := len(names) - shownBusiest; n > 0 {
+		names = append(names[:shownBusiest], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }

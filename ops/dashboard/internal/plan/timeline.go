@@ -28,8 +28,8 @@ type zoom struct {
 
 const day = 24 * time.Hour
 
-var zooms = []zoom{{"7 days", 7, 3, day, 2 * time.Hour}, {"24 hours", 8, 4, 3 * time.Hour, 15 * time.Minute},
-	{"6 hours", 6, 3, time.Hour, 5 * time.Minute}, {"1 hour", 6, 3, 10 * time.Minute, time.Minute}}
+var zooms = []zoom{{"10 days", 7, 3, day, 2 * time.Hour}, {"36 hours", 8, 4, 3 * time.Hour, 15 * time.Minute},
+	{"9 hours", 6, 3, time.Hour, 5 * time.Minute}, {"90 minutes", 6, 3, 10 * time.Minute, time.Minute}}
 
 // slots are the marks of the axis.
 func (z zoom) slots() int { return z.past + z.ahead }
@@ -137,7 +137,7 @@ func (d *timelineView) Sampled() bool { return d.OneIn > 1 }
 func (d *timelineView) choose() {
 	d.Rows = []*timelineRow{}
 	for _, row := range d.rows {
-		if row.Ran+row.Planned > 0 || d.Sampled() {
+		if row.Ran+row.Planned > 0 || row.Out > 0 || d.Sampled() {
 			d.Rows = append(d.Rows, row)
 		}
 	}
@@ -149,6 +149,9 @@ func (d *timelineView) choose() {
 	d.Rows, d.Others = d.Rows[from:to], len(d.Rows)-to
 }
 
+// shortRun is how high a run of a task is at least, of 20.
+const shortRun = 12
+
 // draw draws the rows. Those of tasks are full where one run lasts all of a cell, groups have one
 // scale, and the sum is measured by the places.
 func (d *timelineView) draw(prefix string) {
@@ -156,15 +159,18 @@ func (d *timelineView) draw(prefix string) {
 	if now > float64(d.cells()) {
 		now = 0
 	}
-	top := 1.0
+	top, floor := 1.0, shortRun
+	if d.Grouped {
+		floor = 0
+	}
 	for _, row := range d.Rows {
 		for _, cell := range row.Cells {
 			top = max(top, cell.Value)
 		}
 	}
 	for _, row := range d.Rows {
-		name := fmt.Sprintf("%s: %s runs, %s failed, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed), show.Number(row.Planned))
-		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
+		name := fmt.Sprintf("%s: %s ran, %s failed, %s did not run, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed), show.Number(row.Out), show.Number(row.Planned))
+		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Floor: floor, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
 		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
 			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "show", d.Name, "at", d.middle())
 		}
@@ -201,17 +207,7 @@ func (d *timelineView) Cell() time.Duration { return d.cell }
 
 // Words say which time the page shows.
 func (d *timelineView) Words(zone *time.Location) string {
-	about := fmt.Sprintf("%s to %s.", d.From.In(zone).Format("Mon 2 Jan 2006, 15:04"), d.To.In(zone).Format("Mon 2 Jan, 15:04"))
-	if !d.From.Before(d.now) || !d.now.Before(d.To) {
-		return about
-	}
-	unit, name := time.Minute, "minutes"
-	if d.slot == day {
-		unit, name = day, "days"
-	} else if d.slot > time.Hour {
-		unit, name = time.Hour, "hours"
-	}
-	return fmt.Sprintf("The last %d %s and the next %d: %s", d.now.Sub(d.From)/unit, name, d.To.Sub(d.now)/unit, about)
+	return fmt.Sprintf("%s to %s, %s.", d.From.In(zone).Format("Mon 2 Jan 2006, 15:04"), d.To.In(zone).Format("Mon 2 Jan 2006, 15:04"), zone)
 }
 
 func (d *timelineView) middle() string {

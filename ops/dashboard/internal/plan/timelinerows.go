@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
@@ -19,6 +20,7 @@ type timelineRow struct {
 	Failed  float64       `json:"failed"`
 	Planned float64       `json:"planned"`
 	Skipped float64       `json:"planned_but_skipped,omitempty"` // for the job before will still run
+	Out     int           `json:"did_not_run,omitempty"`         // ticks that were skipped, missed or late; of groups, they are not read
 	Usual   string        `json:"usually_takes,omitempty"`
 	Cells   []chart.Level `json:"cells"` // load is how many run at once, on average
 	Link    string        `json:"-"`
@@ -63,6 +65,9 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 		d.ran(run)
 	}
 	d.plan(kinOf(tasks, usual, d.nameOf))
+	if err := d.leaveOut(ctx, s, until); err != nil {
+		return err
+	}
 	if d.choose(); d.Grouped || whole {
 		for _, row := range d.Rows {
 			row.setUsual(usual["task "+row.Name])
@@ -86,6 +91,25 @@ func (d *timelineView) plan(kins []*kin) {
 	}
 }
 
+// leaveOut marks the ticks of tasks that did not run.
+func (d *timelineView) leaveOut(ctx context.Context, s Pages, until time.Time) error {
+	if d.Grouped || !d.From.Before(until) {
+		return nil
+	}
+	ticks, err := s.Tasks.Ticks(ctx, periodic.TickFilter{Group: d.Group, Decision: bounds.NotRun, DueFrom: d.From, DueTo: until, Limit: mostElsewhere})
+	d.Partly = d.Partly || len(ticks) == mostElsewhere
+	for _, k := range ticks {
+		row, class := d.row(k.TaskID), show.Kind(string(k.Decision))
+		row.Out += max(k.Missed, 1)
+		for i := max(int(k.Due.Sub(d.From)/d.cell), 0); i <= min(int(later(k.Due, k.Until).Sub(d.From)/d.cell), d.cells()-1); i++ {
+			if cell := &row.Cells[i]; cell.Out != "warn" {
+				cell.Out = class
+			}
+		}
+	}
+	return err
+}
+
 // edge notes when runs begin and end.
 func (d *timelineView) edge(from, to time.Time, n float64) {
 	if from.Before(to) && from.Before(d.To) && to.After(d.From) {
@@ -99,7 +123,7 @@ func (d *timelineView) readUsual(ctx context.Context, s Pages) error {
 	for i, row := range d.Rows {
 		ids[i] = row.Name
 	}
-	own, err := figures.Of(s.DB).Took(ctx, ids, UsualTicks)
+	own, err := figures.Of(s.DB).Took(ctx, ids, UsualTicks, "success")
 	for _, row := range d.Rows {
 		row.setUsual(own[row.Name])
 	}
