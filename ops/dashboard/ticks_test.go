@@ -80,6 +80,11 @@ func TestTicksThatDidNotRun(t *testing.T) {
 		if page := s.get("/"); !strings.Contains(page, `<a href="/ticks">14 ticks did not run: 2 skipped, 12 missed</a>`) {
 			s.Error("Now does not lead to the ticks that did not run")
 		}
+		for _, path := range []string{"/tasks", "/jobs", "/timeline"} {
+			if page := s.get(path); !strings.Contains(page, `>runs that did not happen</a>`) {
+				s.Errorf("%s does not lead to the ticks that did not run", path)
+			}
+		}
 		if code, _, body := s.ask(s.request("GET", "/ticks?decision=lost", nil)); code != 400 || !strings.Contains(body, "use one of not-run") {
 			s.Errorf("an unknown decision: %d", code)
 		}
