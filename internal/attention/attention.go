@@ -76,7 +76,7 @@ func Of(states []string) (text string) {
 		}
 		return text
 	case skips >= Skips && long >= Long:
-		return fmt.Sprintf("%d of its last %d ticks were skipped, since the job before had not ended", skips, len(states))
+		return fmt.Sprintf("%d of its last %d ticks were skipped, because the job before had not ended", skips, len(states))
 	}
 	return ""
 }

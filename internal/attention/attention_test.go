@@ -14,9 +14,9 @@ func TestOf(t *testing.T) {
 		"...fffffff": "", // it has recovered
 		"..ffffffff": "8 of its last 10 runs failed",
 		"....fff...": "",
-		".s.s.s.s.s": "5 of its last 10 ticks were skipped, since the job before had not ended",
+		".s.s.s.s.s": "5 of its last 10 ticks were skipped, because the job before had not ended",
 		"r.ssss....": "", // one long run
-		"ss.ss.....": "4 of its last 10 ticks were skipped, since the job before had not ended",
+		"ss.ss.....": "4 of its last 10 ticks were skipped, because the job before had not ended",
 		"ssssssssss": "", // one run that goes on
 		"....s.s.s.": "", // it has recovered
 		"...s.s.s.s": "",

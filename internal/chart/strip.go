@@ -4,7 +4,7 @@ import "fmt"
 
 // Cell is a stretch of time in a strip, or one of several runs.
 type Cell struct {
-	Class string // good, bad, warn, busy, wait, off or plan; empty: there was nothing
+	Class string // good, bad, warn, busy, wait, stop, off or plan; empty: there was nothing
 	Title string
 	Link  string // where a click leads; empty: nowhere
 	Loud  bool   // the keyboard stops here, too
@@ -13,7 +13,7 @@ type Cell struct {
 
 // heights of the classes, of 20: a cell is as high as it needs somebody, which also tells
 // them apart without colour.
-var heights = map[string]int{"bad": 20, "warn": 20, "busy": 13, "wait": 13, "good": 13, "plan": 13, "off": 5}
+var heights = map[string]int{"bad": 20, "warn": 20, "busy": 13, "wait": 13, "good": 13, "plan": 13, "stop": 13, "off": 5}
 
 // Strip draws cells of equal width beside each other. It is as wide as the place that a page
 // gives it.

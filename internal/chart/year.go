@@ -68,6 +68,8 @@ func square(x, y int, class string) (box, cut, mark string) {
 		mark = fmt.Sprintf("M%d %dv4m0 2v1", x+6, y+3)
 	case "busy", "wait":
 		mark = fmt.Sprintf("M%d %dh4", x+4, y+6)
+	case "stop":
+		cut = fmt.Sprintf("M%d %dh4", x+4, y+6)
 	case "off":
 		return fmt.Sprintf("M%d %dh12v4h-12z", x, y+8), "", ""
 	}

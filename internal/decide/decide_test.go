@@ -287,7 +287,7 @@ func TestTicksRunByHandSaySo(t *testing.T) {
 		want, after string // the reasons of the tick, and of the one after it
 	}{
 		"submitted":           {situation{due: -3, hand: true, starts: 5}, "run by hand", ""},
-		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, "the job of 10:30:00 UTC has not ended after 1 h 20 min (job old); run by hand", ""},
+		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, "the job of 10:30:00 UTC had not ended after 1 h 20 min (job old); run by hand", ""},
 		"at a time of a tick": {situation{due: -10, hand: true, overlap: periodic.OverlapAllow}, "", ""},
 		"with one due":        {situation{due: -3, hand: true, overlap: periodic.OverlapAllow}, "run by hand", ""},
 		"not by hand":         {situation{due: 0}, "", ""},

@@ -38,7 +38,7 @@ func missedReason(t *periodic.Task, count int, age time.Duration, delay string) 
 	}
 	switch {
 	case t.Catchup == periodic.CatchupNone && age <= t.Grace:
-		return delay + "; of these only the newest tick counts, since catchup is none"
+		return delay + "; of these only the newest tick counts, because catchup is none"
 	case t.Catchup == periodic.CatchupNone:
 		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))
 	case t.Catchup == periodic.CatchupAll:

@@ -162,6 +162,6 @@ func (s *Story) conclude(a *attempt, last bool) {
 	case a.said == "" && !a.to.IsZero():
 		a.said = "how it ended is not known: its last line came " + span.Exact(a.to.Sub(a.from)) + " after it began"
 	case a.said == "":
-		a.said = "how it ended is not known: the log has nothing of it but that it began"
+		a.said = "how it ended is not known: the log has only its start"
 	}
 }

@@ -50,7 +50,8 @@ type Facts struct {
 	streak  figures.Streak   // of its failures, if there are two or more in a row
 	// what is wrong with its newest ticks, although the last one that ended did so well; empty: nothing
 	unsteady string
-	unread   []string // what cannot be read, and why
+	wrong    *figures.TickResult // the newest run that failed, if most of them did
+	unread   []string            // what cannot be read, and why
 }
 
 // Read reads what there is to know about a task. Queues are those of

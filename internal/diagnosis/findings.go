@@ -61,7 +61,7 @@ func ofRow(f *Facts) []Finding {
 	case !reasons.BlamesRow(t.Problem):
 		list = append(list, Finding{taskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
-		remedy := "change the row, such as with: nextrun task set " + t.ID
+		remedy := "to fix it: nextrun task set " + t.ID
 		if _, err := calendar.Parse(t.Timer); strings.HasPrefix(t.Problem, reasons.UnreadablePrefix) && err != nil {
 			remedy += " --timer TIMER"
 		}
@@ -145,7 +145,7 @@ func ofPlan(f *Facts) []Finding {
 	case t.Delays() && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
 		return []Finding{{taskJitter, fmt.Sprintf("Its %s the tick of %s by %s.", delays(t), at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	case t.Pace.CatchupDelay > 0 && !t.Due.IsZero() && t.Due.Before(f.Now) && t.NextRun.After(f.Now):
-		return []Finding{{taskCatchesUp, fmt.Sprintf("It catches up: the missed tick of %s is submitted at %s, since its catchup_delay is %s.",
+		return []Finding{{taskCatchesUp, fmt.Sprintf("It catches up: the missed tick of %s is submitted at %s, because its catchup_delay is %s.",
 			at(t.Due), at(t.NextRun), span.Text(t.Pace.CatchupDelay)), ""}}
 	}
 	return nil
@@ -200,7 +200,7 @@ func ofTicks(f *Facts) []Finding {
 	k := f.Ticks[0]
 	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
 	case periodic.Skipped:
-		return []Finding{{tickSkipped, what + "skipped: " + sentence(k.Reason), overlapAdvice(f)}}
+		return []Finding{{tickSkipped, what + "skipped: " + sentence(reasons.Then(k.Reason)), overlapAdvice(f)}}
 	case periodic.Queued:
 		return []Finding{{tickQueued, "The tick of " + at(k.Due) + " " + sentence(k.Reason), ""}}
 	case periodic.Late:

@@ -54,7 +54,7 @@ func (q *queueFacts) of(j *jobqueue.Job, subject string) Finding {
 		since = j.Retry
 	}
 	if !j.Started.IsZero() { // since when is not in the row
-		f.Text = fmt.Sprintf("%s waits again, since an executor that had it has ended or given it back: %s.", subject, f.Text)
+		f.Text = fmt.Sprintf("%s waits again, because an executor that had it has ended or given it back: %s.", subject, f.Text)
 		return f
 	}
 	f.Text = fmt.Sprintf("%s has been waiting for %s: %s.", subject, span.Text(q.now.Sub(since)), f.Text)

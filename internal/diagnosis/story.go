@@ -25,9 +25,10 @@ type Story struct {
 	State  string    // of the job or event, otherwise the decision; [None]: there is no record
 	Answer string    // in words
 	Steps  []Step
-	JID    string   // the job or event that it became
-	Output []string // the end of the job's log
-	Unread []string // what cannot be read, and why
+	JID    string        // the job or event that it became
+	Output []string      // the end of the job's log
+	Unread []string      // what cannot be read, and why
+	Took   time.Duration // of its job, if that succeeded
 	Tick   *periodic.Tick
 	Task   periodic.Task
 
@@ -251,7 +252,9 @@ func (s *Story) readJob(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return unlessGone(err)
 	}
-	s.job, s.State = &j, string(j.State)
+	if s.job, s.State = &j, string(j.State); j.State == jobqueue.Success {
+		s.Took = j.Finished.Sub(j.Started)
+	}
 	return s.readAttempts(ctx, db)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -43,7 +44,7 @@ func (s *Story) became() string {
 		if k.Decision == periodic.Late {
 			was = "was too late, and got no job"
 		}
-		return strings.TrimSuffix(was+": "+k.Reason, ": ")
+		return strings.TrimSuffix(was+": "+reasons.Then(k.Reason), ": ")
 	case s.event != nil:
 		return "became an event, which is " + string(s.event.Status)
 	case k.Ended != "":

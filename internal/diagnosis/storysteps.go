@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/hookbook"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
@@ -43,14 +45,14 @@ func (s *Story) ofTick() {
 	case k.Missed < 0:
 		due = fmt.Sprintf("the first of more than 10,000 ticks until %s that were missed together", s.at(k.Until))
 	case err != nil || len(next) == 0 || !next[0].Due.Equal(k.Due):
-		due = "not a time of the timer that the task has now: it was run by hand, or the timer was another one"
+		due = "not a time of the timer that the task has now: " + cmp.Or(reasons.Hand(k.Reason, false), hookText(k.Reason), "the timer was another one then")
 	case next[0].NextRun.After(k.Due):
 		due += ", and its jitter delays it by " + span.Exact(next[0].NextRun.Sub(k.Due))
 	}
 	s.step("due", k.Due, k.Due, planned, due)
-	decided := string(k.Decision)
-	if k.Reason != "" {
-		decided += ": " + k.Reason
+	decided := strings.TrimSuffix(string(k.Decision)+": "+reasons.Then(k.Reason), ": ")
+	if hookText(k.Reason) != "" {
+		decided = k.Reason
 	}
 	if worker, _, _ := strings.Cut(k.Worker, service.BootMark); worker != "" {
 		decided += ", by the scheduler " + worker
@@ -59,6 +61,14 @@ func (s *Story) ofTick() {
 	if k.Ended != "" {
 		s.step("ended", k.Finished, k.Finished, k.Result().State, "its job "+s.ended())
 	}
+}
+
+// hookText says that a hook has submitted a tick, by its reason; empty: none has.
+func hookText(reason string) string {
+	if strings.HasPrefix(reason, "submitted by ") {
+		return "a hook asked for it"
+	}
+	return ""
 }
 
 // firstLine is the first line of what somebody said, unless that is very long.
@@ -104,6 +114,9 @@ func (s *Story) readPeople(ctx context.Context, db *store.DB) error {
 	}
 	actions, err := figures.Of(db).Actions(ctx, "", s.JID, shownActions)
 	for _, a := range actions {
+		if hookText(s.Tick.Reason) != "" && a.Action == "run" {
+			continue
+		}
 		s.step("by hand", a.At, a.At, planned, a.Who+": "+strings.TrimSpace(a.Action+" "+a.Detail))
 	}
 	return err
@@ -135,7 +148,7 @@ func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 			if json.Unmarshal([]byte(list[i].Payload), &n) != nil || !s.isOf(&n) {
 				continue
 			}
-			s.delivery("hook", n.Hook+" ("+string(n.Event)+")", "the URL, command or task that the hook names", &list[i])
+			s.delivery("hook", n.Hook+" ("+string(n.Event)+")", "the receiver that the hook names", &list[i])
 		}
 	}
 	return nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/attention"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -38,27 +40,37 @@ func Since(what string, times int, s figures.Streak, at func(time.Time) string) 
 }
 
 // Unsteady says what is wrong with a task whose newest tick that ended did so well, by its newest ticks; empty: nothing.
-func Unsteady(newest []figures.TickResult) string {
+// If runs failed, failed is the newest of them; nil: ticks were lost.
+func Unsteady(newest []figures.TickResult) (text string, failed *figures.TickResult) {
 	states := make([]string, len(newest))
 	for i, k := range newest {
-		states[i] = k.State
-		if k.Decision != periodic.Submitted {
-			states[i] = attention.State(string(k.Decision), k.Reason)
-		}
+		states[i] = stateOf(k)
 	}
 	if i := slices.IndexFunc(states, func(s string) bool { ended, _ := attention.Ended(s); return ended }); i >= 0 {
 		if _, wrong := attention.Ended(states[i]); wrong {
-			return ""
+			return "", nil
 		}
 	}
-	return attention.Of(states)
+	text = attention.Of(states)
+	if i := slices.Index(states, "failed"); i >= 0 && strings.Contains(text, "failed") {
+		failed = &newest[i]
+	}
+	return text, failed
+}
+
+// stateOf is the state of a tick for the rule of package attention.
+func stateOf(k figures.TickResult) string {
+	if k.Decision != periodic.Submitted {
+		return attention.State(string(k.Decision), k.Reason)
+	}
+	return k.State
 }
 
 // readStreak reads how the task has done lately.
 func (f *Facts) readStreak(ctx context.Context, db *store.DB) error {
 	history, err := figures.Of(db).HistoryBefore(ctx, []string{f.Task.ID}, attention.Window, periodic.Never)
 	if err == nil && len(history) > 0 {
-		f.unsteady = Unsteady(history[0].Ticks)
+		f.unsteady, f.wrong = Unsteady(history[0].Ticks)
 	}
 	if err == nil && f.Task.Failures.Count > 1 {
 		var of map[string]figures.Streak
@@ -81,6 +93,15 @@ func ofLately(f *Facts) []Finding {
 	if f.unsteady == "" || !f.Task.Enabled {
 		return nil
 	}
-	return []Finding{{taskUnsteady, capital(sentence(f.unsteady)), "its newest ticks: nextrun tick list --task " + f.Task.ID +
-		"; if jobs take longer than the time between two ticks: a longer interval, or: nextrun task set " + f.Task.ID + " --overlap queue"}}
+	what, do, k := f.unsteady, "its newest ticks: nextrun tick list --task "+f.Task.ID, f.wrong
+	switch {
+	case k != nil:
+		what += ", the newest of them that of " + at(k.Due) + ": " + text.FirstLine(k.Result)
+		if k.Own {
+			do = "the output of that run: nextrun job log " + k.JID
+		}
+	case !strings.Contains(what, "failed"):
+		do += "; its jobs take longer than its interval: a longer one helps, or faster jobs"
+	}
+	return []Finding{{taskUnsteady, capital(sentence(strings.TrimSuffix(what, ": "))), do}}
 }

@@ -158,7 +158,7 @@ func (f *Facts) what() string {
 	case f.State == "running":
 		return "its job has run since " + moment(f.Started)
 	case f.State == "stuck":
-		return "its job waits for its next attempt, since one has failed" + said
+		return "its job waits for its next attempt, because one has failed" + said
 	case f.Awaited:
 		return "its job, submitted at " + moment(f.Submitted) + ", has not ended"
 	}

@@ -13,18 +13,32 @@ import (
 
 // SkipReason is why a tick is skipped while a job is pending.
 func SkipReason(p *sink.Pending, due, now time.Time) string {
-	if now.Before(due) {
-		now = due
-	}
-	return PendingText(p, now)
+	return Then(pendingAt(p, due, now))
 }
+
+// Then is a reason in the past tense: it is of the time when the tick was decided. Older versions recorded some in the present.
+func Then(reason string) string {
+	if strings.HasPrefix(reason, "the job of ") || strings.HasPrefix(reason, "a job of the task ") {
+		return then.Replace(reason)
+	}
+	return reason
+}
+
+var then = strings.NewReplacer(" is still ", " was still ", " has not ended after ", " had not ended after ", " is not final", " was not final")
 
 // WaitReason is why a tick waits.
 func WaitReason(p *sink.Pending, due, now time.Time) string {
 	if p == nil {
 		return "an earlier tick is waiting"
 	}
-	return "waits: " + SkipReason(p, due, now)
+	return "waits: " + pendingAt(p, due, now)
+}
+
+func pendingAt(p *sink.Pending, due, now time.Time) string {
+	if now.Before(due) {
+		now = due
+	}
+	return PendingText(p, now)
 }
 
 // DelayUnknown is a decide.Facts.Delay.

@@ -18,6 +18,9 @@ import (
 // mostSelected is how many tasks one request may change.
 const mostSelected = 1000
 
+// namedTasks is how many changed tasks are named.
+const namedTasks = 3
+
 // changeTasks does what the buttons above a table of tasks say, with the selected ones.
 func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(r.PostForm["id"])))
@@ -31,18 +34,23 @@ func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) 
 	if err != nil {
 		return "", "", err
 	}
-	changed := 0
-	var failed []string
+	var changed, failed []string
 	for _, id := range ids {
 		if err := do(ctx, id); err != nil {
 			failed = append(failed, fmt.Sprintf("%s: %v", id, err))
 			continue
 		}
-		changed++
+		changed = append(changed, id)
 	}
-	done = fmt.Sprintf("%s: %d.", word, changed)
+	if len(changed) == 0 {
+		return "", "", frame.Bad("nothing was changed: %s", strings.Join(failed[:min(len(failed), 5)], "; "))
+	}
+	done = fmt.Sprintf("%s: %d tasks.", word, len(changed))
+	if len(changed) <= namedTasks {
+		done = word + ": " + strings.Join(changed, ", ") + "."
+	}
 	if len(failed) > 0 {
-		done += " Not done: " + strings.Join(failed[:min(len(failed), 5)], "; ")
+		done += frame.NotDone + strings.Join(failed[:min(len(failed), 5)], "; ")
 	}
 	return done, r.PostForm.Get("back"), nil
 }

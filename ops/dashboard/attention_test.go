@@ -43,8 +43,8 @@ func TestNowFindsWhatIsUnsteady(t *testing.T) {
 		cases := []struct{ id, newest, cause string }{
 			{"a-failing", ".fffff.fffff", "8 of its last 10 runs failed"},
 			{"b-mixed", ".fm.f.", "3 of its last 6 runs failed or did not take place"},
-			{"c-losing", ".s.s.s.s.s.s", "5 of its last 10 ticks were skipped, since the job before had not ended"},
-			{"d-losing-much", "ss.sss.sss.", "8 of its last 10 ticks were skipped, since the job before had not ended"},
+			{"c-losing", ".s.s.s.s.s.s", "5 of its last 10 ticks were skipped, because the job before had not ended"},
+			{"d-losing-much", "ss.sss.sss.", "8 of its last 10 ticks were skipped, because the job before had not ended"},
 			{"e-fine", "............", ""},
 			{"f-recovered", "...fffffff", ""},
 			{"g-one-long-run", ".ssss.......", ""},

@@ -123,13 +123,14 @@ func TestErrorsOfPages(t *testing.T) {
 		}
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
 		once := url.Values{"action": {"run"}, "id": {"report", "report", "report"}}
-		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", once)); code != 303 || header.Get("Location") != "/?done=Submitted%3A+1." {
+		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", once)); code != 303 || header.Get("Location") != "/?done=Submitted%3A+report." {
 			s.Errorf("%d to %s: %s", code, header.Get("Location"), body)
 		}
 		for name, form := range map[string]url.Values{
 			"no task is selected":              {"action": {"run"}},
 			`unknown action &#34;explode&#34;`: {"action": {"explode"}, "id": {"report"}},
 			"until is &#34;soon&#34;":          {"action": {"pause"}, "id": {"report"}, "until": {"soon"}},
+			"nothing was changed: nobody: ":    {"action": {"run"}, "id": {"nobody"}},
 			"which is over":                    {"action": {"pause"}, "id": {"report"}, "until": {"2020-01-01"}},
 		} {
 			if code, _, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 400 || !strings.Contains(body, name) {
@@ -146,7 +147,7 @@ func TestPauseAndResume(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, group_) VALUES ('office', 'work', 'yearly', 'x')`)
 		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
 		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
-		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+2.&state=paused" {
+		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+other%2C+report.&state=paused" {
 			s.Errorf("%d to %q: %s", code, to, body)
 		}
 		if _, header, _ := s.ask(s.request(http.MethodPost, "/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"2999-01-01 08:00"}})); !strings.Contains(header.Get("Location"), "Paused") {
@@ -230,9 +231,9 @@ func TestEditOfATimer(t *testing.T) {
 			s.Errorf("gained %d, lost %d, kept %d", len(d.Edit.Gained), len(d.Edit.Lost), d.Edit.Kept)
 		}
 		for timer, want := range map[string][]string{
-			"*-*-* 02,14:00": {"30 ticks would come, 0 would go and 30 would stay", "and later ones", "Save this timer"},
+			"*-*-* 02,14:00": {"30 ticks would be added, 0 removed and 30 unchanged", "and later ones", "Save this timer"},
 			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
-			"*-*-* 02:00:00": {"nothing would change: 30 ticks would stay"},
+			"*-*-* 02:00:00": {"nothing would change: 30 ticks would be unchanged"},
 			"*-*-* 02:00":    {"It is the timer of the task."},
 			"*:*:0/1":        {"at least ", "and later ones"},
 			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
@@ -246,7 +247,7 @@ func TestEditOfATimer(t *testing.T) {
 		}
 		s.Exec(`INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('closed', '2000-01-01', '2198-12-31')`)
 		s.Exec(`UPDATE periodic_task SET exclude_calendars = 'closed'`)
-		if page := s.get("/task?id=report&timer=hourly"); !strings.Contains(page, "nothing would change: 0 ticks would stay") {
+		if page := s.get("/task?id=report&timer=hourly"); !strings.Contains(page, "nothing would change: 0 ticks would be unchanged") {
 			s.Error("ticks that a calendar leaves out are gained")
 		}
 		s.data("/task?format=json&id=report&timer="+url.QueryEscape("Mon 25:00"), &d)

@@ -180,6 +180,7 @@ type jobView struct {
 	Job      jobRow              `json:"job"`
 	Findings []diagnosis.Finding `json:"findings"` // why it waits, if it does
 	Args     string              `json:"args"`
+	Unusual  string              `json:"-"` // how its duration differs from that of others of its task; empty: not much
 	Bars     storyBars           `json:"-"` // its attempts, and the waits before them
 	Lines    []logLine           `json:"log"`
 	More     bool                `json:"more"` // there are more lines, or some after After
@@ -210,7 +211,12 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Findings = shownFindings(s.mask, findings)
+	d.Findings = s.shownFindings(findings, frame.Zone(r))
+	if j.State == jobqueue.Success {
+		if d.Unusual, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
+			return nil, err
+		}
+	}
 	steps, err := diagnosis.Attempts(ctx, s.db, &j, findings)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ type totals struct {
 	Blocked  int     `json:"blocked"`
 	Overdue  int     `json:"overdue"`
 	Late     string  `json:"most_overdue,omitempty"`
-	Alone    bool    `json:"no_scheduler"` // tasks are overdue, and no scheduler is known to run
+	Alone    bool    `json:"no_scheduler"`       // tasks are overdue, and no scheduler is known to run
+	Idle     bool    `json:"no_scheduler_known"` // although none of the tasks is overdue yet
 	Waiting  int     `json:"jobs_waiting"`
 	Running  int     `json:"jobs_running"`
 	Dead     int     `json:"dead_events"` // that were refused too often
@@ -254,6 +255,8 @@ func (d *nowView) judge() verdict {
 		return verdict{"warn", d.Load.Trouble}
 	case d.Undelivered > 0:
 		return verdict{"warn", "Events of " + count(d.Undelivered, "topic") + " do not get out"}
+	case t.Idle:
+		return verdict{"warn", "No scheduler is known to run"}
 	case t.Enabled == 0:
 		return verdict{"off", "No task is to run"}
 	case t.All() == 1:
@@ -273,7 +276,7 @@ func count(n int, thing string) string {
 }
 
 func totalsOf(t figures.Totals) totals {
-	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
+	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))

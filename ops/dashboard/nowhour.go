@@ -98,7 +98,7 @@ func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Locatio
 
 func drawHour(minutes []int, from time.Time, zone *time.Location) template.HTML {
 	clock := func(minute int) string { return from.Add(time.Duration(minute) * time.Minute).In(zone).Format("15:04") }
-	bars := chart.Bars{Name: "Ticks of each minute of the next hour", From: "now", Middle: clock(30), To: clock(60)}
+	bars := chart.Bars{Name: "Ticks of each minute of the next hour", From: "now", Middle: "in 30 min", To: "in 1 h"}
 	for i, n := range minutes {
 		bar := chart.Bar{Value: float64(n), Class: "plan"}
 		if n > 0 {
@@ -146,9 +146,9 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 	if l.Executors == 0 && l.Running == 0 && l.Waiting == 0 {
 		return nil, nil
 	}
-	verb := "wait"
+	verb := "are waiting"
 	if l.Waiting == 1 {
-		verb = "waits"
+		verb = "is waiting"
 	}
 	switch {
 	case l.Waiting > 0 && l.Executors == 0:

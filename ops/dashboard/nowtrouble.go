@@ -226,24 +226,10 @@ func merged(list, others []periodic.Task) []periodic.Task {
 // trouble says what is wrong with a task.
 func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.Finish, newest []figures.TickResult, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
-	wrong := false // a newer one went wrong
-	for i := len(r.Cells) - 1; i >= 0; i-- {
-		switch c := &r.Cells[i]; c.State {
-		case "failed", "missed", "late":
-			if !wrong {
-				row.Wrong, row.Harm, wrong = c, c.State, true
-			}
-			row.Times++
-			continue
-		case "success":
-		default: // it has not ended, or did not have to
-			continue
-		}
-		break
-	}
+	row.Pause = pauseOf(t, s.now(), zone)
 	counted := row.count(t)
 	warning, isWarning := reasons.CutWarning(t.Problem)
-	unsteady := diagnosis.Unsteady(newest)
+	unsteady, failed := diagnosis.Unsteady(newest)
 	switch {
 	case overdue:
 		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
@@ -260,19 +246,34 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.F
 	case row.Wrong != nil:
 		row.Cause = show.Word(row.Harm)
 	case unsteady != "":
-		row.Harm, row.Cause = "unsteady", unsteady
+		if row.Harm, row.Cause = "unsteady", unsteady; failed != nil {
+			wrong := s.cell(*failed, zone)
+			row.Wrong = &wrong
+		}
 	case isWarning:
 		row.Harm, row.Cause = "warning", warning
 	default:
 		row.Harm, row.Cause = "late", "its newest run has just ended, later than it had to or with a failure"
 	}
-	row.Cause = show.Shorten(show.Printable(s.mask.Line(strings.TrimSpace(row.Cause))), 300)
+	row.Cause = show.Shorten(show.Printable(s.mask.Line(show.Local(strings.TrimSpace(row.Cause), s.now(), zone))), 300)
 	row.rank = slices.Index(harms, row.Harm)
+	if row.Harm == "blocked" && len(r.Cells) == 0 { // nobody misses it yet
+		row.rank = slices.Index(harms, "failed")
+	}
 	return row
 }
 
-// count takes the number of failures that the row of the task has, if that is more than was looked at.
+// count counts those of the newest ticks that went wrong in a row, or takes the number of failures that the row of the task has,
+// if that is more.
 func (t *troubledRow) count(of *periodic.Task) (counted bool) {
+	for i := len(t.Cells) - 1; i >= 0 && t.Cells[i].State != "success"; i-- {
+		switch c := &t.Cells[i]; c.State { // others have not ended, or did not have to
+		case "failed", "missed", "late":
+			if t.Times++; t.Times == 1 {
+				t.Wrong, t.Harm = c, c.State
+			}
+		}
+	}
 	if counted = t.Harm == "failed" && of.Failures.Count > t.Times; counted {
 		t.Times = of.Failures.Count
 	}

@@ -17,7 +17,7 @@ func TestSkipTheNextRun(t *testing.T) {
 			s.Error("the page has no button to skip, or one to undo what nobody has done")
 		}
 		form := url.Values{"action": {"skip"}, "id": {"report"}, "reason": {"the <b>server</b> moves"}, "back": {"task?id=report"}}
-		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 303 || !strings.HasPrefix(header.Get("Location"), "/task?done=Skipped+a+run+to+come%3A+1.") {
+		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 303 || !strings.HasPrefix(header.Get("Location"), "/task?done=Skipped+a+run+to+come%3A+report.") {
 			s.Errorf("%d to %q: %s", code, header.Get("Location"), body)
 		}
 		s.Want("2090-01-01 02:00:00 ada the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || who || ' ' || reason FROM periodic_override`)
@@ -33,7 +33,7 @@ func TestSkipTheNextRun(t *testing.T) {
 		if s.data("/task?id=report&format=json", &data); len(data.Overrides) != 1 || data.Overrides[0].Who != "ada" || !strings.HasPrefix(data.Overrides[0].Effect, "left out by ada") {
 			s.Errorf("%+v", data)
 		}
-		for tick, code := range map[string]int{"soon": 400, "2090-01-02T02:00:00Z": 303, "2090-01-01T02:00:00Z": 303} {
+		for tick, code := range map[string]int{"soon": 400, "2090-01-02T02:00:00Z": 400, "2090-01-01T02:00:00Z": 303} {
 			if got, _, body := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"unskip"}, "id": {"report"}, "tick": {tick}})); got != code {
 				s.Errorf("unskip %s: %d %s", tick, got, body)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/explain"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -97,6 +98,7 @@ func (s *source) row(t *periodic.Task, h figures.History, zone *time.Location) t
 	r.Strip = strip(s.prefix, r.ID, r.Cells, shownTicks)
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
+		r.Last.Slow = unusual(&h.Ticks[0], usual(h.Ticks))
 	}
 	if !t.Enabled {
 		r.Next = time.Time{}
@@ -129,7 +131,7 @@ func stateOf(t *periodic.Task, now time.Time) string {
 
 // cell is a tick as it stands in a strip.
 func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID, Own: k.Own, Hand: k.Hand}
+	c := cell{Due: k.Due, State: string(k.Decision), Why: show.Local(reasons.Then(k.Reason), k.Due, zone), JID: k.JID, Own: k.Own, Hand: k.Hand}
 	if c.Hand == c.Why {
 		c.Why = "" // it is said once
 	}

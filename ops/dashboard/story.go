@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
@@ -51,7 +52,16 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Story, err = diagnosis.Tell(ctx, s.db, id, at, d.Zone); err != nil {
 		return nil, err
 	}
-	d.Answer = show.Shorten(show.Printable(s.mask.Line(d.Answer)), 600)
+	d.Answer = show.Shorten(show.Printable(s.mask.Line(show.Local(d.Answer, d.Due, d.Zone))), 600)
+	if d.Took > 0 {
+		differs, err := s.unusual(ctx, id, d.Took)
+		if err != nil {
+			return nil, err
+		}
+		if differs != "" {
+			d.Answer += " It took " + span.Exact(d.Took) + ", " + differs + "."
+		}
+	}
 	for i, line := range d.Output {
 		d.Output[i] = show.Shorten(show.Printable(s.mask.Line(line)), 500)
 	}
@@ -84,7 +94,7 @@ func (s *server) bars(steps []diagnosis.Step, zone *time.Location) (bars storyBa
 	before := ""
 	for i := range steps {
 		step := &steps[i]
-		step.Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
+		step.Text = show.Shorten(show.Printable(s.mask.Line(show.Local(step.Text, step.From, zone))), 500)
 		layout, at := "15:04:05.000", step.From.In(zone)
 		if at.Format(time.DateOnly) != from.In(zone).Format(time.DateOnly) {
 			layout = "2 Jan 15:04:05"

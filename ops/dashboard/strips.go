@@ -86,7 +86,7 @@ func (c dayCell) words() string {
 	case c.Failed > 0 && c.Failed < c.Ticks:
 		return show.Number(c.Failed) + " of " + show.Number(c.Ticks) + " failed"
 	case c.Worst == "success":
-		return show.Number(c.Ticks) + " done"
+		return show.Number(c.Ticks) + " succeeded"
 	case c.Ticks > 1:
 		return show.Number(c.Ticks) + ", the worst " + show.Word(c.Worst)
 	}

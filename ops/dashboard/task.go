@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
@@ -39,6 +40,7 @@ type taskView struct {
 	Settings []show.Setting `json:"settings"`
 	NoNext   string         `json:"-"` // why there is no next run
 	Delayed  string         `json:"-"` // what delays it
+	Overdue  time.Time      `json:"overdue_since,omitzero"`
 	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
@@ -66,6 +68,7 @@ type tickRow struct {
 	cell
 
 	Same []cell
+	Cut  bool // there may be more of them
 }
 
 // leastFolded is from how many ticks on that ended alike they are one row.
@@ -96,12 +99,12 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	now, zone, h := s.now(), frame.Zone(r), of[id]
 	d := taskView{Row: s.row(&t, h, zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
-	d.Charts.History = strip(s.prefix, id, d.Row.Cells, taskTicks)
+	d.Charts.History, d.Charts.Newest = strip(s.prefix, id, d.Row.Cells, taskTicks), count(len(d.Row.Cells), "tick")
 	if err := d.readTicks(ctx, s, h, q.Get("until"), zone); err != nil {
 		return nil, err
 	}
 	d.Row.Cells = d.Row.Cells[max(len(d.Row.Cells)-shownTicks, 0):]
-	if d.Why, err = s.why(ctx, id); err != nil {
+	if d.Why, err = s.why(ctx, id, zone); err != nil {
 		return nil, err
 	}
 	if d.Actions, err = s.recorded(ctx, id, ""); err != nil {
@@ -152,10 +155,10 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		*c = s.cell(k, zone)
 		if late := lateness(k); late >= lateLong && c.Took != "" {
 			c.Late = "began " + span.Text(late) + " late"
+		} else if again := k.Started.Sub(k.Due); c.Tries+c.Lost > 0 && c.State == "success" && again >= lateLong {
+			c.Late = "began again " + span.Text(again) + " after it was due"
 		}
-		if normal > 0 && !k.Started.IsZero() && !k.Finished.IsZero() {
-			c.Slow = slower(k.Finished.Sub(k.Started), normal)
-		}
+		c.Slow = unusual(&k, normal)
 	}
 	for i := 0; i < len(cells) && len(d.Rows) < tableTicks; i = len(d.Ticks) {
 		n := i + 1
@@ -165,7 +168,7 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		if n-i < leastFolded {
 			n = i + 1
 		}
-		d.Rows, d.Ticks = append(d.Rows, tickRow{cells[i], cells[i+1 : n]}), append(d.Ticks, cells[i:n]...)
+		d.Rows, d.Ticks = append(d.Rows, tickRow{cells[i], cells[i+1 : n], n == taskTicks}), append(d.Ticks, cells[i:n]...)
 	}
 	if n := len(d.Ticks); n > 0 && (n < len(cells) || n == taskTicks) {
 		d.Older = d.Ticks[n-1].Due
@@ -173,7 +176,14 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 	return nil
 }
 
-// slower says how much longer or shorter than usual a run took; empty: not much.
+// unusual says how much longer or shorter than usual a run took; empty: not much.
+func unusual(k *figures.TickResult, normal time.Duration) string {
+	if normal == 0 || k.Started.IsZero() || k.Finished.IsZero() {
+		return ""
+	}
+	return slower(k.Finished.Sub(k.Started), normal)
+}
+
 func slower(took, normal time.Duration) string {
 	times := took.Seconds() / normal.Seconds()
 	switch {
@@ -197,7 +207,7 @@ func (d *taskView) noNext(now time.Time) string {
 	case t.Pace.Ended() || !t.Ends.IsZero() && !t.Ends.After(now):
 		return "None: it has ended."
 	}
-	return "None: its timer does not elapse any more."
+	return "None: its timer never elapses again."
 }
 
 // NextRun is the first tick to come that no pause skips; nil: there is none.
@@ -228,7 +238,12 @@ func (d *taskView) delayed() string {
 
 // More reports whether there is more to say than that the last run failed.
 func (d *taskView) More() bool {
-	return len(d.Why.Output) > 0 && d.Why.Verdict != "failed" || slices.ContainsFunc(d.Why.Findings, func(f diagnosis.Finding) bool { return f.Code != "run_failed" })
+	return len(d.Why.Output) > 0 && d.Why.Verdict != "failed" || slices.ContainsFunc(d.Why.Findings, d.Says)
+}
+
+// Says reports whether a finding stands in the list: the page says some elsewhere.
+func (d *taskView) Says(f diagnosis.Finding) bool {
+	return f.Code != "run_failed" && f.Code != "task_problem" && f.Code != "task_warning"
 }
 
 // lastLine is the last line of the output of the run that failed last, unless a finding has it already.
@@ -252,21 +267,29 @@ func (d *taskView) actions() []string {
 	case d.Row.State == "paused":
 		return []string{"resume", "run"}
 	}
+	list := []string{"run", "pause"}
 	if d.putBack {
-		return []string{"retry", "run", "pause", "skip"}
+		list = slices.Insert(list, 0, "retry")
 	}
-	return []string{"run", "pause", "skip"}
+	if len(d.Upcoming) > 0 {
+		list = append(list, "skip")
+	}
+	return list
 }
 
 // lookAhead adds the ticks to come, and what is odd or wrong about the timer.
 func (d *taskView) lookAhead(now time.Time) {
-	d.Changed = d.Task.Overridden(now)
-	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
+	t := d.Task
+	d.Changed = t.Overridden(now)
+	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > bounds.OverdueAfter {
+		d.Overdue = t.NextRun
+	}
+	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
 		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, d.Task.Pause.At(u.NextRun), u.LeftOut, u.Nominal})
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, t.Pause.At(u.NextRun), u.LeftOut, u.Nominal})
 		}
 	}
-	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {
+	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		d.timerNotes = notesOn(schedule, now)
 	} else {
 		d.Place = show.Place(err)

@@ -1,9 +1,11 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
@@ -24,6 +26,7 @@ const (
 // charts are the drawings of the page of a task.
 type charts struct {
 	History, Year template.HTML // the newest ticks, and the days as a calendar
+	Newest        string        // how many ticks the first one shows
 	Took, Late    plot          // how long the runs took, and how late they began
 }
 
@@ -37,7 +40,8 @@ type plot struct {
 func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late plot) {
 	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
 	delays := chart.Bars{Name: "How late the runs began", Least: leastBars, Floor: onTime.Seconds()}
-	var shortest, longest, latest time.Duration
+	var shortest, longest, latest, again time.Duration
+	repeated := 0
 	for i := range slices.Backward(ticks) {
 		k := &ticks[i]
 		due := show.Clock(k.Due, now, zone)
@@ -63,11 +67,18 @@ func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now t
 			if latest = max(latest, d); d >= lateLong {
 				class = "warn"
 			}
+			if after := k.Started.Sub(k.Due); k.Retries+k.Lost > 0 && after-d > onTime {
+				repeated, again = repeated+1, max(again, after)
+			}
 			add(&delays, d, class, span.Exact(d)+" late")
 		}
 	}
-	return plotOf(durations, round(shortest) == round(longest), "took "+span.Exact(longest)),
+	took, late = plotOf(durations, round(shortest) == round(longest), "took "+span.Exact(longest)),
 		plotOf(delays, latest <= onTime, "began within "+span.Exact(max(latest, time.Millisecond))+" of the due time")
+	if repeated > 0 {
+		late.Text = strings.TrimSpace(late.Text + fmt.Sprintf(" These are first attempts: %s began again, up to %s after the due time.", count(repeated, "run"), round(again)))
+	}
+	return took, late
 }
 
 // plotOf is a chart, or a sentence if there is one run only, or all are alike: it says what they did.
@@ -123,6 +134,15 @@ func usual(ticks []figures.TickResult) time.Duration {
 		return median
 	}
 	return 0
+}
+
+// unusual says how much longer or shorter than usual a job of a task took that succeeded; empty: not much, or nobody knows.
+func (s *source) unusual(ctx context.Context, task string, took time.Duration) (string, error) {
+	of, err := figures.Of(s.db).Took(ctx, []string{task}, taskTicks, "success")
+	if normal, known := plan.Usual(of[task]); known {
+		return slower(took, normal), err
+	}
+	return "", err
 }
 
 // round writes a round duration.

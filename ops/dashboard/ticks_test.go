@@ -188,7 +188,7 @@ func TestZonesAreOffered(t *testing.T) {
 		}
 		page := s.get("/tasks?q=x")
 		menu := page[strings.Index(page, `id="zone"`):strings.Index(page, "</header>")]
-		for _, want := range []string{`value="UTC" aria-current="true"`, `value="America/New_York">America/New_York</button> <span class="quiet">of 2 tasks`,
+		for _, want := range []string{`value="UTC" aria-current="true"`, `value="America/New_York">America/New_York</button> <span class="quiet">used by 2 tasks`,
 			`value="Asia/Tokyo">`, `value="Asia/Kolkata">`, `name="back" value="/tasks?q=x"`} {
 			if !strings.Contains(menu, want) {
 				s.Errorf("the menu of zones lacks %s: %s", want, menu)

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -16,22 +17,22 @@ type whyView struct {
 }
 
 // shownFindings are findings as a page shows them.
-func shownFindings(mask show.Mask, list []diagnosis.Finding) []diagnosis.Finding {
+func (s *source) shownFindings(list []diagnosis.Finding, zone *time.Location) []diagnosis.Finding {
 	shown := []diagnosis.Finding{}
 	for _, f := range list {
-		f.Text = show.Shorten(show.Printable(mask.Line(f.Text)), 500)
+		f.Text = show.Shorten(show.Printable(s.mask.Line(show.Local(f.Text, s.now(), zone))), 500)
 		shown = append(shown, f)
 	}
 	return shown
 }
 
-func (s *server) why(ctx context.Context, id string) (whyView, error) {
+func (s *server) why(ctx context.Context, id string, zone *time.Location) (whyView, error) {
 	facts, err := diagnosis.Read(ctx, s.db, s.queues, id)
 	if err != nil {
 		return whyView{}, err
 	}
 	findings := facts.Findings()
-	d := whyView{Verdict: facts.Verdict(findings), Findings: shownFindings(s.mask, findings)}
+	d := whyView{Verdict: facts.Verdict(findings), Findings: s.shownFindings(findings, zone)}
 	if facts.Failed != nil {
 		d.Job = facts.Failed.JID
 		for _, line := range facts.Output {

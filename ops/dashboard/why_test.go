@@ -23,7 +23,7 @@ func TestWhyNot(t *testing.T) {
 		})
 		s.Exec(`UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_by = 'ada' WHERE id = 'report'`)
 		page := s.get("/task?id=report")
-		for _, want := range []string{"It has been paused by ada since", "nextrun task resume report", "Its last run failed", "password= ***", "The end of the output"} {
+		for _, want := range []string{"It has been paused by ada since", "nextrun task resume report", "Its last run failed", "password= ***", "The end of the log of the job"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("lacks %q", want)
 			}

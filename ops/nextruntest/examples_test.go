@@ -49,7 +49,7 @@ func TestLongRunSkipsTheNext(t *testing.T) {
 	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('sync', 'sync', 'hourly')`)
 	s.Advance(4 * time.Hour)
 	s.RequireSubmitted("sync", "2026-01-01 01:00", "2026-01-01 02:00", "2026-01-01 04:00")
-	s.RequireReason("sync", "2026-01-01 03:00", periodic.Skipped, "has not ended after")
+	s.RequireReason("sync", "2026-01-01 03:00", periodic.Skipped, "had not ended after")
 }
 
 // A maintenance window, and a change of the plan.

@@ -196,7 +196,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `2026-01-01 01:00:00  a  submitted
-2026-01-01 02:00:00  a  skipped  the job of 01:00:00 UTC is still waiting
+2026-01-01 02:00:00  a  skipped  the job of 01:00:00 UTC was still waiting
 2026-01-01 03:00:00  a  missed  2 until 2026-01-01 04:00:00`
 	if !strings.HasPrefix(string(text), want) {
 		t.Errorf("the file holds\n%s\nwant it to begin with\n%s", text, want)

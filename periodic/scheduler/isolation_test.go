@@ -53,7 +53,7 @@ func TestG5RunningPredecessor(t *testing.T) {
 		f.want(2, "SELECT count(*) FROM job WHERE tracker = 'quick'")
 		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'slow'")
 		reason := f.one("SELECT reason FROM periodic_tick WHERE decision = 'skipped'")
-		if !strings.Contains(reason, "has not ended after 3 h 12 min") || !strings.Contains(reason, jid) {
+		if !strings.Contains(reason, "had not ended after 3 h 12 min") || !strings.Contains(reason, jid) {
 			f.Errorf("the reason is %q", reason)
 		}
 	})

@@ -47,7 +47,7 @@ func TestQueueOverlap(t *testing.T) {
 			f.want(c.decision, decision, id)
 			f.want(c.jobs, acmeJobs, id)
 		}
-		if got := f.one(reason, "skip-busy"); !strings.Contains(got, "is still running") {
+		if got := f.one(reason, "skip-busy"); !strings.Contains(got, "was still running") {
 			f.Errorf("reason %q", got)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE id = 'skip-busy' AND problem IS NOT NULL")

@@ -184,7 +184,7 @@ func (p place) namesTasks(tally *month.Tally) {
 	}
 	want := map[string]string{
 		"feed-typo": "Fri", "feed-partner": "the partner has not paid", "legacy-sync": "disabled", "season-sale": "ended", "season-next": "starts",
-		"report-once": "never", "legacy-prices": "state submitted", "legacy-feed": "is still waiting",
+		"report-once": "never", "legacy-prices": "state submitted", "legacy-feed": "still waiting",
 	}
 	for _, task := range tasks {
 		why := p.says("why", task.ID)

@@ -58,7 +58,7 @@ var largePages = []struct {
 	{"/tasks?state=paused", "main tbody tr", 50, []string{"the warehouse moves"}},
 	{"/tasks?group=group-7", "main tbody tr", 50, nil},
 	{"/task?id=task-00001", "main tbody tr", 20, []string{"daily"}},
-	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Lost: 2160", "and later ones"}},
+	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Removed: 2,160", "and later ones"}},
 	{"/tick?id=task-00001", "main ol.story b", 3, []string{"decided", "the task"}},
 	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
@@ -140,7 +140,7 @@ func severalAreChanged(t *testing.T, s *site, b *tab) {
 	b.fill("Reason", "the disk is full")
 	b.fill("Until", "3h")
 	b.press("Pause")
-	b.shows("Paused: 2.", "the disk is full", "by "+person)
+	b.shows("Paused: task-00121, task-00122.", "the disk is full", "by "+person)
 	if q := value[string](b, `document.querySelector('input[name=q]').value`); q != "task-0012" {
 		t.Errorf("after the action the page shows the tasks that match %q", q)
 	}
@@ -149,12 +149,12 @@ func severalAreChanged(t *testing.T, s *site, b *tab) {
 	b.run("select all of the page", chromedp.Click(`#all`))
 	b.waits(`document.querySelector('#selected').innerText === '10 selected'`)
 	b.press("Resume")
-	b.shows("Resumed: 10.")
+	b.shows("Resumed: 10 tasks.")
 	s.Want(0, paused)
 
 	b.choose("task-00123", "task-00124")
 	b.press("Run now")
-	b.shows("Submitted: 2.")
+	b.shows("Submitted: task-00123, task-00124.")
 	s.eventually(t, "2", `SELECT count(*) FROM job WHERE tracker IN ('task-00123', 'task-00124') AND state = 'waiting'`)
 }
 
@@ -163,28 +163,28 @@ func oneIsChanged(t *testing.T, s *site, b *tab) {
 	b.press("task-00131")
 	b.fill("Reason", "moving house")
 	b.press("Pause")
-	b.shows("Paused: 1.", "moving house")
+	b.shows("Paused: task-00131.", "moving house")
 	s.Want(person, `SELECT paused_by FROM periodic_task WHERE id = 'task-00131'`)
 	b.press("Resume")
-	b.shows("Resumed: 1.")
+	b.shows("Resumed: task-00131.")
 	s.Want("", `SELECT paused FROM periodic_task WHERE id = 'task-00131'`)
 	b.press("Run now")
-	b.shows("Submitted: 1.")
+	b.shows("Submitted: task-00131.")
 	s.eventually(t, "1", `SELECT count(*) FROM job WHERE tracker = 'task-00131' AND state = 'waiting'`)
 }
 
 func timerIsEdited(t *testing.T, s *site, b *tab) {
 	b.open("/task?id=task-00141") // daily
 	b.fill("Timer", "weekly")
-	b.press("Compare")
-	b.shows("Lost: ", "would stay")
+	b.press("Preview")
+	b.shows("Removed: ", "unchanged")
 	s.Want("daily", `SELECT timer FROM periodic_task WHERE id = 'task-00141'`)
 	b.press("Save this timer")
 	b.shows("The timer is saved.")
 	s.Want("weekly", `SELECT timer FROM periodic_task WHERE id = 'task-00141'`)
 
 	b.fill("Timer", "every other Tuesday")
-	b.press("Compare")
+	b.press("Preview")
 	if b.count("form[method=post] button[value=save], form[method=post] input[name=was]") > 0 {
 		t.Errorf("a timer that cannot be read can be saved: %s", b.shown())
 	}

@@ -107,7 +107,7 @@ var everyState = []inState{
 		},
 		pages: map[string][]string{
 			"/": {"The task needs attention", "no space left on device", "Its log"}, "/tasks": {"failed"},
-			"/task?id=one": {"Its last run failed", "no success before it", "You may look here, and not act", "nextrun task run one", "nextrun job retry job-1"},
+			"/task?id=one": {"Its last run failed", "no success before it", "You can only read here", "nextrun task run one", "nextrun job retry job-1"},
 			"/tick?id=one": {"ran and failed", "no space left on device"}, "/timeline": {"missed or late"}, "/heatmap": {"of the 4 places"}, "/jobs": {"no space left on device"},
 			"/job?id=job-1": {"no space left on device", "nextrun job retry job-1"}, "/events": {"No event yet"}, "/scheduler": {"executor"},
 		},

@@ -55,7 +55,7 @@ func keyboardIsEnough(s *site, b *tab) {
 		b.keysBack()
 	}
 	b.answers(200, "press Space on Pause", chromedp.KeyEvent(" "))
-	b.shows("Paused: 1.")
+	b.shows("Paused: task-00161.")
 	s.Want("typed", `SELECT paused_reason FROM periodic_task WHERE id = 'task-00161'`)
 
 	b.reach("task-00161")

@@ -36,7 +36,7 @@ func TestStatesOfNow(t *testing.T) {
 
 	s.Exec(`DELETE FROM periodic_task`)
 	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('the-only-one', 'echo', 'minutely')`)
-	wants("/", "The task is on time", false, "not planned yet") // it was added a moment ago
+	wants("/", "No scheduler is known to run", false, "not planned yet") // it was added a moment ago
 	s.Exec(`UPDATE periodic_task SET created = '2026-01-01 00:00:00'`)
 	wants("/", "No scheduler has run yet", false, "Tasks are planned when one starts")
 
@@ -46,7 +46,7 @@ func TestStatesOfNow(t *testing.T) {
 
 	s.schedule(t)
 	s.eventually(t, "1", `SELECT count(*) FROM job WHERE state = 'waiting'`)
-	wants("/", "The task needs attention", false, "1 job waits, and no executor is known to run", "nextrun executor --config FILE")
+	wants("/", "The task needs attention", false, "1 job is waiting, and no executor is known to run", "nextrun executor --config FILE")
 }
 
 // While somebody types a timer, the page shows what it would change.
@@ -55,7 +55,7 @@ func TestTimerIsTriedWhileTyped(t *testing.T) {
 	b := s.tab(t)
 	b.open("/task?id=task-00001") // daily
 	b.fill("Timer", "weekly")
-	b.waits(`document.querySelector('#edit').innerText.includes('Lost: ')`)
+	b.waits(`document.querySelector('#edit').innerText.includes('Removed: ')`)
 	b.fill("Timer", "Mun")
 	b.waits(`document.querySelector('#edit').innerText.includes('did you mean')`)
 	if b.count("#edit button") > 0 {

@@ -10,7 +10,7 @@ var ofJobs = []situation{
 		name:  "its executor was killed, and another one has taken it back",
 		set:   func(w *world) { w.tick(); w.sql("UPDATE job SET started = {-50s}") },
 		codes: []string{"job_no_executor"},
-		says:  []string{"Its job waits again, since an executor that had it has ended or given it back: "},
+		says:  []string{"Its job waits again, because an executor that had it has ended or given it back: "},
 		not:   []string{"has been waiting for"},
 	},
 	{

@@ -136,7 +136,7 @@ var ofLocks = []situation{
 		problem: `the ticks wait: the queue cannot be used: table river_job has no column tags`,
 		alerts:  []string{"NextrunSchedulerDown", "NextrunTaskProblem", "NextrunTaskStale"},
 		says:    []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "mend that; its ticks are submitted then"},
-		not:     []string{"change the row", "nextrun serve"},
+		not:     []string{"to fix it", "nextrun serve"},
 	},
 }
 

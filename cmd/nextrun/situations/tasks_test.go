@@ -81,7 +81,7 @@ var ofRows = []situation{
 		name: "its queue is one that nobody has configured", set: func(w *world) { w.sql("UPDATE periodic_task SET sink = 'river'") },
 		codes: []string{"queue_unknown"},
 		says:  []string{`the queue "river", which this program does not know`, "--config"},
-		not:   []string{"no scheduler", "change the row"},
+		not:   []string{"no scheduler", "to fix it"},
 	},
 	{
 		name: "it was inserted a moment ago, and no scheduler runs",
@@ -148,7 +148,7 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"job_running", "tick_skipped"},
-		reason: `has not ended after 5 min (job j)`,
+		reason: `had not ended after 5 min (job j)`,
 		says:   []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
 		not:    []string{"no executor", "no scheduler"},
 	},

@@ -58,7 +58,7 @@ func TestTaskSetNamesATickThatItDrops(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "a", "--handler", "h", "--timer", "yearly")
 		s.Must(t, "scheduler", "--once")
-		const dropped = "was due and not submitted yet; it is dropped, since the new timer plans from now on. To run the task now: nextrun task run a"
+		const dropped = "was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run a"
 		set := func(names bool, flags ...string) {
 			t.Helper()
 			if said := s.Run(t.Context(), append([]string{"task", "set", "a"}, flags...)...).Stderr; strings.Contains(said, dropped) != names {

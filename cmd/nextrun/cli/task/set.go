@@ -40,7 +40,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next, unless it keeps edits", changed.Origin)
 				}
 				if waited(&before) && !samePlan(&before, &changed) {
-					env.Complain("the tick of %s was due and not submitted yet; it is dropped, since the new timer plans from now on. To run the task now: nextrun task run %s",
+					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",
 						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])
 				}
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])

@@ -53,7 +53,7 @@ func TestStory(t *testing.T) {
 			"14:00:01.000 UTC - attempt 1 5.00 s on w1: failed, to be tried again in 1m0s: disk is full",
 			"14:00:06.000 UTC - waited 1 min to be tried again, on w2",
 			"14:01:06.000 UTC - attempt 2 10 s on w2: succeeded: all copied",
-			"14:01:16.000 UTC - hook 2.00 s on_success (success): the URL, command or task that the hook names has confirmed it, failed attempts: 2",
+			"14:01:16.000 UTC - hook 2.00 s on_success (success): the receiver that the hook names has confirmed it, failed attempts: 2",
 			"The end of the log of job j: attempt 1 begins on w1@b copying failed",
 		}},
 		"in between, the nearest one is told": {[]string{record(tuesday, "skipped", "reason", "'its last job still runs'"), record("2026-03-24 15:00:00.000000", "skipped", "", "")},
@@ -77,7 +77,7 @@ func TestStory(t *testing.T) {
 			line("2026-03-24 14:00:01.000000", "attempt 1 begins on w1@b"), line("2026-03-24 14:00:02.500000", "copying"),
 			line("2026-03-24 14:05:00.000000", "attempt 2 begins on w2@b"), line("2026-03-24 14:09:00.000000", "attempt 3 begins on w2@b"),
 		}, "2026-03-24 14:00", "success", []string{"attempt 1 1.50 s on w1: how it ended is not known: its last line came 1.50 s after it began",
-			"waited 4 min 58 s until w2 took it", "attempt 2 - on w2: how it ended is not known: the log has nothing of it but that it began", "attempt 3 10 s on w2: succeeded"}},
+			"waited 4 min 58 s until w2 took it", "attempt 2 - on w2: how it ended is not known: the log has only its start", "attempt 3 10 s on w2: succeeded"}},
 		"its worker is silent": {[]string{
 			record(tuesday, "submitted", "jid", "'j'"),
 			"INSERT INTO job (jid, task, tracker, due, state, worker, heartbeat, submitted, started) VALUES ('j', 'backup', 't', '" + tuesday + "', 'running', 'w1@b', '2026-03-24 14:01:00.000000', '2026-03-24 14:00:00.250000', '2026-03-24 14:00:01.000000')",

@@ -73,7 +73,7 @@ func TestWhy(t *testing.T) {
 		"not run yet":              {[]string{plan(time.Hour)}, "not run yet", []string{"last run never", "next run "}},
 		"disabled":                 {[]string{"UPDATE periodic_task SET enabled = false"}, "disabled", []string{"- It is disabled.", "> nextrun task enable t"}},
 		"a problem": {[]string{"UPDATE periodic_task SET problem = 'timer ''x'' cannot be read', nextrun = '9999-12-31 23:59:59.000000', due = '9999-12-31 23:59:59.000000'"},
-			"blocked", []string{"- Its row has a problem: timer 'x' cannot be read.", "> change the row"}},
+			"blocked", []string{"- Its row has a problem: timer 'x' cannot be read.", "> to fix it: nextrun task set t"}},
 		"an error that need not be the row's": {[]string{plan(-time.Hour), "UPDATE periodic_task SET problem = 'the task cannot be scheduled: table legacy has no column rank'"},
 			"blocked", []string{"- The task cannot be scheduled: table legacy has no column rank.", "> if its row is to blame: nextrun task set t"}},
 		"a queue that cannot be used": {[]string{plan(-time.Hour), "UPDATE periodic_task SET problem = 'the ticks wait: the queue cannot be used: table river_job has no column tags'"},

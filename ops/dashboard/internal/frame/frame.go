@@ -24,6 +24,12 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// NotDone begins what an action says of what it could not do.
+const NotDone = " Not done: "
+
+// Partly reports whether an action has done a part only.
+func (v View) Partly() bool { return strings.Contains(v.Done, NotDone) }
+
 // View is what the templates of a page get.
 type View struct {
 	Page   string // its name

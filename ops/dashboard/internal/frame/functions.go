@@ -2,12 +2,33 @@ package frame
 
 import (
 	"html/template"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
+
+// whole is what does not break in a sentence: a command, a code, or a date.
+var whole = regexp.MustCompile("nextrun (?:task|job|tick|event|queue|lock|serve|executor|relay|health|permissions|next)\\b(?:[^;,]*[^;,.\\s])?|`[^`]+`|\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d(?::\\d\\d)?(?: [A-Z]{3,4})?)?")
+
+// prose is a sentence with its commands as code, which break as little as dates.
+func prose(text string) template.HTML {
+	var out strings.Builder
+	at := 0
+	for _, part := range whole.FindAllStringIndex(text, -1) {
+		begin, end := `<code class="whole">`, "</code>"
+		if text[part[0]] >= '0' && text[part[0]] <= '9' {
+			begin, end = `<span class="took">`, "</span>"
+		}
+		found := strings.Trim(text[part[0]:part[1]], "`")
+		out.WriteString(template.HTMLEscapeString(text[at:part[0]]) + begin + template.HTMLEscapeString(found) + end)
+		at = part[1]
+	}
+	return template.HTML(out.String() + template.HTMLEscapeString(text[at:])) //nolint:gosec // all of the text is escaped
+}
 
 // functions are those of the templates.
 func functions(now func() time.Time) template.FuncMap {
@@ -26,7 +47,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"square": func(kind string) template.HTML {
 			return template.HTML(chart.Square(kind)) //nolint:gosec // package chart escapes its texts
 		},
-		"kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"prose": prose, "kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": show.Never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
 	}
 }

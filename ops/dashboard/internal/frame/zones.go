@@ -52,9 +52,9 @@ func (z *zones) get(ctx context.Context, now time.Time) []zoneLink {
 	}
 	slices.SortFunc(names, func(a, b string) int { return used[b] - used[a] })
 	for _, name := range names[:min(len(names), mostZones)] {
-		why := "of 1 task"
+		why := "used by 1 task"
 		if n := used[name]; n > 1 {
-			why = "of " + show.Number(n) + " tasks"
+			why = "used by " + show.Number(n) + " tasks"
 		}
 		links = append(links, zoneLink{name, why})
 	}

@@ -23,7 +23,7 @@ func (m Mask) Args(text string) string {
 	decoder.UseNumber()
 	if decoder.Decode(&value) != nil || decoder.More() {
 		if m.hides(text) {
-			return fmt.Sprintf("not JSON, and not shown, since it seems to hold a secret (%d bytes)", len(text))
+			return fmt.Sprintf("not JSON, and not shown, because it seems to hold a secret (%d bytes)", len(text))
 		}
 		return Shorten(Printable(text), MostArgs)
 	}
