@@ -14,7 +14,7 @@ import (
 func TestJobsAreCountedAndPaged(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'work', 'hourly'), ('worse', 'work', 'hourly')`)
-		now := time.Now().Truncate(time.Second)
+		now := time.Now().Truncate(time.Second).Add(-30 * time.Second) // so that none ends just an hour ago
 		for i := range 90 {
 			s.ran("worse", now.Add(-time.Duration(i+1)*time.Minute), time.Second, []string{"failed", "success"}[i%2])
 			if i < 20 {
