@@ -16,12 +16,13 @@ const manyTasks = 1000
 // dearTimeout is how long it may take.
 const dearTimeout = 2 * time.Second
 
-// dear reads what costs the more the more tasks there are.
+// dear reads what costs the more the more tasks there are. A page does with what it was at its last refresh: the next one has the
+// new.
 func dear[T any](ctx context.Context, s *source, t *figures.Totals, key string, age time.Duration, load func(context.Context) (T, error)) (T, error) {
 	if few(t) {
 		return load(ctx)
 	}
-	value, err := s.shared.Get(key, s.now(), age, shareable(ctx, load))
+	value, err := s.shared.Soon(key, s.now(), age, refreshAge, 2*dearTimeout, shareable(ctx, load))
 	typed, _ := value.(T)
 	return typed, err
 }
@@ -32,7 +33,7 @@ func dearest[T any](ctx context.Context, r *http.Request, s *source, t *figures.
 	if few(t) || r.URL.Query().Get("format") == "json" {
 		return dear(ctx, s, t, key, countAge, load)
 	}
-	value, err := s.shared.Soon(key, s.now(), countAge, soon, shareable(ctx, load))
+	value, err := s.shared.Soon(key, s.now(), countAge, oldAge, soon, shareable(ctx, load))
 	typed, _ = value.(T)
 	return typed, err
 }
@@ -59,9 +60,11 @@ func together(one, other func() error) error {
 	return err
 }
 
-// A look at all tasks is as old as a refresh, a count of all ticks of a day a minute.
+// A look at all tasks is read anew for each refresh, a count of all ticks of a day each minute.
 const (
-	lookAge  = frame.AnswerAge
-	countAge = time.Minute
-	soon     = 20 * time.Millisecond // is how long a page waits for such a count
+	lookAge    = frame.AnswerAge
+	refreshAge = 15 * time.Second // of a look that stands in for the next
+	countAge   = time.Minute
+	oldAge     = 10 * time.Minute      // of a count that stands in for the next
+	soon       = 20 * time.Millisecond // is how long a page waits for such a count
 )

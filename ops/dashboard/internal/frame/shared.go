@@ -25,7 +25,6 @@ type answer struct {
 // many are kept.
 const (
 	AnswerAge   = 4 * time.Second
-	mostAge     = 10 * time.Minute // of one that stands in for the next
 	mostAnswers = 100
 )
 
@@ -64,13 +63,13 @@ func (s *Shared) Get(key string, now time.Time, age time.Duration, load func() (
 // last begins the keys of what may stand in for the next answer while that is read.
 const last = "last "
 
-// Soon is Get for what may take long: it returns what it was a while ago, or else waits for it so long at most. If it is not
-// there then, it returns nil, and the answer is for who asks again.
-func (s *Shared) Soon(key string, now time.Time, age, wait time.Duration, load func() (any, error)) (any, error) {
+// Soon is Get for what may take long: it returns what it was a while ago, but not longer ago than before, or else waits for it so
+// long at most. If it is not there then, it returns nil, and the answer is for who asks again.
+func (s *Shared) Soon(key string, now time.Time, age, before, wait time.Duration, load func() (any, error)) (any, error) {
 	s.mutex.Lock()
 	old := s.answers[last+key]
 	s.mutex.Unlock()
-	if old != nil && now.Sub(old.at) <= mostAge {
+	if old != nil && now.Sub(old.at) <= before {
 		wait = 0
 	} else {
 		old = &answer{}
