@@ -97,7 +97,11 @@ type jobRow struct {
 	Worker    string    `json:"worker,omitempty"`
 	Result    string    `json:"result,omitempty"`
 	Hand      string    `json:"by_hand,omitempty"` // how somebody has asked for it
+	Silent    string    `json:"silent,omitempty"`  // how long ago its worker last gave a sign of life, if that is long
 }
+
+// silentLong is how long a worker may be silent before the list of its jobs says so: it renews its leases more often.
+const silentLong = 30 * time.Second
 
 func (s *server) jobRow(j jobqueue.Job) jobRow {
 	r := jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State),
@@ -105,6 +109,9 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 		Worker: j.Worker, Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
 		r.Took = span.Exact(j.Finished.Sub(j.Started))
+	}
+	if silence := s.now().Sub(j.Heartbeat); j.State == jobqueue.Running && !j.Heartbeat.IsZero() && silence > silentLong {
+		r.Silent = span.Text(silence)
 	}
 	return r
 }

@@ -41,6 +41,12 @@ func TestJobsAreCountedAndPaged(t *testing.T) {
 		if got := fmt.Sprint(d.Counts); !strings.Contains(got, "{failed 65}") || !strings.Contains(got, "{success 45}") {
 			s.Errorf("the counts are %s", got)
 		}
+		s.Exec("INSERT INTO job (jid, task, state, worker, submitted, started, heartbeat) VALUES ('lost', 'work', 'running', 'vm@x', ?, ?, ?)",
+			sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)))
+		if page := s.get("/jobs?state=running"); !strings.Contains(page, "no sign of life for 3 min") {
+			s.Errorf("a job whose worker is silent looks like any other:\n%s", page)
+		}
+		s.Exec("DELETE FROM job WHERE jid = 'lost'")
 		seen := map[string]bool{}
 		for _, page := range []string{"1", "2"} {
 			s.data("/jobs?format=json&page="+page, &d)
