@@ -111,7 +111,7 @@ func TestDashboardOfAService(t *testing.T) {
 				t.Errorf("%q: status %d, want %d", user, code, want)
 			}
 		}
-		b.WaitFor("action", "Submitted: 1.", "ada")
+		b.WaitFor("action", "Submitted: report.", "ada")
 		b.Stop()
 		b.WaitFor("stopped")
 		if list := s.Must(t, "job", "list"); !strings.Contains(list, "report  echo") {
