@@ -49,7 +49,7 @@ func TestAccessibility(t *testing.T) {
 				t.Errorf("%s, %s, %d wide: %s", path, look.colours, look.width, fault)
 			}
 			if wide := value[int](b, `document.documentElement.scrollWidth`); wide > int(look.width) {
-				t.Errorf("%s is %d wide on a screen of %d", path, wide, look.width)
+				t.Errorf("%s is %d wide on a screen of %d: %s", path, wide, look.width, value[string](b, `Array.from(document.querySelectorAll("main *")).filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 200)).slice(0, 3).join("; ")`))
 			}
 			sideways := `Array.from(document.querySelectorAll("div:has(> .cards)")).filter(e => e.scrollWidth > e.clientWidth).length`
 			if look.width < 400 && value[int](b, sideways) > 0 {

@@ -73,7 +73,7 @@ var everyState = []inState{
 			s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('one', 'echo', 'minutely')`)
 		},
 		pages: map[string][]string{
-			"/": {"The task is on time", "not planned yet", "Nothing has run yet"}, "/tasks": {"one", "none yet", "not planned yet"},
+			"/": {"No scheduler is known to run", "not planned yet", "Nothing has run yet"}, "/tasks": {"one", "none yet", "not planned yet"},
 			"/task?id=one": {"It is not planned yet, and no scheduler runs", "nextrun serve", "No tick yet"}, "/tick?id=one": {"No tick of", "The next tick after it"},
 			"/timeline": {"all tasks", "planned, as long as it usually takes"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"No job yet"}, "/events": {"No event yet"}, "/scheduler": {"nextrun serve"},
 		},
@@ -86,7 +86,7 @@ var everyState = []inState{
 			s.Exec(`UPDATE job SET started = NULL, finished = NULL, worker = NULL`)
 		},
 		pages: map[string][]string{
-			"/": {"1 job waits, and no executor is known to run", "nextrun executor --config FILE"}, "/tasks": {"waiting"}, "/task?id=one": {"no executor runs", "nextrun executor"},
+			"/": {"1 job is waiting, and no executor is known to run", "nextrun executor --config FILE"}, "/tasks": {"waiting"}, "/task?id=one": {"no executor runs", "nextrun executor"},
 			"/tick?id=one": {"no executor runs", "waits"}, "/timeline": {"one"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"waiting"},
 			"/job?id=job-1": {"no executor runs", "nextrun executor", "Cancel"}, "/events": {"No event yet"}, "/scheduler": {"scheduler", "default"},
 		},
@@ -94,7 +94,7 @@ var everyState = []inState{
 	{
 		name: "one task", options: dashboard.Options{Authorize: may}, prepare: func(s *site) { s.only("one"); s.runs("scheduler", "executor"); s.ran("one", "success", "") },
 		pages: map[string][]string{
-			"/": {"The task is on time", "0 of 4 places are taken", "A cell is half an hour"}, "/tasks": {"success"}, "/task?id=one": {"ok", "known after three runs", "Run now"},
+			"/": {"The task is on time", "0 of 4 places are taken", "Each cell is half an hour"}, "/tasks": {"success"}, "/task?id=one": {"ok", "shown after three successful runs", "Run now"},
 			"/tick?id=one": {"ran and succeeded", "attempt 1"}, "/ticks?decision=submitted": {"one", "submitted"}, "/timeline": {"of 4 places"}, "/heatmap": {"of the 4 places", "No two ticks"}, "/jobs": {"success"},
 			"/job?id=job-1": {"success", "Nothing yet."}, "/events": {"No event yet"}, "/scheduler": {"executor", "places: 4"},
 		},
