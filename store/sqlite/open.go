@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/dburl"
@@ -47,10 +48,26 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	db := sqlite.New(file.path, file.refused, sqldb.Pools{
 		URL: "sqlite:" + path, Write: write, Read: read, Migrate: write, Closers: []func() error{write.Close, read.Close, file.close},
 	}, o)
-	if err := db.Ping(ctx); err != nil {
+	if err := firstConnect(ctx, db, o.LockTimeout); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// firstConnect makes a first connection. Who makes a new file a WAL database, or is the last to close one, locks out all others for a
+// moment, and SQLite does not wait for that as it does for a writer.
+func firstConnect(ctx context.Context, db *sqldb.DB, within time.Duration) error {
+	for end := time.Now().Add(within); ; {
+		err := db.Ping(ctx)
+		if !errors.Is(err, sqldb.ErrBusy) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // refused is the class of an error that says that the file system does not let
