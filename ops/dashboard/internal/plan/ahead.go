@@ -82,7 +82,7 @@ func (k *kin) each(now, from, until time.Time, do func(visit)) {
 	n, first, last := 0, time.Time{}, time.Time{}
 	begun, free, took := time.Time{}, time.Time{}, k.took() // of the job before
 	single := k.Overlap == periodic.OverlapSkip || k.Overlap == periodic.OverlapQueue
-	for u := range periodic.Preview([]periodic.Task{*k.Task}, from, until) {
+	for u := range periodic.Preview([]periodic.Task{*k.Task}, from.Add(-time.Microsecond), until) {
 		at := u.NextRun
 		switch {
 		case at.Before(from) && from.After(now):
