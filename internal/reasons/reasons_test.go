@@ -6,7 +6,7 @@ import (
 	"github.com/nextrun/nextrun/internal/reasons"
 )
 
-// What people have asked for is told apart from what a timer or a queue did.
+// A tick that somebody ran, backfilled or put back is marked. One that a timer or a queue made is not.
 func TestTicksThatPeopleAskedForAreKnown(t *testing.T) {
 	for _, c := range []struct {
 		reason  string

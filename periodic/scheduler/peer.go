@@ -7,9 +7,9 @@ import (
 	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
-// peer is what a loop knows of another scheduler that goes first: if both prepared the same tasks, one would do so
-// in vain. A scheduler that yields prepares nothing, and takes due tasks a moment later. It yields until it finds
-// work that the other has left. All times are by the host's clock.
+// peer is what a loop knows of another scheduler that goes first. If both prepared the same tasks, one would do so for
+// nothing. So this one yields: it prepares nothing, and takes tasks only some time after they fall due (backlogDelay).
+// It stops yielding when it finds work that the other one has left. All times are by the host's clock.
 type peer struct {
 	yieldUntil   time.Time // zero: this scheduler does not yield
 	checkAt      time.Time // when to ask again whether another one goes first

@@ -22,7 +22,7 @@ import (
 // Hooks writes the events of hooks, in the transactions of executors and schedulers,
 // and is the source of the relay that delivers them. It is safe for concurrent use.
 //
-//	what is told                              by tellHooks of, with
+//	event                                     package whose tellHooks writes it: methods that it calls
 //	jobs that begin or end                    store/internal/queue: Hears, Tell
 //	ticks without a job                       periodic/scheduler/internal/batch: HearsMissed, TellMissed
 //	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
