@@ -100,8 +100,8 @@ func ofLately(f *Facts) []Finding {
 		if k.Own {
 			do = "the output of that run: nextrun job log " + k.JID
 		}
-	case !strings.Contains(what, "failed"):
-		do += "; its jobs take longer than its interval: a longer one helps, or faster jobs"
+	case strings.Contains(what, "had not ended"):
+		do += "; its jobs end after the next tick is due, because they run or wait for long: a longer interval helps, or faster jobs"
 	}
 	return []Finding{{taskUnsteady, capital(sentence(strings.TrimSuffix(what, ": "))), do}}
 }

@@ -145,7 +145,7 @@ func TestAdviceFitsTheTrouble(t *testing.T) {
 		s.hours("long", ".s.s.s.s.s.s", time.Now().UTC())
 		s.Exec(`UPDATE job SET result = 'no route' WHERE state = 'failed'`)
 		for path, texts := range map[string][2]string{
-			"/task?id=fails": {": no route.", "interval"}, "/task?id=long": {"its jobs take longer than its interval", "no route"}, "/": {"<br>no route", "interval"},
+			"/task?id=fails": {": no route.", "interval"}, "/task?id=long": {"its jobs end after the next tick is due", "no route"}, "/": {"<br>no route", "interval"},
 		} {
 			if page := s.get(path); !strings.Contains(page, texts[0]) || strings.Contains(page, texts[1]) {
 				s.Errorf("%s lacks %q, or has %q", path, texts[0], texts[1])
