@@ -63,10 +63,10 @@ func (p *Pulse) Health(most time.Duration) error {
 	switch {
 	case p.waits:
 		return nil
-	case p.last.IsZero():
-		return errors.New("its first round has not ended yet")
-	case time.Since(p.last) > most:
+	case !p.last.IsZero() && time.Since(p.last) > most:
 		return fmt.Errorf("no round has ended for %s: %w", lasted(time.Since(p.last)), ErrStalled)
+	case p.err == nil && p.good.IsZero():
+		return errors.New("its first round has not ended yet")
 	case p.err == nil:
 		return nil
 	case p.good.IsZero():

@@ -25,6 +25,8 @@ func TestPulse(t *testing.T) {
 		wait := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 		gone := errors.New("connection refused")
 		check("before the start", "first round has not ended")
+		p.Goes()
+		check("in the first round", "first round has not ended")
 		p.Beat(gone)
 		check("after a first round that failed", "connection refused")
 		p.Beat(nil)

@@ -123,6 +123,7 @@ func (l *loop) handleArrived() error {
 // job may be to blame, it sends the other jobs and sets that one aside.
 func (l *loop) handleAnswer(a answer) error {
 	c := a.to.Claim
+	l.lanes.answered = l.lanes.answered || a.err == nil
 	if l.lanes.open--; c.Limit > 0 {
 		l.lanes.claims--
 		l.flight.reserved -= c.Limit

@@ -28,10 +28,11 @@ const (
 type lanes struct {
 	parallel bool // the store gains by two requests at the same time
 	answers  chan answer
-	open     int // requests without an answer
-	claims   int // how many of them may claim jobs
-	newest   int // number of the newest sync
-	ofNewest int // how many open requests are its own
+	open     int  // requests without an answer
+	claims   int  // how many of them may claim jobs
+	answered bool // one has got an answer without an error since the last round that succeeded
+	newest   int  // number of the newest sync
+	ofNewest int  // how many open requests are its own
 
 	maybeSlow map[string]bool      // tasks of jobs in slow requests: their reports go alone
 	slowAlone map[string]time.Time // when a job of a task was slow alone, last

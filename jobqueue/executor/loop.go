@@ -140,7 +140,12 @@ func (l *loop) work(now time.Time) {
 	if now.Before(l.agenda.downUntil) {
 		return
 	}
-	l.agenda.downUntil, l.why = time.Time{}, nil
+	l.agenda.downUntil = time.Time{}
+	if l.lanes.open > 0 && !l.lanes.answered {
+		l.e.pulse.Goes() // nobody knows yet whether the database does what it is asked
+		return
+	}
+	l.lanes.answered, l.why = false, nil
 	l.trouble.Reset()
 	l.e.pulse.Beat(nil)
 	if len(l.aside.reports()) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -56,23 +57,54 @@ func TestStartNeedsPartsThatWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(p.Add(lifecycle.Database(db)), p.AddService(part, parts(t, db, silent())[part], lifecycle.DatabaseStage)); err != nil {
-				t.Fatal(err)
-			}
-			var stage *lifecycle.StageError
-			if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
-				t.Errorf("start without %s = %v, want a failure of stage %s", table, err, part)
-			}
+			startFails(t, db, part, "without "+table)
 			if db.Ping(t.Context()) == nil {
 				t.Errorf("the database is open after a start that failed")
 			}
 			d.Exec("ALTER TABLE away RENAME TO " + table)
 		}
 	})
+}
+
+// startFails starts a process with one part, which must be what the start fails at.
+func startFails(t *testing.T, db *store.DB, part, state string) {
+	t.Helper()
+	p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Add(lifecycle.Database(db)), p.AddService(part, parts(t, db, silent())[part], lifecycle.DatabaseStage)); err != nil {
+		t.Fatal(err)
+	}
+	var stage *lifecycle.StageError
+	if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
+		t.Errorf("start %s = %v, want a failure of stage %s", state, err, part)
+	}
+}
+
+// A part whose first statement has no answer yet does not count as started.
+func TestStartWaitsForTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	for part, table := range map[string]string{"scheduler": "periodic_task", "executor": "job_limit", "relay": "outbox_message"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			d := migrated.New(t, storetest.Postgres)
+			db, err := store.Open(t.Context(), d.URL, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Exec("INSERT INTO job (jid, task) VALUES ('waits', 'none')")
+			locker, err := d.SQL.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = locker.Rollback() }()
+			if _, err := locker.ExecContext(t.Context(), "LOCK TABLE "+table); err != nil {
+				t.Fatal(err)
+			}
+			startFails(t, db, part, "while "+table+" is locked")
+		})
+	}
 }
 
 // Drift of the schema is found at the start, and a process tells of it later.
