@@ -172,10 +172,18 @@ func (e *newExecutor) record(event executor.Event) {
 
 // count counts the events that fit.
 func (e *newExecutor) count(fits func(executor.Event) bool) int {
+	return e.countBefore(func(executor.Event) bool { return false }, fits)
+}
+
+// countBefore counts the events that fit until one ends it.
+func (e *newExecutor) countBefore(ends, fits func(executor.Event) bool) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
 	for _, event := range e.events {
+		if ends(event) {
+			break
+		}
 		if fits(event) {
 			n++
 		}
