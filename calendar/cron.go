@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/elapse"
@@ -60,32 +59,11 @@ func parseCron(t text) (Schedule, error) {
 		words = cut(expression).words
 	}
 	if err := p.expression(words); err != nil {
-		return nil, cmp.Or(p.behind(words), err)
+		return nil, p.otherCron(words, err)
 	}
 	c.text = strings.Join(p.normal, " ")
 	c.Set = elapse.NewSet(p.rule(), p.clock(), z)
 	return c, nil
-}
-
-// behind is the error for what does not belong at the end: a zone, where calendar events have
-// theirs, or a command, as in a crontab.
-func (p *cronParser) behind(words []word) error {
-	if len(words) < 6 {
-		return nil
-	}
-	if w := words[5]; strings.ContainsAny(w.text[:1], "/.~") {
-		whole := strings.TrimSpace(p.timer[:w.at])
-		return p.failMeant(w.at, ifTimer(whole), "a timer has no command; a handler runs it")
-	}
-	last := words[len(words)-1]
-	zone := last.text
-	if z, _ := elapse.ZoneNamed(zone); z == nil {
-		if zone = zoneMeant(zone); zone == "" || !strings.Contains(last.text, "/") && commonZones[last.text] == "" {
-			return nil
-		}
-	}
-	meant := zonePrefixes[0] + zone + " " + strings.TrimSpace(p.timer[:last.at])
-	return p.failMeant(last.at, ifTimer(meant), "the zone of a cron expression stands in front")
 }
 
 // unknownName is the error for what starts with a name such as @reboot.

@@ -50,25 +50,6 @@ func (f *cronField) named(name string) bool {
 	return i >= 0 && i%3 == 0
 }
 
-// cronNumber reads digits or one of the names.
-func cronNumber(text string) (int, bool) {
-	if len(text) == 3 && isLetter(text[0]) {
-		if i := strings.Index(cronMonths, text); i >= 0 && i%3 == 0 {
-			return i/3 + 1, true
-		}
-		i := strings.Index(cronWeekdays, text)
-		return i / 3, i >= 0 && i%3 == 0
-	}
-	n := 0
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return 0, false
-		}
-		n = min(n*10+int(text[i]-'0'), 1<<30)
-	}
-	return n, text != ""
-}
-
 // cronItem is an item of a list that consists of numbers: low, low+step, ... up to high.
 type cronItem struct {
 	low, high, step       int

@@ -9,10 +9,11 @@ import (
 // cronParser collects the sets of the fields.
 type cronParser struct {
 	text
-	normal []string
-	sets   [cronYear]uint64
-	years  elapse.YearSet
-	days   elapse.CronDays
+	reading int // the field that is read
+	normal  []string
+	sets    [cronYear]uint64
+	years   elapse.YearSet
+	days    elapse.CronDays
 }
 
 // expression reads 5 fields, 6 (seconds in front, or a year of four digits at the end), or 7.
@@ -33,7 +34,8 @@ func (p *cronParser) expression(words []word) error {
 		p.years = elapse.EveryYear()
 	}
 	for i, w := range words {
-		if err := p.field(first+i, w); err != nil {
+		p.reading = first + i
+		if err := p.field(p.reading, w); err != nil {
 			return err
 		}
 	}
@@ -82,9 +84,6 @@ func (p *cronParser) item(f int, text string, at int) (string, error) {
 	if text == "*" || text == "?" {
 		p.add(f, cronItem{low: cronFields[f].low, high: cronFields[f].high, step: 1})
 		return text, nil
-	}
-	if hashed.MatchString(text) && f != cronYear {
-		return "", p.notHash(f, at)
 	}
 	if normal, ok, err := p.special(f, text, at); ok || err != nil {
 		return normal, err
@@ -144,6 +143,25 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 		return 0, p.failAt(at, "L, the last day of the month, stands alone")
 	}
 	return 0, p.failNear(at, text, field.names(), "expected a %s, found %q", field.name, text)
+}
+
+// cronNumber reads digits or one of the names.
+func cronNumber(text string) (int, bool) {
+	if len(text) == 3 && isLetter(text[0]) {
+		if i := strings.Index(cronMonths, text); i >= 0 && i%3 == 0 {
+			return i/3 + 1, true
+		}
+		i := strings.Index(cronWeekdays, text)
+		return i / 3, i >= 0 && i%3 == 0
+	}
+	n := 0
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return 0, false
+		}
+		n = min(n*10+int(text[i]-'0'), 1<<30)
+	}
+	return n, text != ""
 }
 
 // special reads L and nW among days of the month, dL and d#n among weekdays.

@@ -2,10 +2,14 @@ package calendar
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nextrun/nextrun/internal/elapse"
 )
 
 // What other programs know and this package does not: its errors say what to write instead.
@@ -18,13 +22,22 @@ const day = 24 * 60 * 60
 // hashWidths are how many seconds a field with an H spreads over, and how many one step of it.
 var hashWidths = [cronYear][2]int{{60, 1}, {3600, 60}, {day, 3600}, {28 * day, day}, {365 * day, 28 * day}, {7 * day, day}}
 
+// otherCron improves the error of a cron expression that has what other programs know.
+func (p *cronParser) otherCron(words []word, err error) error {
+	return cmp.Or(p.notHash(err), p.behind(words), err)
+}
+
 // notHash is the error for the H of cron, which stands for a number that differs from task to task. Its
-// like is the column spread. The item is in field f.
-func (p *cronParser) notHash(f, at int) error {
-	here := slices.IndexFunc(p.words, func(w word) bool { return at < w.at+len(w.text) })
+// like is the column spread. nil: something else is wrong.
+func (p *cronParser) notHash(err error) error {
+	var wrong *ParseError
+	if !errors.As(err, &wrong) || !hashed.MatchString(firstItem(p.timer[wrong.Offset:])) || p.reading == cronYear {
+		return nil
+	}
+	here := slices.IndexFunc(p.words, func(w word) bool { return wrong.Offset < w.at+len(w.text) })
 	words, width := make([]string, len(p.words)), 0
 	for i, w := range p.words {
-		field := f + i - here
+		field := p.reading + i - here
 		items := strings.Split(w.text, ",")
 		for k, item := range items {
 			if match := hashed.FindStringSubmatch(item); match != nil && field < cronYear {
@@ -34,11 +47,41 @@ func (p *cronParser) notHash(f, at int) error {
 		}
 		words[i] = strings.Join(items, ",")
 	}
-	meant := ifTimer(strings.Join(words, " "))
-	if meant == "" {
-		return p.failAt(at, "expected a %s; instead of H write a number, and give the task a spread: --spread %d", cronFields[f].name, width)
+	instead := "instead of H write a number"
+	if meant := ifTimer(strings.Join(words, " ")); meant != "" {
+		instead += fmt.Sprintf(", as in %q", meant)
 	}
-	return p.failAt(at, "expected a %s; instead of H write a number, as in %q, and give the task a spread: --spread %d", cronFields[f].name, meant, width)
+	return p.failAt(wrong.Offset, "expected a %s; %s, and give the task a spread: --spread %d", cronFields[p.reading].name, instead, width)
+}
+
+// firstItem is the item of a cron expression with which a text begins.
+func firstItem(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return r == ',' || r < 0x80 && isSpace(byte(r)) })
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+// behind is the error for what does not belong at the end: a zone, where calendar events have
+// theirs, or a command, as in a crontab.
+func (p *cronParser) behind(words []word) error {
+	if len(words) < 6 {
+		return nil
+	}
+	if w := words[5]; strings.ContainsAny(w.text[:1], "/.~") {
+		whole := strings.TrimSpace(p.timer[:w.at])
+		return p.failMeant(w.at, ifTimer(whole), "a timer has no command; a handler runs it")
+	}
+	last := words[len(words)-1]
+	zone := last.text
+	if z, _ := elapse.ZoneNamed(zone); z == nil {
+		if zone = zoneMeant(zone); zone == "" || !strings.Contains(last.text, "/") && commonZones[last.text] == "" {
+			return nil
+		}
+	}
+	meant := zonePrefixes[0] + zone + " " + strings.TrimSpace(p.timer[:last.at])
+	return p.failMeant(last.at, ifTimer(meant), "the zone of a cron expression stands in front")
 }
 
 // withoutHash is what to write for an item with H, and the spread that goes with it.

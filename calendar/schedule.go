@@ -1,6 +1,9 @@
 package calendar
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -38,22 +41,41 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)
 	}
-	if strings.Contains(timer, partEnd) {
-		if err := notRule(timer); err != nil {
-			return nil, err
-		}
-		return parseUnion(timer, anchor)
+	s, err := parseAll(timer, anchor)
+	if err != nil {
+		return nil, cmp.Or(notRule(timer), err)
 	}
-	return parseOne(timer, anchor)
+	return s, nil
+}
+
+// parseAll reads one timer or several. An error names the one that is wrong, and its place in the whole.
+func parseAll(timer string, anchor time.Time) (Schedule, error) {
+	parts := strings.Split(timer, partEnd)
+	if len(parts) == 1 {
+		return parseOne(timer, anchor)
+	}
+	union, at := Union{timer: timer}, 0
+	for i, part := range parts {
+		trimmed := strings.TrimFunc(part, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
+		start := at + strings.Index(part, trimmed)
+		at += len(part) + len(partEnd)
+		s, err := parseOne(trimmed, anchor)
+		var wrong *ParseError
+		switch {
+		case trimmed == "":
+			return nil, text{timer: timer}.failAt(start, "timer %d of %d is empty; `;` stands between two timers", i+1, len(parts))
+		case errors.As(err, &wrong):
+			return nil, &ParseError{timer, start + wrong.Offset, fmt.Sprintf("timer %d of %d, %q: %s", i+1, len(parts), trimmed, wrong.Msg)}
+		}
+		union.Parts = append(union.Parts, s)
+	}
+	return union, nil
 }
 
 func parseOne(timer string, anchor time.Time) (Schedule, error) {
 	t := cut(timer)
 	s, err := parseWords(t, anchor)
 	if err != nil {
-		if rule := notRule(timer); rule != nil {
-			return nil, rule
-		}
 		return nil, otherWords(t, err)
 	}
 	return s, nil

@@ -1,8 +1,6 @@
 package calendar
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -48,24 +46,3 @@ func (u Union) String() string {
 
 // partEnd separates the timers of a [Union].
 const partEnd = ";"
-
-// parseUnion reads several timers. An error names the one that is wrong, and its place in the whole.
-func parseUnion(timer string, anchor time.Time) (Schedule, error) {
-	parts := strings.Split(timer, partEnd)
-	union, at := Union{timer: timer}, 0
-	for i, part := range parts {
-		trimmed := strings.TrimFunc(part, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
-		start := at + strings.Index(part, trimmed)
-		at += len(part) + len(partEnd)
-		s, err := parseOne(trimmed, anchor)
-		var wrong *ParseError
-		switch {
-		case trimmed == "":
-			return nil, text{timer: timer}.failAt(start, "timer %d of %d is empty; `;` stands between two timers", i+1, len(parts))
-		case errors.As(err, &wrong):
-			return nil, &ParseError{timer, start + wrong.Offset, fmt.Sprintf("timer %d of %d, %q: %s", i+1, len(parts), trimmed, wrong.Msg)}
-		}
-		union.Parts = append(union.Parts, s)
-	}
-	return union, nil
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -62,6 +61,26 @@ func (t Turn) lap(group string) int {
 // Order sorts groups, by their bytes, in the order of their turns.
 func (t Turn) Order(a, b string) int {
 	return cmp.Or(cmp.Compare(t.lap(a), t.lap(b)), cmp.Compare(a, b))
+}
+
+// WantedGroups is how many groups a claim looks at: as many as it may take jobs, though groups may
+// have no others than those it leaves out.
+func (c Claim) WantedGroups() int { return c.Limit + len(c.Except) }
+
+// FirstGroups keeps the kinds of as many groups as are wanted, those whose turn comes first, and
+// reports whether there are others.
+func (c Claim) FirstGroups(kinds []Kind) (first []Kind, more bool) {
+	slices.SortFunc(kinds, func(a, b Kind) int { return c.Turn.Order(a.Group, b.Group) })
+	groups := 0
+	for i, k := range kinds {
+		if i == 0 || k.Group != kinds[i-1].Group {
+			groups++
+		}
+		if groups > c.WantedGroups() {
+			return kinds[:i], true
+		}
+	}
+	return kinds, false
 }
 
 // Choose returns the jobs to take, and the turn after them. running counts the jobs
@@ -151,11 +170,6 @@ func (q *queue) take(high bool) Candidate {
 	job := (*from)[0]
 	*from = (*from)[1:]
 	return job
-}
-
-// Begins is the line of the job log for the attempt with which a claim begins a job.
-func Begins(j jobqueue.Job, worker string) Line {
-	return NewLine(j.JID, jobqueue.Info, "attempt "+strconv.Itoa(j.Attempt())+" begins on "+worker)
 }
 
 // load counts the running jobs of scopes while a claim chooses.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -81,20 +80,6 @@ type Request struct {
 // Empty reports whether there is nothing to do.
 func (r *Request) Empty() bool {
 	return len(r.Lines)+len(r.Progress)+len(r.Transitions) == 0 && !r.ReplyLost && r.Claim.Limit == 0
-}
-
-// Line is a line of the job log.
-type Line struct {
-	ID      string // unique; a line that is there already is not written again
-	JID     string
-	Level   jobqueue.Level
-	Message string
-	Age     time.Duration // how long ago it was written
-}
-
-// NewLine makes a line that both databases can hold.
-func NewLine(jid string, level jobqueue.Level, message string) Line {
-	return Line{ID: jobqueue.NewID(), JID: jid, Level: level, Message: text.Clean(message, jobqueue.MaxMessage)}
 }
 
 // Progress is how far a running job is.

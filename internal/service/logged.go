@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sirupsen/logrus"
 )
@@ -17,6 +18,17 @@ func WithEvent(log logrus.FieldLogger, fields logrus.Fields, event any) *logrus.
 		ctx = context.Background()
 	}
 	return entry.WithContext(context.WithValue(ctx, eventKey{}, event))
+}
+
+// LogOutage logs an error that an outage causes: at the beginning, then ever more
+// rarely. It reports false, and logs nothing, if no outage causes the error.
+func LogOutage(log logrus.FieldLogger, err error) bool {
+	var e outageError
+	if !errors.As(err, &e) {
+		return false
+	}
+	e.outage.tell(log, e.error)
+	return true
 }
 
 // EventOf is the event that a line is about; nil: none.

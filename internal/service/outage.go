@@ -1,7 +1,6 @@
 package service
 
 import (
-	"errors"
 	"sync"
 	"time"
 
@@ -63,17 +62,7 @@ const (
 	outageMost  = 30 * time.Minute
 )
 
-// LogOutage logs an error that an outage causes: at the beginning, then ever more
-// rarely. It reports false, and logs nothing, if no outage causes the error.
-func LogOutage(log logrus.FieldLogger, err error) bool {
-	var e outageError
-	if !errors.As(err, &e) {
-		return false
-	}
-	e.outage.tell(log, e.error)
-	return true
-}
-
+// tell logs at the beginning, then ever more rarely.
 func (o *Outage) tell(log logrus.FieldLogger, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -37,11 +37,3 @@ type Event struct {
 	Duration time.Duration
 	Err      error
 }
-
-// emit tells the log and the program what happened.
-func (e *Executor) emit(event Event) {
-	if e.cfg.Observe != nil {
-		e.cfg.Observe(event)
-	}
-	logEvent(e.cfg.Logger, event)
-}

@@ -9,6 +9,14 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
+// emit tells the log and the program what happened.
+func (e *Executor) emit(event Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(event)
+	}
+	logEvent(e.cfg.Logger, event)
+}
+
 // logEvent makes a log line of an event: constant messages, data in fields.
 func logEvent(logger logrus.FieldLogger, event Event) {
 	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -62,8 +61,8 @@ func (s *slow) submitted(done *batch.Outcome) {
 	rows := len(done.Kept)
 	isSlow := s.isSlow(rows, done.Took, slowBatch)
 	if s.learn(rows, done.Took); isSlow {
-		s.busy(done.Took)
-		s.blame(s.tasks.Suspect(s.nextDue(done), time.Now()), done.Took)
+		when := s.nextDue(done)
+		s.tell(s.tasks.Suspect(when, time.Now()), done.Took)
 	}
 }
 
@@ -76,17 +75,11 @@ func (s *slow) nextDue(done *batch.Outcome) map[string]time.Time {
 	return when
 }
 
-// busy notes that a batch took so long that others may have waited for it.
-func (s *slow) busy(took time.Duration) {
-	now := s.clock.now()
-	s.delayed.add(delay{of: ofAll, cause: fmt.Sprintf("the database took %.1f s for a batch", took.Seconds()), from: now.Add(-took), until: now})
-}
-
-// blame names a task that is slow.
-func (s *slow) blame(key string, took time.Duration) {
-	if key != "" {
-		s.delayed.add(delay{of: key, cause: fmt.Sprintf("the database took %.1f s to submit this task", took.Seconds()), from: s.clock.now()})
-		s.observe(Event{Kind: EventSlow, ID: key, Took: took})
+// tell notes that a batch took so long that others may have waited for it, and names the task that is
+// slow; empty: it is not known yet.
+func (s *slow) tell(culprit string, took time.Duration) {
+	if s.delayed.tookLong(culprit, took); culprit != "" {
+		s.observe(Event{Kind: EventSlow, ID: culprit, Took: took})
 	}
 }
 
@@ -122,11 +115,11 @@ func (s *slow) took(f search.Findings) {
 	if s.lanes == 1 {
 		s.notBefore = now.Add(took)
 	}
-	if isSlow {
-		s.busy(took)
-	}
 	culprit, over := s.tasks.Took(f.Slow, when, isSlow, now)
-	if s.blame(culprit, took); over != "" {
+	if isSlow {
+		s.tell(culprit, took)
+	}
+	if over != "" {
 		s.delayed.over(over)
 		s.observe(Event{Kind: EventSlow, ID: over})
 	}

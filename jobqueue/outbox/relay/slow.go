@@ -52,26 +52,3 @@ func (r *Relay) nameSlow(topic string, took time.Duration) {
 		r.notify(Notice{Kind: NoticeSlow, Topic: topic, Took: took})
 	}
 }
-
-// settleOnce settles, and notes whether the topic is slow to settle. Only some of those that are
-// known as slow are settled at a time.
-func (w *worker) settleOnce(s outboxdb.Settlement) (next *outboxdb.Batch, asked time.Time, err error) {
-	topic := s.Lease.Topic
-	_, slow := w.slowToSettle.Load(topic)
-	if slow {
-		w.workers.slowPlaces <- struct{}{}
-		defer func() { <-w.workers.slowPlaces }()
-	}
-	asked = time.Now()
-	next, err = w.source.Settle(w.hard, s)
-	switch took := time.Since(asked); {
-	case err != nil:
-	case took < slowRow:
-		w.slowToSettle.Delete(topic)
-	case slow:
-		w.nameSlow(topic, took)
-	default:
-		w.slowToSettle.Store(topic, true)
-	}
-	return next, asked, err
-}

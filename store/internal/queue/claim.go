@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
@@ -12,100 +11,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// Text is compared byte by byte ({group_}, {task}), which is what
-// [jobdb.Turn] expects.
-const ownTasks = fullSQL + `,
-	task (name) AS (SELECT v.value FROM {tasks} AS v
-		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)
-			AND NOT EXISTS (SELECT 1 FROM filled AS f WHERE f.kind = 'task' AND f.name = v.value)),
-	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group' UNION SELECT name FROM filled WHERE kind = 'group')`
-
-// walkSQL finds the groups that have waiting jobs. $1 tasks, $2 the number of
-// groups wanted, $3 the last group.
-//
-// For each task it skips along the index of waiting jobs from one group to the
-// next (a loose index scan): from the last group to the end, then from the
-// beginning to the last group. So it reads one row of each group, neither a
-// backlog nor jobs of other tasks. Groups that are paused or full do not count.
-const walkSQL = `WITH RECURSIVE {own},
-	walk (task, group_, step, seen) AS (
-		SELECT name, CAST($3 AS varchar), 0, 0 FROM task
-		UNION ALL
-		SELECT w.task, CASE WHEN w.step = 0 OR {w.group_} > $3 THEN coalesce(
-				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} > w.group_ ORDER BY {order} LIMIT 1),
-				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} <= $3 ORDER BY {order} LIMIT 1))
-			ELSE
-				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} > w.group_ AND {group_} <= $3
-					ORDER BY {order} LIMIT 1) END,
-			w.step + 1, w.seen + CASE WHEN w.step = 0{orPaused} THEN 0 ELSE 1 END
-		FROM walk AS w{joinPaused}
-		WHERE w.group_ IS NOT NULL AND w.seen <= $2)
-	SELECT task, group_, {mostOf}, ` + trackersBusy + ` AS trackers FROM walk AS w
-	WHERE step > 0 AND group_ IS NOT NULL{notPaused}`
-
-// heldSQL says whether anything is paused or limited in the database. Most often nothing
-// is, and then the walk is a statement that takes PostgreSQL a third of the time to plan.
-const heldSQL = `SELECT EXISTS (SELECT 1 FROM job_pause) OR EXISTS (SELECT 1 FROM job_limit) AS held`
-
-// walk is walkSQL for a database in which something is paused or limited, or nothing.
-func walk(held bool) string {
-	own, orPaused, joinPaused, most, notPaused := "task (name) AS (SELECT v.value FROM {tasks} AS v)", "", "", "0 AS task_most, 0 AS group_most", ""
-	if held {
-		own, most = ownTasks, mostOf
-		orPaused, joinPaused = " OR p.name IS NOT NULL", " LEFT JOIN paused AS p ON p.name = w.group_"
-		notPaused = " AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)"
-	}
-	return strings.NewReplacer("{own}", own, "{orPaused}", orPaused, "{joinPaused}", joinPaused, "{mostOf}", most, "{notPaused}", notPaused).
-		Replace(walkSQL)
-}
-
-// groupsSQL finds which of the given groups have waiting jobs. $1 tasks, $2
-// groups.
-const groupsSQL = `WITH ` + ownTasks + `
-	SELECT task, group_, ` + mostOf + `, ` + trackersBusy + ` AS trackers
-	FROM (SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g) AS w
-	WHERE EXISTS (SELECT 1 FROM job WHERE {claimable} AND {task} = w.task AND {group_} = w.group_)
-		AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)`
-
-// candidatesSQL finds the oldest jobs of each kind, of high and of low priority.
-// $1 kinds, $2 how many of each, then jobs to leave out, and trackers of which jobs
-// run that have a limit of their own.
-const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.task_most, w.group_most, c.tracker, c.concurrency
-	FROM {kinds} AS w {first}`
-
-// onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
-const onlySQL = `WITH ` + ownTasks + `
-	SELECT jid, submitted, group_, task, {high} AS high, ` + mostOf + `, tracker, concurrency FROM job AS w
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID}
-		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
-
-// takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
-// $2 worker, $3 now, $4 now in milliseconds.
-var takeSQL = `UPDATE job SET worker = $2, retry = NULL,
-		state = CASE WHEN cancel IS NULL THEN 'running' ELSE 'cancelled' END,
-		heartbeat = CASE WHEN cancel IS NULL THEN $3 ELSE heartbeat END,
-		started = CASE WHEN cancel IS NULL THEN $3 ELSE started END,
-		startedmillis = CASE WHEN cancel IS NULL THEN $4 ELSE startedmillis END,
-		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,
-		finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
-		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID} RETURNING ` + jobColumns
-
-// highPriority is the third column of the index of waiting jobs, written exactly as
-// there: otherwise no query would use the index.
-const highPriority = "(priority > 5)"
-
 // claimTx is a transaction that claims jobs.
 type claimTx struct{ workTx }
-
-// fill fills in what differs between the dialects.
-func (tx jobTx) fill(statement string, more ...string) string {
-	d := tx.SQL()
-	group, task := d.Bytewise("group_"), d.Bytewise("task")
-	order := strings.Join([]string{task, group, highPriority, "submitted", "jid"}, ", ")
-	return strings.NewReplacer(append(more, "{order}", order, "{claimableByID}", claimableByID, "{claimable}", claimable, "{high}", highPriority,
-		"{group_}", group, "{task}", task, "{w.group_}", d.Bytewise("w.group_"))...).Replace(statement)
-}
 
 // claim takes jobs and puts them, and the rest of the answer, into result.
 func (tx claimTx) claim(ctx context.Context, worker string, c jobdb.Claim, result *jobdb.Result) error {
@@ -155,7 +62,7 @@ func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.R
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
-		kinds, result.More = firstGroups(found, c)
+		kinds, result.More = c.FirstGroups(found)
 	}
 	if result.Kinds = kinds; result.More {
 		result.Kinds = nil
@@ -224,4 +131,90 @@ func (tx claimTx) readCandidates(ctx context.Context, c jobdb.Claim, query strin
 		}
 	}
 	return candidates, nil
+}
+
+// limitsOfJob are the limits of a job, given those that the database has for its task and
+// its group, and its own.
+func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits []jobqueue.Limit) {
+	add := func(kind jobqueue.ScopeKind, name string, most int) {
+		if most > 0 {
+			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
+		}
+	}
+	if k.TaskMost == 0 {
+		k.TaskMost = c.Most[k.Task]
+	}
+	add(jobqueue.ScopeTask, k.Task, k.TaskMost)
+	add(jobqueue.ScopeGroup, k.Group, k.GroupMost)
+	if tracker != "" {
+		add(jobqueue.ScopeTracker, tracker, own)
+	}
+	return limits
+}
+
+// kindRow is a kind of jobs, with its limits.
+type kindRow struct {
+	Group     string `db:"group_"`
+	Task      string
+	GroupMost int `db:"group_most"`
+	TaskMost  int `db:"task_most"`
+}
+
+func (r kindRow) kind() jobdb.Kind { return jobdb.Kind(r) }
+
+// kinds returns the kinds of waiting jobs that the claim may take, of at least
+// one more group than it may take jobs, if there are. It reports whether jobs run
+// that have a limit of their own.
+func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim) (kinds []jobdb.Kind, trackers bool, err error) {
+	tasks, err := tx.Texts(1, c.Tasks)
+	if err != nil {
+		return nil, false, err
+	}
+	var statement string
+	args := []any{tasks.Param, c.WantedGroups(), c.Turn.Group}
+	groups := sqldb.Records{}
+	if len(c.Groups) == 0 {
+		held := len(c.Most) > 0
+		if !held {
+			if err := tx.First(ctx, &held, heldSQL); err != nil {
+				return nil, false, err
+			}
+		}
+		statement = walk(held)
+	} else {
+		if groups, err = tx.Texts(2, c.Groups); err != nil {
+			return nil, false, err
+		}
+		statement, args = groupsSQL, []any{tasks.Param, groups.Param}
+	}
+	if statement, args, err = tx.limited(statement, c, len(args)+1, args); err != nil {
+		return nil, false, err
+	}
+	var rows []struct {
+		kindRow
+		Trackers bool
+	}
+	err = tx.Select(ctx, &rows, tx.fill(statement, "{tasks}", tasks.SQL, "{groups}", groups.SQL), args...)
+	for _, row := range rows {
+		kinds, trackers = append(kinds, row.kind()), row.Trackers
+	}
+	return kinds, trackers, err
+}
+
+func countGroups(kinds []jobdb.Kind) int {
+	groups := map[string]bool{}
+	for _, k := range kinds {
+		groups[k.Group] = true
+	}
+	return len(groups)
+}
+
+// kindRecords are the records of kinds, each for low and for high priority, as
+// parameter 1.
+func (tx claimTx) kindRecords(kinds []jobdb.Kind) (sqldb.Records, error) {
+	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("task_most"), sqldb.Int("group_most")}
+	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
+		k := kinds[i/2]
+		return []any{k.Group, k.Task, i%2 == 1, k.TaskMost, k.GroupMost}
+	})
 }

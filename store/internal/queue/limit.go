@@ -8,26 +8,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// fullSQL are the groups and tasks of which as many jobs run as their limits allow.
-// {handlers} joins the limits that handlers have, {most} is a limit of either. It reads
-// the jobs that run, and those only if there is a limit.
-const fullSQL = `busy (kind, name, n) AS (
-		SELECT 'task', task, count(*) FROM job WHERE ` + hasWorker + ` AND {taskLimits} GROUP BY task
-		UNION ALL
-		SELECT 'group', group_, count(*) FROM job WHERE ` + hasWorker + ` AND ` + groupLimits + ` GROUP BY group_),
-	filled (kind, name) AS (SELECT b.kind, b.name FROM busy AS b LEFT JOIN job_limit AS l ON l.kind = b.kind AND l.name = b.name{handlers}
-		WHERE b.n >= {most})`
-
-const (
-	taskLimits  = "EXISTS (SELECT 1 FROM job_limit WHERE kind = 'task')"
-	groupLimits = "EXISTS (SELECT 1 FROM job_limit WHERE kind = 'group')"
-	// mostOf are the limits that the database has for the task and the group of w.
-	mostOf = `coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'task' AND l.name = w.task), 0) AS task_most,
-		coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'group' AND l.name = w.group_), 0) AS group_most`
-	// trackersBusy says whether jobs run that have a limit of their own.
-	trackersBusy = "EXISTS (SELECT 1 FROM job WHERE " + hasWorker + " AND concurrency IS NOT NULL)"
-)
-
 // limited fills in what a statement says about limits. Parameter n, if the handlers
 // have any, are these.
 func (tx claimTx) limited(statement string, c jobdb.Claim, n int, args []any) (string, []any, error) {
@@ -42,25 +22,6 @@ func (tx claimTx) limited(statement string, c jobdb.Claim, n int, args []any) (s
 		func(i int) []any { return []any{tasks[i], c.Most[tasks[i]]} })
 	join := " LEFT JOIN " + r.SQL + " AS h ON b.kind = 'task' AND h.name = b.name"
 	return tx.fill(statement, "{taskLimits}", "true", "{handlers}", join, "{most}", "coalesce(l.most, h.most)"), append(args, r.Param), err
-}
-
-// limitsOfJob are the limits of a job, given those that the database has for its task and
-// its group, and its own.
-func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits []jobqueue.Limit) {
-	add := func(kind jobqueue.ScopeKind, name string, most int) {
-		if most > 0 {
-			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
-		}
-	}
-	if k.TaskMost == 0 {
-		k.TaskMost = c.Most[k.Task]
-	}
-	add(jobqueue.ScopeTask, k.Task, k.TaskMost)
-	add(jobqueue.ScopeGroup, k.Group, k.GroupMost)
-	if tracker != "" {
-		add(jobqueue.ScopeTracker, tracker, own)
-	}
-	return limits
 }
 
 // running counts the jobs that run, of each scope that limits candidates. Until the
@@ -110,19 +71,6 @@ type scopeLoad struct {
 	N    int
 }
 
-// lockSQL locks the scopes $1, and finds those that another claim has.
-const lockSQL = `SELECT kind, name, 2000000000 AS n FROM (SELECT v.kind, v.name, {lock} AS locked FROM {scopes} AS v) AS s WHERE NOT locked`
-
-// countSQL counts the running jobs of the scopes $1. All jobs that run are read, which
-// are as many as fit into the executors.
-const countSQL = `SELECT 'task' AS kind, task AS name, count(*) AS n FROM job
-		WHERE ` + hasWorker + ` AND task IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'task') GROUP BY task
-	UNION ALL SELECT 'group', group_, count(*) FROM job
-		WHERE ` + hasWorker + ` AND group_ IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'group') GROUP BY group_
-	UNION ALL SELECT 'tracker', tracker, count(*) FROM job
-		WHERE ` + hasWorker + ` AND concurrency IS NOT NULL AND tracker IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'tracker')
-		GROUP BY tracker`
-
 // trackersFull is a condition that leaves out jobs that have a limit of their own, if
 // as many of their trackers run. Its parameter n is busy.
 func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy string, err error) {
@@ -161,12 +109,3 @@ func (tx claimTx) nothing(ctx context.Context, c jobdb.Claim, result *jobdb.Resu
 	}
 	return nil
 }
-
-// nothingSQL says when the first job that waits for a time may begin, and whether jobs
-// of the tasks $1 wait for others of a task or a group that is full. With a LIMIT,
-// PostgreSQL looks each up in the index; it might put a whole backlog into a hash.
-const nothingSQL = `WITH ` + fullSQL + `
-	SELECT (SELECT retry FROM job WHERE ` + waitsForTime + ` ORDER BY retry LIMIT 1) AS later,
-		EXISTS (SELECT 1 FROM filled AS f CROSS JOIN {tasks} AS t
-			WHERE f.kind = 'group' AND (SELECT 1 FROM job WHERE {claimable} AND {task} = t.value AND {group_} = f.name LIMIT 1) = 1
-				OR f.kind = 'task' AND f.name = t.value AND (SELECT 1 FROM job WHERE {claimable} AND {task} = t.value LIMIT 1) = 1) AS limited`

@@ -49,7 +49,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
 			return err
 		}
-		if err := tx.insertLines(ctx, append(lines, begun(result.Claimed, q.Worker)...)); err != nil {
+		if err := tx.insertLines(ctx, append(lines, result.Begins(q.Worker)...)); err != nil {
 			return err
 		}
 		crashpoint.At("executor/log-written")
@@ -102,16 +102,6 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	}
 	crashpoint.At("executor/completed")
 	return nil
-}
-
-// begun are the log lines of claimed jobs that begin at once.
-func begun(claimed []jobqueue.Job, worker string) (lines []jobdb.Line) {
-	for _, job := range claimed {
-		if job.State == jobqueue.Running {
-			lines = append(lines, jobdb.Begins(job, worker))
-		}
-	}
-	return lines
 }
 
 // Concurrent reports whether two requests at the same time take less time than one after
