@@ -14,8 +14,8 @@ import (
 
 // What other programs know and this package does not: its errors say what to write instead.
 
-// hashed is an item of a cron expression as Jenkins has it: H, H/15, H(0-29) or H(0-29)/10.
-var hashed = regexp.MustCompile(`^[Hh](?:\(((\d+)-\d+)\))?(?:/(\d+))?$`)
+// hashed begins with an item of a cron expression as Jenkins has it: H, H/15, H(0-29) or H(0-29)/10.
+var hashed = regexp.MustCompile(`^[Hh](?:\(((\d+)-\d+)\))?(?:/(\d+))?(?:[,\s]|$)`)
 
 const day = 24 * 60 * 60
 
@@ -31,7 +31,7 @@ func (p *cronParser) otherCron(words []word, err error) error {
 // like is the column spread. nil: something else is wrong.
 func (p *cronParser) notHash(err error) error {
 	var wrong *ParseError
-	if !errors.As(err, &wrong) || !hashed.MatchString(firstItem(p.timer[wrong.Offset:])) || p.reading == cronYear {
+	if !errors.As(err, &wrong) || !hashed.MatchString(p.timer[wrong.Offset:]) || p.reading == cronYear {
 		return nil
 	}
 	here := slices.IndexFunc(p.words, func(w word) bool { return wrong.Offset < w.at+len(w.text) })
@@ -51,16 +51,7 @@ func (p *cronParser) notHash(err error) error {
 	if meant := ifTimer(strings.Join(words, " ")); meant != "" {
 		instead += fmt.Sprintf(", as in %q", meant)
 	}
-	return p.failAt(wrong.Offset, "expected a %s; %s, and give the task a spread: --spread %d", cronFields[p.reading].name, instead, width)
-}
-
-// firstItem is the item of a cron expression with which a text begins.
-func firstItem(text string) string {
-	end := strings.IndexFunc(text, func(r rune) bool { return r == ',' || r < 0x80 && isSpace(byte(r)) })
-	if end < 0 {
-		return text
-	}
-	return text[:end]
+	return p.failAt(wrong.Offset, "expected the %s; %s, and give the task a spread: --spread %d", cronFields[p.reading].name, instead, width)
 }
 
 // behind is the error for what does not belong at the end: a zone, where calendar events have
