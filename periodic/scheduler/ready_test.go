@@ -1,11 +1,11 @@
 package scheduler_test
 
 import (
-	"runtime"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -16,9 +16,7 @@ func (f *fixture) watching() *events {
 	h := &hooked{Store: f.db.Periodic()}
 	var seen *events
 	f.Cleanup(f.run(h, func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) }))
-	for h.peeks.Load() == 0 {
-		runtime.Gosched()
-	}
+	storetest.Eventually(f, "the scheduler has looked", func() bool { return h.peeks.Load() > 0 })
 	return seen
 }
 
@@ -58,9 +56,7 @@ func TestQueuedTickFollowsALateCommit(t *testing.T) {
 	executor := f.open("UPDATE job SET state = 'success'")
 	f.due("report", time.Second)
 	seen := f.watching()
-	for f.one("SELECT count(*) FROM periodic_tick WHERE decision = 'queued'") != "1" || f.one("SELECT count(*) FROM periodic_ready") != "0" {
-		continue
-	}
+	f.soon(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'queued' AND NOT EXISTS (SELECT 1 FROM periodic_ready)")
 	if err := executor.Commit(); err != nil {
 		t.Fatal(err)
 	}

@@ -46,11 +46,5 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 // soon waits until a query returns a value.
 func (f *fixture) soon(value any, query string, args ...any) {
 	f.Helper()
-	limit := time.Now().Add(storetest.Patience)
-	for f.one(query, args...) != fmt.Sprint(value) {
-		if time.Now().After(limit) {
-			f.want(value, query, args...)
-			f.FailNow()
-		}
-	}
+	storetest.Eventually(f, fmt.Sprintf("%s gives %v", query, value), func() bool { return f.one(query, args...) == fmt.Sprint(value) })
 }

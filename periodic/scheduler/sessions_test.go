@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -85,9 +86,9 @@ func TestSessionsEditDuringSubmit(t *testing.T) {
 		edited := make(chan error, 1)
 		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
 			go func() { edited <- edit() }()
-			for f.Kind == "postgres" && f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") == "0" {
-				continue // until it waits
-			}
+			storetest.Eventually(f, "the edit waits", func() bool {
+				return f.Kind != "postgres" || f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") != "0"
+			})
 			return nil
 		}}
 		s, err := scheduler.New(h, f.config("during"))
