@@ -79,7 +79,7 @@ var ofEnds = []situation{
 	{
 		name:   "its job was cancelled in another queue",
 		set:    func(w *world) { w.elsewhere("UPDATE mail_queue SET state = 'cancelled'") },
-		says:   []string{"state cancelled", "last run cancelled, now"},
+		says:   []string{"state cancelled", "last run cancelled, "},
 		alerts: []string{"NextrunTaskStale"},
 		not:    []string{"failed", "no executor"},
 	},
