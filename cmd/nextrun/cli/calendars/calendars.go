@@ -109,7 +109,7 @@ func described(row days.Row) string {
 }
 
 func listCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "list [NAME]",
 		Short: "List the rows of calendars",
@@ -121,33 +121,30 @@ func listCommand(env *ui.Env) *cobra.Command {
 						return unknown(args[0])
 					}
 				}
-				list := []ui.Object{}
 				table := ui.NewTable("ID", "CALENDAR", "WHEN", "HOLDS", "REASON").IfEmpty("none; to add one: nextrun calendar add NAME DAY")
-				for _, r := range rows {
+				return ui.PrintList(env, &list, table, rows, func(r *days.Row) (any, []any) {
 					when, problem := r.When(), ""
 					if err := r.Validate(); err != nil {
 						problem = err.Error()
 						when += " (ignored: " + problem + ")"
 					}
-					holds := ""
+					holds, atEnd := "", ""
 					if r.Scope != "" {
-						holds = r.Whom()
+						holds, atEnd = r.Whom(), r.AtEnd()
 					}
 					if r.Once {
 						holds += ", once at the end"
 					}
-					table.Add(strconv.FormatInt(r.ID, 10), r.Name, when, holds, r.Reason)
-					list = append(list, ui.Object{
+					return ui.Object{
 						{"id", r.ID}, {"calendar", r.Name}, {"first_day", dayJSON(r.First)}, {"last_day", dayJSON(r.Last)},
-						{"timer", nullable(r.Timer)}, {"length", secondsJSON(r.Length)}, {"reason", nullable(r.Reason)},
-						{"scope", nullable(r.Scope)}, {"at_end", atEndJSON(r)}, {"problem", nullable(problem)},
-					})
-				}
-				return env.PrintTable(table, list, asJSON)
+						{"timer", ui.OrNull(r.Timer)}, {"length", ui.OrNull(int(r.Length / time.Second))}, {"reason", ui.OrNull(r.Reason)},
+						{"scope", ui.OrNull(r.Scope)}, {"at_end", ui.OrNull(atEnd)}, {"problem", ui.OrNull(problem)},
+					}, []any{r.ID, r.Name, when, holds, r.Reason}
+				})
 			})
 		},
 	}
-	ui.JSONFlag(command, &asJSON)
+	ui.JSONFlag(command, &list.JSON)
 	return command
 }
 
@@ -160,27 +157,6 @@ func dayJSON(t time.Time) any {
 		return nil
 	}
 	return t.Format(time.DateOnly)
-}
-
-func atEndJSON(r days.Row) any {
-	if r.Scope == "" {
-		return nil
-	}
-	return r.AtEnd()
-}
-
-func secondsJSON(d time.Duration) any {
-	if d == 0 {
-		return nil
-	}
-	return int(d / time.Second)
-}
-
-func nullable(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 func removeCommand(env *ui.Env) *cobra.Command {
