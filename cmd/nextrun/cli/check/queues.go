@@ -3,11 +3,9 @@ package check
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/foreign"
@@ -26,16 +24,8 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 		r.misconfigured(c, err)
 		return nil
 	}
-	r.queues = built
-	for _, name := range slices.Sorted(maps.Keys(built)) {
-		inspector, ok := built[name].(foreign.Inspector)
-		if !ok {
-			continue
-		}
-		found, err := inspector.Inspect(ctx)
-		if err != nil {
-			return fmt.Errorf("queue %q: %w", name, err)
-		}
+	r.queues = ui.Queues(built)
+	return r.queues.Inspect(ctx, func(name periodic.Sink, found foreign.Report) error {
 		about := "queue " + string(name)
 		for _, p := range found.Problems {
 			level := levelError
@@ -48,12 +38,10 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 			r.add(levelOK, about, "%s, %s", found.Kind, found.Found)
 		}
 		if _, tells := built[name].(sink.EndTeller); tells {
-			if err := r.checkEnds(ctx, db, name, found.Kind); err != nil {
-				return err
-			}
+			return r.checkEnds(ctx, db, name, found.Kind)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // manyUnknown is how many jobs must have ended in an unknown way to be remarkable, and every how

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -18,10 +20,11 @@ the rights that a scheduler needs. Exit code 3: nextrun cannot feed it.`,
 		Args:    ui.Arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withQueue(c.Context(), env, args[0], func(q foreign.Queue) error {
-				found, err := look(c.Context(), args[0], q)
+				report, err := q.Inspect(c.Context())
 				if err != nil {
-					return err
+					return fmt.Errorf("queue %q: %w", args[0], err)
 				}
+				found := newQueueJSON(args[0], report)
 				if asJSON {
 					err = env.PrintJSON(found)
 				} else {

@@ -1,13 +1,11 @@
 package queue
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -23,16 +21,12 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
 				var rows []queueJSON
-				for _, name := range slices.Sorted(maps.Keys(configured)) {
-					inspector, ok := configured[name].(foreign.Inspector)
-					if !ok {
-						continue
-					}
-					q, err := look(c.Context(), string(name), inspector)
-					if err != nil {
-						return err
-					}
-					rows = append(rows, q)
+				err := configured.Inspect(c.Context(), func(name periodic.Sink, report foreign.Report) error {
+					rows = append(rows, newQueueJSON(string(name), report))
+					return nil
+				})
+				if err != nil {
+					return err
 				}
 				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM").IfEmpty("none; jobs go to the table job. To feed another queue: section queues of --config FILE")
 				return ui.PrintList(env, &list, t, rows, func(q *queueJSON) (any, []any) { return q, []any{q.Name, q.Type, q.Version, q.text()} })

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -64,12 +63,7 @@ type problemJSON struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// look inspects a queue in the database.
-func look(ctx context.Context, name string, q foreign.Inspector) (queueJSON, error) {
-	report, err := q.Inspect(ctx)
-	if err != nil {
-		return queueJSON{}, fmt.Errorf("queue %q: %w", name, err)
-	}
+func newQueueJSON(name string, report foreign.Report) queueJSON {
 	found := queueJSON{
 		Name: name, Type: report.Kind, Version: report.Found,
 		Problems: []problemJSON{}, Grants: append([]string{}, report.Grants...),
@@ -81,7 +75,7 @@ func look(ctx context.Context, name string, q foreign.Inspector) (queueJSON, err
 		}
 		found.Problems = append(found.Problems, problemJSON{level, p.Text, p.Remedy})
 	}
-	return found, nil
+	return found
 }
 
 // String is the problem on one line.

@@ -2,13 +2,12 @@ package service
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // queues looks at each queue of the configuration, and warns of those to which jobs
@@ -22,15 +21,7 @@ func (s *services) queues(ctx context.Context, f *serviceFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(built)) {
-		inspector, ok := built[name].(foreign.Inspector)
-		if !ok {
-			continue
-		}
-		report, err := inspector.Inspect(ctx)
-		if err != nil {
-			return fmt.Errorf("queue %q: %w", name, err)
-		}
+	return ui.Queues(built).Inspect(ctx, func(name periodic.Sink, report foreign.Report) error {
 		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
 		if report.Found != "" {
 			log = log.WithField("version", report.Found)
@@ -43,6 +34,6 @@ func (s *services) queues(ctx context.Context, f *serviceFlags) error {
 		if usable {
 			log.Info("queue can be used")
 		}
-	}
-	return nil
+		return nil
+	})
 }

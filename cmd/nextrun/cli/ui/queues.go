@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,24 @@ func (env *Env) WithQueues(ctx context.Context, fn func(*store.DB, Queues) error
 		}
 		return fn(db, built)
 	})
+}
+
+// Inspect calls fn with what was found out about each queue in the database, in the order of their names.
+func (q Queues) Inspect(ctx context.Context, fn func(periodic.Sink, foreign.Report) error) error {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		inspector, ok := q[name].(foreign.Inspector)
+		if !ok {
+			continue
+		}
+		report, err := inspector.Inspect(ctx)
+		if err != nil {
+			return fmt.Errorf("queue %q: %w", name, err)
+		}
+		if err := fn(name, report); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Missing says that no queue has the name of a sink, and what to do about it. It is
