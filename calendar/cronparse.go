@@ -134,7 +134,7 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	n, ok := cronNumber(text)
 	switch {
 	case ok && !isDigit(text[0]) && !field.named(text):
-		return 0, p.failAt(at, "expected the %s, and %s is none", field.name, text)
+		return 0, p.failAt(at, "%q is no %s", text, field.name)
 	case ok && (n > field.high || n < field.low && !(repeated && n == 0)):
 		return 0, p.failAt(at, "%s %s is not in %d..%d", field.name, text, field.low, field.high)
 	case ok:
@@ -142,7 +142,7 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	case f == cronDay && strings.HasPrefix(text, "L"):
 		return 0, p.failAt(at, "L, the last day of the month, stands alone")
 	}
-	return 0, p.failNear(at, text, field.names(), "expected the %s, found %q", field.name, text)
+	return 0, p.failNear(at, text, field.names(), "%q is no %s", text, field.name)
 }
 
 // cronNumber reads digits or one of the names.

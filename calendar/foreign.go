@@ -47,11 +47,11 @@ func (p *cronParser) notHash(err error) error {
 		}
 		words[i] = strings.Join(items, ",")
 	}
-	instead := "instead of H write a number"
+	example := ""
 	if meant := ifTimer(strings.Join(words, " ")); meant != "" {
-		instead += fmt.Sprintf(", as in %q", meant)
+		example = fmt.Sprintf(", as in %q", meant)
 	}
-	return p.failAt(wrong.Offset, "expected the %s; %s, and give the task a spread: --spread %d", cronFields[p.reading].name, instead, width)
+	return p.failAt(wrong.Offset, "H is no %s; write a number%s, and give the task a spread: --spread %d", cronFields[p.reading].name, example, width)
 }
 
 // behind is the error for what does not belong at the end: a zone, where calendar events have

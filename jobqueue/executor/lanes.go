@@ -30,7 +30,7 @@ type lanes struct {
 	answers  chan answer
 	open     int  // requests without an answer
 	claims   int  // how many of them may claim jobs
-	answered bool // one has got an answer without an error since the last round that succeeded
+	answered bool // one has got an answer without an error since the last round that succeeded or failed
 	newest   int  // number of the newest sync
 	ofNewest int  // how many open requests are its own
 

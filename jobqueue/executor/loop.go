@@ -128,6 +128,7 @@ func (l *loop) work(now time.Time) {
 			continue
 		}
 		if err := task.do(now); err != nil {
+			l.lanes.answered = false
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
