@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -197,18 +196,8 @@ func (tx *Tx) Columns(ctx context.Context, table string) ([]string, error) {
 	return names, err
 }
 
-// GiveTime ends a transaction of ours in which nothing happens only after the whole IdleTimeout
-// from now on, instead of half of it: code of the program works in it. It returns a context that ends a
-// second before, so that the code learns of that first.
-func (db *DB) GiveTime(ctx context.Context, tx DBTX) (context.Context, context.CancelFunc, error) {
-	if db.words.IsSQLite() {
-		return ctx, func() {}, nil
-	}
-	limit := db.options.IdleTimeout
-	_, err := tx.ExecContext(ctx, "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", strconv.FormatInt(limit.Milliseconds(), 10))
-	ctx, cancel := context.WithTimeout(ctx, limit-min(time.Second, limit/2))
-	return ctx, cancel, db.Classify(ctx, err)
-}
+// IdleTimeout is the one of the [Options]: the session of a transaction in which nothing happens ends after half of it.
+func (db *DB) IdleTimeout() time.Duration { return db.options.IdleTimeout }
 
 // AsyncCommit lets the commit of this transaction return before it is durable,
 // where the database can do that.

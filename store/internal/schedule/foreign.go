@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -141,16 +142,18 @@ func (q foreignQueue) PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueu
 	return true, q.record(ctx, tx, map[string]newOpen{job.Tracker: again})
 }
 
-// give hands jobs to the submitter. One that is given args runs the program's own code, whose time
-// is limited: the tasks are locked.
+// give hands jobs to the submitter. One that is given args runs the program's own code. It may take nearly the whole
+// IdleTimeout, in place of half of it, and no longer: the tasks are locked.
 func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	within := ctx
-	if !q.CopiesArgs() {
-		limited, cancel, err := q.db.GiveTime(ctx, tx)
-		defer cancel()
+	if !q.CopiesArgs() && !q.db.SQL().IsSQLite() {
+		limit := q.db.IdleTimeout()
+		_, err := tx.ExecContext(ctx, "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", strconv.FormatInt(limit.Milliseconds(), 10))
 		if err != nil {
 			return nil, err
 		}
+		limited, cancel := context.WithTimeout(ctx, limit-min(time.Second, limit/2)) // the code learns of it before its session ends
+		defer cancel()
 		within = limited
 	}
 	results, err := guarded(q.sink, func() ([]sink.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
