@@ -288,7 +288,7 @@ PARTS ?= 1
 .PHONY: test-crashpoints
 test-crashpoints: ## Kill or stop a process once at each crash point, on one database or the other, and migrations at some statements; PARTS=3 for a third
 	@scripts/need-cc
-	NEXTRUN_CRASH_RUNS=1 NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=40 NEXTRUN_CRASH_PARTS=$(PARTS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
+	NEXTRUN_CRASH_RUNS=1 NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=80 NEXTRUN_CRASH_PARTS=$(PARTS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
 		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 -run '^(TestCrashPoints|TestMigrationsAreKilled)$$' $(TESTFLAGS) ./internal/crashpoint ./migrations
 
 .PHONY: crashpoints
