@@ -37,14 +37,28 @@ func New(worker string, update func(context.Context, time.Duration, func(taskdb.
 	return Committer{Worker: worker, Update: update, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
 }
 
-// Outcome is what a committed transaction did.
-type Outcome struct {
-	Kept  []*decide.Plan          // of the tasks that advanced, in the order of the batch
-	Plans map[string]*decide.Plan // the same by the task's id
-	Ticks []periodic.Tick
-	Took  time.Duration // from the first write to the end of the transaction
-
-	refused map[periodic.TickKey]bool // ticks that the queue of their task has refused for good
+// SubmitPrepared commits plans that were prepared, but not before their time, which is at by the
+// host's clock: it waits for a moment where a transaction can, else it returns an
+// [*EarlyError]. Tasks whose row was written since it was read drop out, as do those that somebody else
+// has locked, and plans that would be others by now.
+func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+	return c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
+		if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
+			return err
+		}
+		now := tx.Now()
+		plans, given := make([]decide.Plan, 0, len(b.Plans)), 0
+		for _, p := range b.Plans {
+			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // a plan does not last if the process stood still
+				p.Ticks[0].Decided = now
+				plans = append(plans, p)
+			}
+		}
+		if len(plans) == 0 {
+			return nil
+		}
+		return c.write(ctx, d, plans)
+	})
 }
 
 // transact runs a transaction that writes a batch.
@@ -65,6 +79,34 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 	}
 	spans.end(err)
 	return done, err
+}
+
+// waitUntilDue waits in a transaction until a time has come, and has the database do what it can
+// beforehand.
+func (c Committer) waitUntilDue(ctx context.Context, tx taskdb.Tx, due, at time.Time) error {
+	early := due.Sub(tx.Now())
+	if early <= 0 {
+		return nil
+	}
+	asked := time.Now()
+	if c.Sleep == nil || early > 2*MaxEarly {
+		return &EarlyError{By: early, Asked: asked}
+	}
+	if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
+		return err
+	}
+	for range 3 { // the clocks may differ by more than thought
+		c.Sleep(at)
+		asked = time.Now()
+		if err := tx.RefreshNow(ctx); err != nil {
+			return err
+		}
+		if early = due.Sub(tx.Now()); early <= 0 {
+			return nil
+		}
+		at = time.Now().Add(min(early, MaxEarly))
+	}
+	return &EarlyError{By: early, Asked: asked}
 }
 
 // write commits the plans of tasks that the transaction has locked, or whose rows are as they were
@@ -165,31 +207,6 @@ func fitsOneStatement(p *decide.Plan) bool {
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
 
-// keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
-// written in the order of their index cost the database far less. It fails if a task that is
-// locked has not.
-func (o *Outcome) keep(plans []decide.Plan, kept func(id string) bool) error {
-	o.Plans, o.Kept = make(map[string]*decide.Plan, len(plans)), make([]*decide.Plan, 0, len(plans))
-	for i := range plans {
-		p := &plans[i]
-		switch {
-		case kept(p.Task.ID):
-			o.Plans[p.Task.ID] = p
-			o.Kept = append(o.Kept, p)
-		case p.Task.Version == "":
-			return taskdb.ErrSuppressed
-		}
-	}
-	return nil
-}
-
-// Moved reports whether a batch decided a tick or changed a plan.
-func (o *Outcome) Moved() bool {
-	return len(o.Ticks) > 0 || slices.ContainsFunc(o.Kept, func(p *decide.Plan) bool {
-		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
-	})
-}
-
 // recordTicks settles the queued ticks of the plans and adds the new ones. It
 // returns those that were recorded.
 func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*decide.Plan) ([]periodic.Tick, error) {
@@ -214,4 +231,26 @@ func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*decide.Plan) ([]per
 		have[periodic.TickKey{TaskID: k.TaskID, Due: k.Due.UTC()}] = true
 	}
 	return slices.DeleteFunc(ticks, func(t periodic.Tick) bool { return !have[periodic.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
+}
+
+// tellHooks tells the hooks of recorded ticks that get no job although they should.
+func (c Committer) tellHooks(ctx context.Context, tx taskdb.Tx, done Outcome) error {
+	if c.Hooks == nil {
+		return nil
+	}
+	var missed []taskdb.MissedTick
+	for _, tick := range done.Ticks {
+		t := done.Plans[tick.TaskID].Task
+		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
+			missed = append(missed, taskdb.MissedTick{Task: t, Tick: tick})
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
+		return fmt.Errorf("write the events of hooks: %w", err)
+	}
+	crashpoint.At("scheduler/missed-told")
+	return nil
 }
