@@ -49,17 +49,6 @@ func shareable[T any](ctx context.Context, load func(context.Context) (T, error)
 	}
 }
 
-// together does two things at the same time, and returns the first error: the pages have two connections.
-func together(one, other func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- one() }()
-	err := other()
-	if first := <-done; first != nil {
-		return first
-	}
-	return err
-}
-
 // A look at all tasks is read anew for each refresh, a count of all ticks of a day each minute.
 const (
 	lookAge    = frame.AnswerAge

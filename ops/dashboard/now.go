@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -97,12 +99,13 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
 		d.Marks = append(d.Marks, at)
 	}
-	zone, latest := frame.Zone(r), latestTasks{}
-	err = together(func() error { return d.readTrouble(ctx, s, t, zone) }, func() error {
-		latest, err = s.latest(ctx, &t, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
-		return cmp.Or(err, d.readBeside(ctx, s, t, zone))
-	})
-	if err != nil {
+	zone, beside := frame.Zone(r), errgroup.Group{} // the pages have two connections
+	beside.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
+	latest, err := s.latest(ctx, &t, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+	if err == nil {
+		err = d.readBeside(ctx, s, t, zone)
+	}
+	if err := cmp.Or(beside.Wait(), err); err != nil {
 		return nil, err
 	}
 	if err := d.readStrips(ctx, s, latest, t.Now, zone); err != nil {
@@ -115,8 +118,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 
 // readBeside reads what stands beside the tasks: the next hour, jobs, events and windows.
 func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
-	d.Hour, err = dear(ctx, &s.source, &t, "hour "+zone.String(), lookAge, func(ctx context.Context) (hourView, error) { return s.nextHour(ctx, t.Now, zone) })
-	if err != nil {
+	if d.Hour, err = s.nextHour(ctx, &t, zone); err != nil {
 		return err
 	}
 	if d.Load, err = s.load(ctx, t); err != nil {
