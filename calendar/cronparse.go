@@ -133,6 +133,8 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	field := &cronFields[f]
 	n, ok := cronNumber(text)
 	switch {
+	case text == "":
+		return 0, p.failAt(at, "the %s is missing", field.name)
 	case ok && !isDigit(text[0]) && !field.named(text):
 		return 0, p.failAt(at, "%q is no %s", text, field.name)
 	case ok && (n > field.high || n < field.low && !(repeated && n == 0)):

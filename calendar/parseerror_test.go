@@ -97,6 +97,7 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"0 0 * * * * * *", "              ^", "has 5 to 7 fields, this one has 8"},
 		{"0 25 * * *", "  ^", "hour 25 is not in 0..23"},
 		{"0 0,24 * * *", "    ^", "hour 24 is not in 0..23"},
+		{"1,,2 * * * *", "  ^", "the minute is missing"},
 		{"0 0 * * MOM", "        ^", `"MOM" is no weekday; did you mean "MON"?`},
 		{"0 0 * FRI *", "      ^", `"FRI" is no month`},
 		{"0 0 * * 5#6", "          ^", "expected 1 to 5 after `#`"},

@@ -17,7 +17,7 @@ func (c *crashes) check(a, b *process, reached bool) {
 	if code := exitCode(b.err); code != 0 {
 		c.t.Errorf("run %d: the clean process ended with exit code %d", c.n, code)
 	}
-	// One that was stopped while it started may give up, and one that was to stop may have been stopped for longer than that may take.
+	// A process that stands still while it starts may give up; while it ends, it may take too long.
 	if code := exitCode(a.err); code > 0 && reached && a.hasStarted() && !c.stops {
 		c.t.Errorf("run %d: the process that had been stopped ended with exit code %d", c.n, code)
 	}

@@ -3,9 +3,14 @@ package executor
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -31,5 +36,41 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 	}
 	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, outcome.ErrPoolBusy) {
 		t.Errorf("the attempt ended since: %v", cause)
+	}
+}
+
+// silentStore fails at a question, and leaves requests without an answer.
+type silentStore struct{ jobdb.Store }
+
+func (silentStore) Ended(context.Context, string) ([]string, time.Duration, error) {
+	return nil, 0, errors.New("who has ended cannot be asked")
+}
+
+func (silentStore) Judge(error) isolate.Cause { return isolate.Database }
+
+func (silentStore) Sync(ctx context.Context, _ jobdb.Request) (jobdb.Result, error) {
+	<-ctx.Done()
+	return jobdb.Result{}, ctx.Err()
+}
+
+// An answer from before a round that failed does not make the next round a good one, whose own request has no answer.
+func TestFailedRoundForgetsOlderAnswers(t *testing.T) {
+	t.Parallel()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	e, err := New(silentStore{}, Config{Name: "one", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLoop(t.Context(), e, map[string]handler{"task": {}})
+	l.lanes.open, l.lanes.answered = 1, true // another one has got its answer
+	l.agenda.set(rescueFromEnded, time.Now())
+	l.work(time.Now())
+	failed := e.pulse.Health(time.Minute)
+	l.agenda.clear(rescueFromEnded)
+	l.agenda.downUntil = time.Now()
+	l.work(time.Now())
+	if now := e.pulse.Health(time.Minute); failed == nil || now == nil {
+		t.Errorf("health after a round that failed is %v, and after one without an answer %v; want errors", failed, now)
 	}
 }

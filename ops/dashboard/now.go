@@ -99,13 +99,13 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
 		d.Marks = append(d.Marks, at)
 	}
-	zone, beside := frame.Zone(r), errgroup.Group{} // the pages have two connections
-	beside.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
+	zone, trouble := frame.Zone(r), errgroup.Group{} // beside the rest: the pages have two connections
+	trouble.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
 	latest, err := s.latest(ctx, &t, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
 	if err == nil {
 		err = d.readBeside(ctx, s, t, zone)
 	}
-	if err := cmp.Or(beside.Wait(), err); err != nil {
+	if err := cmp.Or(trouble.Wait(), err); err != nil {
 		return nil, err
 	}
 	if err := d.readStrips(ctx, s, latest, t.Now, zone); err != nil {

@@ -71,10 +71,12 @@ func (p place) verifies(end time.Time) {
 		p.Errorf("verify made %d checks", len(report.Checks))
 	}
 	for _, f := range report.Findings {
+		before := f.Check != "overdue ticks"
 		for _, row := range f.Rows {
-			if f.Check != "overdue ticks" || row.Detail < end.Format("since "+time.DateTime) {
-				p.Errorf("verify finds %s: %s %s\n%s", f.Check, row.About, row.Detail, r.Stderr)
-			}
+			before = before || row.Detail < end.Format("since "+time.DateTime)
+		}
+		if before {
+			p.Errorf("verify finds %+v\n%s", f, r.Stderr)
 		}
 	}
 }

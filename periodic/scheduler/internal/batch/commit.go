@@ -39,8 +39,8 @@ func New(worker string, update func(context.Context, time.Duration, func(taskdb.
 
 // SubmitPrepared commits plans that were prepared, but not before their time, which is at by the
 // host's clock: it waits for a moment where a transaction can, else it returns an
-// [*EarlyError]. Tasks whose row was written since it was read drop out, as do those that somebody else
-// has locked, and plans that would be others by now.
+// [*EarlyError]. Tasks drop out whose row was written since it was read, or that somebody else
+// has locked, as do plans that no longer hold.
 func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
 	return c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
 		if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {

@@ -20,8 +20,8 @@ type Outcome struct {
 }
 
 // keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
-// written in the order of their index cost the database far less. It fails if a task that is
-// locked has not.
+// written in the order of their index cost the database far less. It fails if a trigger kept
+// the row of a task that is locked from advancing.
 func (o *Outcome) keep(plans []decide.Plan, kept func(id string) bool) error {
 	o.Plans, o.Kept = make(map[string]*decide.Plan, len(plans)), make([]*decide.Plan, 0, len(plans))
 	for i := range plans {
