@@ -47,7 +47,8 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 
 // submitStatement advances the tasks that are as they were read, records their ticks, and adds the
 // jobs of these. It returns the plans without a job: none at all, nearly always. The triggers that it
-// fires are listed in docs/internals/architecture.md.
+// fires are listed in docs/internals/architecture.md. IS TRUE keeps "id IN (...)" a hashed lookup: PostgreSQL
+// would make a join of it, and expects one row of ticks, so it would compare each of them with each task.
 func (tx schedulerTx) submitStatement(rows string) string {
 	return tx.lockUnchanged(rows) + `,
 		advanced AS (UPDATE periodic_task AS t SET due = locked.due, nextrun = locked.nextrun,
@@ -60,7 +61,7 @@ func (tx schedulerTx) submitStatement(rows string) string {
 			ON CONFLICT DO NOTHING RETURNING task_id),
 		jobs AS (INSERT INTO job (jid, submitted, state, retries, progress, tracker, due, single, ` + jobColumns + `)
 			SELECT jid, $2::timestamp, 'waiting', 0, 0, id, tick, single, ` + jobColumns + ` FROM advanced
-			WHERE id IN (SELECT task_id FROM ticks)
+			WHERE (id IN (SELECT task_id FROM ticks)) IS TRUE
 			ON CONFLICT DO NOTHING RETURNING tracker)
 		SELECT task_id, task_id IN (SELECT id FROM advanced) AS advanced, task_id IN (SELECT task_id FROM ticks) AS recorded FROM plan
 		WHERE (SELECT count(*) FROM jobs) < (SELECT count(*) FROM plan) AND task_id NOT IN (SELECT tracker FROM jobs)`
