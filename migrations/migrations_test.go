@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/permissions"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // tenantRights are what a tenant may do with tasks whose ids begin with acme-, beside

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A statement that queues many ticks of a task adds one row of periodic_ready,

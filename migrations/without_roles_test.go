@@ -3,7 +3,7 @@ package migrations_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // The script for roles works on a database without the tables of jobs. A table of that name

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/pooltest"
+	"github.com/nextrun/nextrun/internal/testkit/pooltest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"

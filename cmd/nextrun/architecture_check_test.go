@@ -119,7 +119,7 @@ func checkImport(file sourceFile, imported string) string {
 		return "calendar is pure and knows no database"
 	}
 	target, ours := strings.CutPrefix(imported, module+"/")
-	tool := within(target, "internal") && !within(target, "internal/storetest") && !slices.Contains(parts, target)
+	tool := within(target, "internal") && !within(target, "internal/testkit") && !slices.Contains(parts, target)
 	if tool && !pure && (!within(dir, "internal") || slices.Contains(parts, dir)) {
 		return ""
 	}

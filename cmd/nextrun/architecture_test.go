@@ -19,10 +19,8 @@ var arrows = []struct {
 	from string
 	to   []string
 }{
-	// Databases for tests; only tests and what is for them import these.
-	{"internal/storetest", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
-	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "internal/defaults", "internal/verify", "internal/permissions"}},
-	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
+	// Test kits: only tests import them.
+	{"internal/testkit/...", []string{"..."}},
 	{"internal/cloudevents", []string{"jobqueue/outbox"}}, // for the publishers
 	// Parts of nextrun that nobody else needs: see parts.
 	{"internal/elapse", nil},
@@ -95,7 +93,6 @@ var arrows = []struct {
 	// what they share and the few that show what they show.
 	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/postgres", "store/sqlite", "store/queues"}, belowCommand...)},
 	{"cmd/nextrun/cli/find", append([]string{"store"}, belowCommand...)},
-	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "internal/storetest", "internal/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
 	{"cmd/nextrun/cli/simulate", append([]string{"cmd/nextrun/cli/timer"}, belowCommands...)},
@@ -129,8 +126,8 @@ var libraries = []struct {
 	library string
 	places  []string
 }{
-	{"github.com/lib/pq", []string{"store/postgres/", "internal/storetest/"}},
-	{"github.com/mattn/go-sqlite3", []string{"store/sqlite/", "internal/storetest/"}},
+	{"github.com/lib/pq", []string{"store/postgres/", "internal/testkit/storetest/"}},
+	{"github.com/mattn/go-sqlite3", []string{"store/sqlite/", "internal/testkit/storetest/"}},
 	{"github.com/adhocore/gronx", []string{"tests"}}, // the reference for cron expressions
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
@@ -202,7 +199,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/x.go", module + "/migrations", "store may import only"},
 		{"store/x.go", module + "/store/postgres", "store may import only"},
 		{"store/x.go", module + "/cmd/nextrun/cli", "store may import only"},
-		{"store/x.go", module + "/internal/storetest", "store may import only"},
+		{"store/x.go", module + "/internal/testkit/storetest", "store may import only"},
 		{"store/x.go", "github.com/lib/pq", "only store/postgres may"},
 		{"store/x.go", "github.com/lib/pq/oid", "only store/postgres may"},
 		{"store/x.go", "github.com/lib/pqueue", ""},
@@ -218,8 +215,9 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/internal/schedule/x.go", module + "/store/internal/queue", "store/internal/schedule may import only"},
 		{"internal/sqldb/x.go", module + "/store/internal/queue", none},
 		{"periodic/x.go", module + "/internal/sqldb", "periodic may import only"},
-		{"internal/storetest/x.go", module + "/store", ""},
-		{"internal/storetest/x.go", "github.com/lib/pq", ""},
+		{"internal/testkit/clitest/x.go", module + "/cmd/nextrun/cli", ""},
+		{"internal/verify/x.go", module + "/internal/testkit/migrated", "internal/verify may import only"},
+		{"internal/testkit/storetest/x.go", "github.com/lib/pq", ""},
 		{"cmd/nextrun/x.go", module + "/store", ""},
 		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/ui", ""},
 		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/task", "cmd/nextrun/cli/job may import only cmd/nextrun/cli/ui"},

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A backup that was made while everything ran is restored into another database, where

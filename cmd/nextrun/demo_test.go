@@ -16,7 +16,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // What `make run` shows: missed, submitted, run, retried, failed, skipped and why, and a

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // An executor that is killed after the end of a job and before its hooks are delivered

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // The command of a job does not outlive an executor that is killed: another one

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A fenced block of a page has a comment before it, which says what the

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // planted is what all secrets of the tests begin with: that of this test, and the

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // process is a running program whose log lines are read.

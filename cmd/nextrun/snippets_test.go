@@ -9,7 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // chapter says how TestBook follows a page.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // TestCrashPoints ends a process at each point, and stops it beyond its leases. Another

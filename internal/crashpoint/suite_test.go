@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(suite(m)) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/ownschema"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 func TestSchemaOfPostgreSQLItselfIsRefused(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // Transactions that notify commit one after the other. One that waits too long for its

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A trigger may raise any code, such as one that asks a remote server which is

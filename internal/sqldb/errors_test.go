@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // Each failure of a database has its class, found by the driver's code.

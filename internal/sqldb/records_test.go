@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // Rows reach the database as they are, whatever is in them, in their order.

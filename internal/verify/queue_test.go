@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/queues"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/explore"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/tracing"
 	"github.com/nextrun/nextrun/periodic/scheduler"

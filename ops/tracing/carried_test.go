@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 	"go.opentelemetry.io/otel/codes"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"

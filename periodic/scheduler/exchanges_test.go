@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/store"
 )

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/store"

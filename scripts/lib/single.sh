@@ -67,6 +67,6 @@ compare_sizes() {
 check_throwaway_postgres() {
     say "start PostgreSQL for tests in containers"
     (cd "$source" && engine_network env -u COMPOSE_PROJECT_NAME -u NEXTRUN_TEST_POSTGRES -u CI NEXTRUN_INSTALL=0 NEXTRUN_TEST_POSTGRES_BIN=/none \
-        go test -count 1 ./internal/storetest) >"$work/last" 2>&1 || fail "the tests of throw-away servers fail with servers in containers:
+        go test -count 1 ./internal/testkit/storetest) >"$work/last" 2>&1 || fail "the tests of throw-away servers fail with servers in containers:
 $(tail -n 40 "$work/last")"
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/scripts/shop/month"

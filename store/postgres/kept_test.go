@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A connection keeps statements as long as its session is the same one: behind a pooler each

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 func openTest(t *testing.T, url string) *sqldb.DB {

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // lowTargets are the links, buttons and fields that a finger hits on less than 40 pixels of height. The first link of a

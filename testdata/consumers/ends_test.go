@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // ending is how the jobs of a queue end, and what nextrun says of that: the outcome, the attempts

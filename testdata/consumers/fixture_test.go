@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // queue is a queue that nextrun feeds, with the program of its real worker.

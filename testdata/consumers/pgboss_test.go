@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // The queue one takes one job at a time, and apart is a partition of the table of jobs.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	_ "github.com/nextrun/nextrun/store/pgxstore" // of the program
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // River on PostgreSQL, which a notification wakes, and on SQLite, where its

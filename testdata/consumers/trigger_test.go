@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // The trigger that `nextrun queue trigger` prints ends the wait for a job at once.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // The worker that docs/queues.md names runs the job that nextrun submits for the page's task, and fails another, which

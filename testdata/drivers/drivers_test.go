@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/pooltest"
+	"github.com/nextrun/nextrun/internal/testkit/pooltest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // Only the help text of the program explains the flags of all commands.

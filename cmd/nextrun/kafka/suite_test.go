@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"

@@ -3,7 +3,7 @@ package relay_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 )
 
 const benchBatch = 100

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A relay and a consumer notice that the SQLite file was replaced, and go on

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // manyKinds opens a database with 20,000 priorities, with 20,000 groups of a task that has

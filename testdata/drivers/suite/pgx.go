@@ -1,6 +1,6 @@
 //go:build pgxsuite
 
-// Package migrated is a part of internal/storetest/migrated where scripts/test-pgx runs the
+// Package migrated is a part of internal/testkit/migrated where scripts/test-pgx runs the
 // tests: databases of PostgreSQL are opened over a pool of pgx.
 package migrated
 
@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/pgxstore"
 )

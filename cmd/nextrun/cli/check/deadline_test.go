@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // Ticks that are late by design are named before anybody waits for their jobs.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // Events that wait for a relay or were refused are named by their topic, those of hooks together, and those that

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
 

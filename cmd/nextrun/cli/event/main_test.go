@@ -3,7 +3,7 @@ package event_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

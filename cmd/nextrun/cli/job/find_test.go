@@ -3,8 +3,8 @@ package job_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // The beginning of a job's id will do, and so will the id as a narrow table shows it.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // Jobs that another program wrote show as they are.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 )
 
 func TestMain(m *testing.M) {

@@ -3,8 +3,8 @@ package service_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // A scheduler says at its start which queues it can feed. One that it cannot feed

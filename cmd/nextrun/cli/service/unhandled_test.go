@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // A job whose task has no handler is named when the program starts, and each

@@ -11,12 +11,12 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // onTerminal returns what a command writes to a terminal of so many columns.

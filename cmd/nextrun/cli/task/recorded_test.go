@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // nextAt runs nextrun next at a time, in a zone.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // A pipe that nobody writes to, a device and a loop of links hold up no import: named by

@@ -3,8 +3,8 @@ package verify_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // What a scheduler and an executor have done is in order; a tick that somebody deletes

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // in stands for a time some way from the moment in which a statement runs.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 )
 
 // hinders reports whether to look, in each state, if a healthy process goes on from there.

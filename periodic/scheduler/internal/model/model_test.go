@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/periodic"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/explore"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 )
 
 type action = explore.Action[*world]

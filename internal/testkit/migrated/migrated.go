@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 func TestBothRunsOnEachKindUnderItsName(t *testing.T) {

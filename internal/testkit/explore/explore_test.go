@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/testkit/explore"
 )
 
 // jugs are the jugs of three and of five litres that shall measure four.

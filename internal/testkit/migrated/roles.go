@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/permissions"
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-const script = "../../scripts/with-postgres"
+const script = "../../../scripts/with-postgres"
 
 // result is how a run of the script ended.
 type result struct {
