@@ -33,12 +33,6 @@ type Options struct {
 	// through which LISTEN does not work. Changes are then noticed at the next
 	// poll.
 	PollOnly bool
-	// Quiet lets the database sleep (PostgreSQL), as one does that is paid by the time that it runs:
-	// nothing listens, connections end 10 s after their last use, and a process says only once a
-	// day that it lives, so for a day after a crash it seems to. What other programs change is
-	// noticed at the next due time or wake-up. Give schedulers and executors a long
-	// PollInterval, too.
-	Quiet bool
 	// ListenURL is the URL at which watchers listen for notifications (PostgreSQL),
 	// each on a connection of its own, such as the server's where the other
 	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]

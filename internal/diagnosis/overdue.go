@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +90,7 @@ func notTaken(f *Facts) []Finding {
 		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
 		switch {
 		case age > overdueAfter:
-		case slices.ContainsFunc(f.overdue.Schedulers, func(s figures.Service) bool { return !s.Quiet }):
+		case len(f.overdue.Schedulers) > 0:
 			return []Finding{{taskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 		default:
 			what = "It is not planned yet, and no scheduler runs, as far as the database shows."
@@ -106,17 +105,11 @@ func notTaken(f *Facts) []Finding {
 // ofSchedulers says what schedulers that run tell, if they have not taken a task.
 func ofSchedulers(list []figures.Service, code Code, what string) Finding {
 	var names []string
-	quiet := true
 	for _, s := range list {
-		quiet = quiet && s.Quiet
 		if s.Trouble != "" {
 			return Finding{schedulerFails, what + " The scheduler " + s.Worker + " runs and reports: " + s.Trouble + ".", "mend that; the scheduler goes on by itself then"}
 		}
 		names = append(names, s.Worker)
-	}
-	if quiet {
-		return Finding{code, what + " The scheduler lets the database sleep (database.quiet) until a task that it knows is due: " + strings.Join(names, ", ") + ".",
-			"send POST /wake to its dashboard, or wait for that"}
 	}
 	return Finding{code, what + " The cause is not known. A scheduler is connected, and may be stopped or stuck: " + strings.Join(names, ", ") + ".", "does its process run? read its log"}
 }

@@ -18,7 +18,6 @@ type Service struct {
 	Version  string // of the program
 	Started  time.Time
 	Lives    bool                  // as far as the database shows
-	Quiet    bool                  // it lets the database sleep: see Options.Quiet
 	Places   int                   // of an executor: how many jobs it runs at once
 	Lease    time.Duration         // of an executor: the age of a heartbeat beyond which it takes the job
 	Groups   []string              // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
@@ -44,7 +43,7 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 	}
 	list := make([]Service, len(rows))
 	for i, row := range rows {
-		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives, Quiet: row.Quiet, Trouble: string(row.Trouble),
+		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives, Trouble: string(row.Trouble),
 			Places: row.Places.N, Lease: time.Duration(row.Lease.N) * time.Second}
 		s.Unclear = json.Unmarshal([]byte(row.Handlers), &s.Handlers) != nil
 		if row.OnlyGroups != "" && json.Unmarshal([]byte(row.OnlyGroups), &s.Groups) != nil {

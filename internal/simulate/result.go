@@ -15,17 +15,10 @@ type Result struct {
 	At    time.Time
 	// Hours are the numbers of jobs submitted in each hour, in UTC, from the hour of From on.
 	Hours []int
-	// Asleep is how long a database could sleep that does so after SleepAfter without work.
-	Asleep time.Duration
 
 	running int
 	start   time.Time
-	worked  time.Time // last
 }
-
-// SleepAfter is how long after its last work a database falls asleep, as a rule, that is paid
-// by the time that it runs.
-const SleepAfter = 5 * time.Minute
 
 // Task is what would become of a task's ticks.
 type Task struct {
@@ -40,7 +33,7 @@ type Task struct {
 
 func newResult(s Span) *Result {
 	start := s.From.UTC().Truncate(time.Hour)
-	return &Result{Span: s, start: start, worked: s.From, Hours: make([]int, int(s.To.Sub(start)/time.Hour)+1)}
+	return &Result{Span: s, start: start, Hours: make([]int, int(s.To.Sub(start)/time.Hour)+1)}
 }
 
 // Busiest is the hour in which most jobs are submitted, the first one of several, and their
@@ -57,34 +50,22 @@ func (r *Result) Busiest() (hour time.Time, jobs int) {
 // Hour is the time of an index into Hours.
 func (r *Result) Hour(i int) time.Time { return r.start.Add(time.Duration(i) * time.Hour) }
 
-// work says that the database has work at a time, after all those before.
-func (r *Result) work(at time.Time) {
-	if idle := at.Sub(r.worked); r.running == 0 && idle > SleepAfter {
-		r.Asleep += idle - SleepAfter
-	}
-	r.worked = at
-}
-
 func (r *Result) submit(at time.Time) {
-	r.work(at)
 	r.Jobs++
 	r.Hours[int(at.Sub(r.start)/time.Hour)]++
 }
 
 func (r *Result) begin(at time.Time) {
-	r.work(at)
 	if r.running++; r.running > r.Most {
 		r.Most, r.At = r.running, at
 	}
 }
 
-func (r *Result) end(at time.Time) {
-	r.work(at)
+func (r *Result) end() {
 	r.running--
 }
 
 func (r *Result) finish(states []*state) {
-	r.work(r.To)
 	for _, st := range states {
 		st.counts.Left = len(st.queued)
 		r.Tasks = append(r.Tasks, *st.counts)

@@ -164,7 +164,7 @@ func (s *simulation) take(w wake) {
 		}
 		s.run(st, w.jid, w.at, w.begins)
 	case w.jid != "":
-		s.result.end(w.at)
+		s.result.end()
 		before := len(st.pending)
 		st.pending = slices.DeleteFunc(st.pending, func(p sink.Pending) bool { return p.JID == w.jid })
 		st.succeed()
@@ -232,7 +232,7 @@ func (s *simulation) cancel(st *state, jid string, now time.Time) {
 			heap.Remove(&s.wakes, i)
 			if w.begins.IsZero() {
 				st.counts.Busy -= w.at.Sub(now)
-				s.result.end(now)
+				s.result.end()
 			}
 			return
 		}

@@ -117,10 +117,7 @@ func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(err
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	if s.Worker != "" {
-		p := &publisher{db: db, service: s, every: ServiceBeat}
-		if db.options.Quiet {
-			p.every = quietBeat
-		}
+		p := &publisher{db: db, service: s}
 		beside.Go(func() { p.run(ctx, shown, report) })
 	}
 	changed, stop := db.local.watch(topics)

@@ -20,7 +20,6 @@ type Options struct {
 	IdleTimeout      time.Duration
 	MaxConns         int
 	PollOnly         bool
-	Quiet            bool
 	ListenURL        string
 	Schema           string
 	Clock            func() time.Time
@@ -33,7 +32,6 @@ func (o Options) WithDefaults() Options {
 	service.SetDefault(&o.LockTimeout, defaults.LockTimeout)
 	service.SetDefault(&o.IdleTimeout, defaults.IdleTimeout)
 	service.SetDefault(&o.MaxConns, defaults.MaxConns)
-	o.PollOnly = o.PollOnly || o.Quiet
 	return o
 }
 

@@ -19,12 +19,8 @@ type Service struct {
 	Places, Lease, OnlyGroups, Handlers any
 }
 
-// ServiceBeat is how often a worker says that it lives, if nothing else shows that; quietBeat is
-// the same where the database may sleep.
-const (
-	ServiceBeat = 30 * time.Second
-	quietBeat   = 24 * time.Hour
-)
+// ServiceBeat is how often a worker says that it lives, if nothing else shows that.
+const ServiceBeat = 30 * time.Second
 
 const (
 	publishUnshown  = time.Second     // when to publish a worker that is not shown to live by then
@@ -37,7 +33,6 @@ type publisher struct {
 	db      *DB
 	service Service
 	started time.Time // zero: nothing is written yet
-	every   time.Duration
 }
 
 // run keeps the row until ctx ends. shown tells whether the database
@@ -54,7 +49,7 @@ func (p *publisher) run(ctx context.Context, shown <-chan bool, report func(erro
 		case lives = <-shown:
 		case <-beat.C:
 		}
-		beat.Reset(p.every)
+		beat.Reset(ServiceBeat)
 		err := p.write(ctx, lives)
 		if err == nil && lives {
 			beat.Stop()
@@ -95,7 +90,7 @@ func (p *publisher) write(ctx context.Context, lives bool) error {
 		}
 	}
 	return p.db.Update(ctx, func(tx *Tx) error {
-		since, seen := p.started, Timestamp(tx.Now().Add(p.every-ServiceBeat))
+		since, seen := p.started, Timestamp(tx.Now())
 		if since.IsZero() {
 			since = tx.Now()
 		}
@@ -146,7 +141,6 @@ type ServiceRow struct {
 	Handlers   RowText
 	Trouble    RowText
 	Lives      bool `db:"-"` // as far as the database knows
-	Quiet      bool `db:"-"` // it lets the database sleep, and says for a day ahead that it lives
 }
 
 // Services lists what workers have published, also those that have ended since.
@@ -156,7 +150,6 @@ func Services(ctx context.Context, db *DB) (rows []ServiceRow, err error) {
 		for i := range rows {
 			seen := rows[i].Seen.Time()
 			rows[i].Lives = !seen.IsZero() && tx.Now().Sub(seen) <= 3*ServiceBeat
-			rows[i].Quiet = seen.After(tx.Now().Add(time.Minute))
 		}
 		return err
 	})

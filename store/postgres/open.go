@@ -65,10 +65,6 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	if o.Quiet {
-		pool.SetConnMaxIdleTime(quietConn)
-		migrate.SetMaxIdleConns(0)
-	}
 	return server.New(ctx, server.Server{
 		Pools: sqldb.Pools{
 			URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
@@ -76,10 +72,6 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 		Listen: listen, AppName: name, Closed: closed.Load,
 	}, o)
 }
-
-// quietConn is how long connections stay that nobody uses, where the database may sleep. It is
-// longer than a scheduler's lead: what it has prepared is void without the connections.
-const quietConn = 10 * time.Second
 
 // listenAt has the watchers listen where the options say, and names their connections.
 func listenAt(o sqldb.Options) (server.Listen, string, error) {

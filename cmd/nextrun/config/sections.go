@@ -6,7 +6,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/leader"
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -26,15 +25,7 @@ func (r sectionReader) config(n *yaml.Node, c *Config) {
 		"queues":    func(place string, v *yaml.Node) { queueReader(r).queues(place, v, c) },
 		"tasks":     named(r.reader, &c.TaskHooks, hookReader(r).task),
 	}))
-	if c.Database.Quiet {
-		service.SetDefault(&c.Scheduler.PollInterval, quietPoll)
-		service.SetDefault(&c.Executor.PollInterval, quietPoll)
-		service.SetDefault(&c.Relay.PollInterval, quietPoll)
-	}
 }
-
-// quietPoll is the longest time between two queries where the database may sleep.
-const quietPoll = 24 * time.Hour
 
 func (r sectionReader) database(place string, n *yaml.Node, o *store.Options) {
 	r.mapping(n, place, keys{
@@ -44,7 +35,6 @@ func (r sectionReader) database(place string, n *yaml.Node, o *store.Options) {
 		"idle_timeout":      &o.IdleTimeout,
 		"max_conns":         &o.MaxConns,
 		"poll_only":         &o.PollOnly,
-		"quiet":             &o.Quiet,
 	})
 	r.check(n, place, o)
 }

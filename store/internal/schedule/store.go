@@ -50,7 +50,7 @@ func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, 
 }
 
 // Precedes implements [taskdb.Store]. Schedulers in the modes leader and exclusive publish no
-// sinks. One that lets the database sleep may have ended long ago.
+// sinks.
 func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
 	rows, err := sqldb.Services(ctx, s.db)
 	var mine sqldb.ServiceRow
@@ -61,7 +61,7 @@ func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sin
 	}
 	for _, r := range rows {
 		var known []periodic.Sink
-		if r.Kind != "scheduler" || !r.Lives || r.Quiet || r.Trouble != "" || json.Unmarshal([]byte(r.OnlyGroups), &known) != nil {
+		if r.Kind != "scheduler" || !r.Lives || r.Trouble != "" || json.Unmarshal([]byte(r.OnlyGroups), &known) != nil {
 			continue
 		}
 		unknown := slices.ContainsFunc(sinks, func(sink periodic.Sink) bool { return !slices.Contains(known, sink) })

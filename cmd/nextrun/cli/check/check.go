@@ -106,10 +106,6 @@ func (r *report) check(ctx context.Context) {
 			if err := checkStatements(ctx, r, db, c); err != nil {
 				return err
 			}
-			if options.Quiet {
-				r.add(levelNote, "database", "quiet: a task or job that another program adds or changes is noticed at the next due time of any task, "+
-					"or after POST /wake on the dashboard")
-			}
 		}
 		if !r.checkSchema(ctx, migrations.Of(db)) {
 			return nil

@@ -18,7 +18,6 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/lifecycle"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -96,9 +95,6 @@ func (s *services) configure(f *serviceFlags) error {
 	}
 	if s.config, err = s.env.Configuration(); err != nil {
 		return err
-	}
-	if s.config.Database.Quiet && mode != scheduler.ModeShared {
-		return ui.Usagef("database.quiet needs mode shared: in mode %s the holder of the lock says all the time that it lives", mode)
 	}
 	s.config.Scheduler.Mode = mode
 	s.config.Database.Create, s.config.Database.Schema = f.migrate, s.env.Schema()

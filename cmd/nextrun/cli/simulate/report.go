@@ -104,17 +104,10 @@ func (r *report) writeWhole(env *ui.Env) error {
 			}
 			return fmt.Sprintf("%s, jobs: %d", env.Moment(hour), jobs)
 		})},
-		{"asleep", both(asleep)},
 		{"unknown", named("how long jobs take of: ", r.unknown, "; they end at once here, see --durations")},
 		{"left out", r.limits},
 		{"not asked", named("the queues of: ", r.unseen, "; if jobs of theirs run now, this does not count them: "+ui.NameTheFile)},
 	})
-}
-
-// asleep is how long a day the database could sleep.
-func asleep(s *simulate.Result) string {
-	days := s.To.Sub(s.From).Hours() / 24
-	return fmt.Sprintf("%.1f h a day, if the database sleeps after %s without work and database.quiet is set", s.Asleep.Hours()/days, span.Text(simulate.SleepAfter))
 }
 
 // named is a sentence about some tasks; empty if there are none.
@@ -196,7 +189,7 @@ func resultJSON(s *simulate.Result) any {
 	hour, jobs := s.Busiest()
 	return ui.Object{
 		{"jobs", s.Jobs}, {"most_at_a_time", s.Most}, {"most_at", ui.OrNull(s.At)}, {"busiest_hour", ui.OrNull(hour)},
-		{"busiest_hour_jobs", jobs}, {"seconds_asleep", s.Asleep.Seconds()}, {"tasks", tasks},
+		{"busiest_hour_jobs", jobs}, {"tasks", tasks},
 	}
 }
 
