@@ -9,7 +9,7 @@ type duty int
 const (
 	wakeForLogs     duty = iota // read the inbox, which has logs that are old enough
 	cancelRunning               // cancel the handlers that still run at a shutdown
-	unclaimWaiting              // have jobs wait in the queue again that were prefetched and have not begun
+	unclaimWaiting              // have jobs wait in the queue again that have no place in the pool
 	giveUp                      // end although the database cannot be reached
 	renewLeases                 // renew the leases of jobs in flight
 	lookForCancels              // look for requests to cancel them
@@ -42,13 +42,6 @@ func (g *agenda) planned(d duty) bool { return !g.at[d].IsZero() }
 // sooner plans a duty for a time, unless it is planned for an earlier one.
 func (g *agenda) sooner(d duty, at time.Time) {
 	if !g.planned(d) || at.Before(g.at[d]) {
-		g.at[d] = at
-	}
-}
-
-// notBefore puts a planned duty off.
-func (g *agenda) notBefore(d duty, at time.Time) {
-	if g.planned(d) && g.at[d].Before(at) {
 		g.at[d] = at
 	}
 }

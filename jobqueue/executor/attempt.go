@@ -29,7 +29,6 @@ type attempt struct {
 	percent int           // progress to write, or -1
 	locked  int           // how often in a row somebody had the row locked
 	stale   bool          // the user was told that its lease cannot be renewed
-	sent    bool          // a request with what it has to say has no answer yet
 
 	end jobdb.Transition // phase returned: to be recorded
 	err error            // phase returned: what the handler returned
@@ -38,7 +37,6 @@ type attempt struct {
 	arrived        time.Time // when it was answered
 	admission      admission
 	began          time.Time // when the handler was called
-	claim          int       // which claim began it
 	log            *joblog.Buffer
 	calledComplete atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
 	ctx            context.Context
@@ -89,9 +87,9 @@ func (a *attempt) after(s jobdb.JobStatus, worker string) step {
 	return keep
 }
 
-// unwritten reports whether there is something to write that is not on its way.
+// unwritten reports whether there is something to write.
 func (a *attempt) unwritten() bool {
-	return !a.sent && (a.phase == returned || a.phase == running && (len(a.lines) > 0 || a.percent >= 0))
+	return a.phase == returned || a.phase == running && (len(a.lines) > 0 || a.percent >= 0)
 }
 
 // fetch takes what the handler has logged. Unless last, it does nothing while earlier

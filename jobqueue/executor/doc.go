@@ -4,16 +4,15 @@
 // # Loop
 //
 // One goroutine owns the loop: the jobs in flight, the agenda of what is due, and
-// what is set aside. It sends one request to the database at a time; what happens meanwhile goes
-// into the next one. It waits for an answer for 50 ms at most: a slower request goes on beside the
-// loop, and while many jobs end, reports and claims go apart. Each handler has a goroutine. It
+// what is set aside. One request to the database is on its way at a time, which reports what attempts have
+// to say and claims jobs; what happens meanwhile goes into the next one. Each handler has a goroutine. It
 // reports through the inbox, and through the log of its attempt.
 //
 // # Attempts
 //
 // A claim takes jobs from waiting to running in one step. When it is committed, the
 // loop calls their handlers, as many at a time as the pool has places. While jobs are
-// shorter than an exchange with the database, claims take more than that (see prefetch.go).
+// short, claims take up to twice as many as there are free places (see places.go).
 // So the job log has a line "attempt N begins" for every call of a handler, and one more for a job
 // that was unclaimed before its handler was called. (A job that somebody has asked to cancel is
 // cancelled instead.) Every transition is an UPDATE with the state and the worker in its WHERE, so a

@@ -21,7 +21,6 @@ const (
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has ended or whose lease has; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
-	EventSlow        EventKind = "slow"        // the row of Job took Duration to write; the others go on beside it. Of each task, one job is named
 	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration
 )
 

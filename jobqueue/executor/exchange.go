@@ -2,28 +2,25 @@ package executor
 
 // This file is how the loop talks with the database:
 //
-//	sendAsync ---> awaitAnswers, handleArrived ---> handleAnswer ---+---> applyResult; handleFailure
-//	exchange  ---> roundTrip ---------------------------------------+
+//	send     ---> handleAnswer, when it has arrived ---+---> applyResult; handleFailure
+//	exchange ---> roundTrip ---------------------------+
 //
-// A sync sends one or two requests by sendAsync; a slow one is answered in a later sync. A rescue, a
-// search and what is tried alone wait for their answer.
+// A sync sends its request and goes on; the answer comes to the next turn of the loop, and no sync is sent
+// before. A rescue, a search and what is tried alone wait for their answer.
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // answer is what the database says to a request.
 type answer struct {
 	to     jobdb.Request
-	items  []item // whose reports it writes; nil unless sendAsync has sent it
-	sync   int    // which sync has sent it
+	items  []item // whose reports it writes; nil unless a sync has sent it
 	asked  time.Time
 	result jobdb.Result
 	err    error
@@ -59,99 +56,29 @@ func (l *loop) roundTrip(q jobdb.Request) (chosen []string, err error) {
 	return l.applyResult(l.ask(q))
 }
 
-// sendAsync sends a request of the newest sync, and does not wait for its answer.
-func (l *loop) sendAsync(items []item, c jobdb.Claim, now time.Time) {
+// send sends the request of a sync, and does not wait for its answer.
+func (l *loop) send(items []item, c jobdb.Claim, now time.Time) {
 	q := requestFor(l.e.worker, items, now)
 	q.Claim = c
 	if q.Empty() {
 		return
 	}
-	for _, it := range items {
-		it.attempt.sent = true
-	}
-	l.lanes.open++
-	l.lanes.ofNewest++
-	if c.Limit > 0 {
-		l.lanes.claims++
-		l.flight.reserved += c.Limit
-	}
-	sync := l.lanes.newest
+	l.sent = true
 	go func() {
 		a := l.ask(q)
-		a.items, a.sync = items, sync
-		l.lanes.answers <- a
+		a.items = items
+		l.answers <- a
 	}()
 }
 
-// awaitAnswers handles answers until the newest sync has all of its own, or the database has taken
-// long. It goes on without a time limit if there is no lane for another sync.
-func (l *loop) awaitAnswers() error {
-	timer := time.NewTimer(laneAfter)
-	defer timer.Stop()
-	for l.lanes.ofNewest > 0 {
-		patience := timer.C
-		if l.lanes.full() || !l.lanes.parallel {
-			patience = nil
-		}
-		select {
-		case a := <-l.lanes.answers:
-			if err := l.handleAnswer(a); err != nil {
-				return err
-			}
-		case <-patience:
-			return nil
-		}
-	}
-	return nil
-}
-
-// handleArrived handles the answers that have arrived.
-func (l *loop) handleArrived() error {
-	for {
-		select {
-		case a := <-l.lanes.answers:
-			if err := l.handleAnswer(a); err != nil {
-				return err
-			}
-		default:
-			return nil
-		}
-	}
-}
-
-// handleAnswer applies the answer to a request that sendAsync has sent. If the request failed and a
-// job may be to blame, it sends the other jobs and sets that one aside.
+// handleAnswer applies the answer to a sync. If it failed and a job may be to blame, the other jobs are sent
+// again, and that one is set aside.
 func (l *loop) handleAnswer(a answer) error {
-	c := a.to.Claim
-	l.lanes.answered = l.lanes.answered || a.err == nil
-	if l.lanes.open--; c.Limit > 0 {
-		l.lanes.claims--
-		l.flight.reserved -= c.Limit
-	}
-	if a.sync == l.lanes.newest {
-		l.lanes.ofNewest--
-	}
-	for _, it := range a.items {
-		it.attempt.sent = false
-	}
-	before := l.handleReportsOf(a.result.Claimed)
+	l.sent = false
+	l.answered = l.answered || a.err == nil
 	items := slices.DeleteFunc(slices.Clone(a.items), func(it item) bool { return l.flight.byJID[it.jid] != it.attempt })
 	chosen, err := l.applyResult(a)
-	if job, took := l.lanes.findSlow(a, time.Now()); job != nil {
-		l.e.emit(Event{Kind: EventSlow, Job: *job, Duration: took})
-	}
-	return cmp.Or(before, l.handleFailure(items, c, chosen, err, time.Now()))
-}
-
-// handleReportsOf handles the open answers about jobs that a claim has got again: a report let them
-// wait again, and the answer to it is still to come.
-func (l *loop) handleReportsOf(claimed []jobqueue.Job) (err error) {
-	for _, job := range claimed {
-		for old := l.flight.byJID[job.JID]; old != nil && old.sent; {
-			err = cmp.Or(err, l.handleAnswer(<-l.lanes.answers))
-		}
-	}
-	return err
+	return l.handleFailure(items, a.to.Claim, chosen, err, time.Now())
 }
 
 // handleFailure goes on after a request for items and a claim has failed, which had chosen jobs.

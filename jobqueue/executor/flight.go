@@ -26,14 +26,13 @@ type flight struct {
 	places   chan struct{} // holds one for each handler that runs
 }
 
-// begin calls the handler of a job. The claim of that number was sent at the time asked, from
-// which the lease counts.
-func (f *flight) begin(job jobqueue.Job, claim int, asked time.Time) {
+// begin calls the handler of a job. The claim was sent at the time asked, from which the lease counts.
+func (f *flight) begin(job jobqueue.Job, asked time.Time) {
 	if old := f.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: asked, claim: claim}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: asked}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.
@@ -56,6 +55,9 @@ func (f *flight) handlerReturned(r handlerReturn) {
 	if a.phase == lost {
 		f.forget(a)
 		return
+	}
+	if time.Since(a.began) <= shortJob {
+		f.short++
 	}
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
@@ -131,16 +133,15 @@ func (f *flight) ready() []item {
 
 // attempts are the jobs in flight.
 type attempts struct {
-	byJID    map[string]*attempt
-	lost     map[*attempt]bool // their handlers have not returned yet
-	pool     int
-	prefetch prefetch
-	reserved int  // what claims without an answer may get
-	closed   bool // there is no room for more: the executor shuts down
+	byJID  map[string]*attempt
+	lost   map[*attempt]bool // their handlers have not returned yet
+	pool   int
+	short  int  // handlers of short jobs that have returned since the last sync
+	closed bool // there is no room for more: the executor shuts down
 }
 
 func newAttempts(pool int) attempts {
-	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool, prefetch: newPrefetch(pool)}
+	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool}
 }
 
 func (as *attempts) jids() []string { return slices.Sorted(maps.Keys(as.byJID)) }
@@ -159,19 +160,21 @@ func (as *attempts) forget(a *attempt) {
 // the pool.
 const maxUnrecorded = 100
 
-// room is for how many more jobs there is room, in the pool or waiting for it.
+// room is for how many more jobs there is room: the free places of the pool, and up to as many again that wait for a
+// place if as many short jobs have just ended, so that the pool does not wait for the database between short jobs.
 func (as *attempts) room() int {
 	if as.closed {
 		return 0
 	}
-	busy := len(as.lost) + as.reserved
+	busy := len(as.lost)
 	for _, a := range as.byJID {
 		if a.phase == running {
 			busy++
 		}
 	}
-	room := as.pool + as.prefetch.extra
-	return min(room-busy, room+maxUnrecorded-as.count()-as.reserved)
+	free := as.pool - busy
+	extra := max(0, min(as.short, free))
+	return min(free+extra, as.pool+extra+maxUnrecorded-as.count())
 }
 
 // all yields every attempt.

@@ -31,24 +31,8 @@ func (b *inbox) look() {
 func (b *inbox) handlerReturned(r handlerReturn) {
 	b.mu.Lock()
 	b.returned = append(b.returned, r)
-	b.expected--
-	wake := b.expected <= 0
 	b.mu.Unlock()
-	if wake {
-		b.signal()
-	}
-}
-
-// expect lets n handlers return before the loop is woken. If fewer return, the loop opens the
-// inbox when its own wait is over.
-func (b *inbox) expect(n int) {
-	b.mu.Lock()
-	b.expected = n
-	wake := n == 0 && len(b.returned) > 0
-	b.mu.Unlock()
-	if wake {
-		b.signal()
-	}
+	b.signal()
 }
 
 // logged says that the attempt's log is to be fetched.
@@ -80,7 +64,7 @@ func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := messages{returned: b.returned, changed: b.changed}
-	b.returned, b.changed, b.expected = nil, false, 0
+	b.returned, b.changed = nil, false
 	if b.since.IsZero() {
 		return m
 	}

@@ -122,36 +122,6 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 	}
 }
 
-// A row that is slow to write, at its begin, at its end or both, is named once for each task, and
-// still runs.
-func TestSlowJobsHoldUpNoOther(t *testing.T) {
-	for name, when := range map[string]string{"begin": "NEW.state = 'running'", "end": "NEW.state = 'success'", "both": "NEW.state <> OLD.state"} {
-		t.Run(name, func(t *testing.T) {
-			onPostgres(t, func(t *testing.T, q *fixture) {
-				q.trigger(when, "PERFORM pg_sleep(1); RETURN NEW", "")
-				var slow []string
-				e, runs := q.healthy(executor.Config{PoolSize: 8})
-				for range 5 {
-					slow = append(slow, q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})...)
-				}
-				q.punctual(runs)
-				for _, jid := range slow {
-					e.awaitEnd(jid, jobqueue.Success)
-				}
-				for e.count(kind(executor.EventSlow)) == 0 {
-					e.awaitEnd(q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})[0], jobqueue.Success)
-				}
-				if n := e.count(kind(executor.EventSlow)); n != 1 {
-					t.Errorf("the task was named %d times", n)
-				}
-				if n := e.count(kind(executor.EventRefused)); n != 0 {
-					t.Errorf("%d jobs were refused", n)
-				}
-			})
-		})
-	}
-}
-
 func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")

@@ -82,8 +82,6 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		line.Debug("stuck jobs put back to waiting: their retry is due")
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
-	case EventSlow:
-		line.Warn("the database takes long to write a job; the other jobs go on. Look for a slow trigger or index on the table job")
 	case EventTrouble:
 		line.Error("executor: database work failed, retrying")
 	}

@@ -11,27 +11,29 @@ import (
 // written.
 const logPatience = 200 * time.Millisecond
 
-// loop is what the executor's one goroutine owns. It syncs with the database in
-// one request at a time, and waits for its answer for 50 ms at most: see exchange.go.
+// loop is what the executor's one goroutine owns. It syncs with the database in one request at a time: see
+// exchange.go.
 type loop struct {
-	e           *Executor
-	hard        context.Context // ends when Stop gives up
-	flight      flight
-	agenda      agenda
-	claims      claims
-	reportDelay reportDelay
-	aside       aside
-	lanes       lanes
-	rescues     rescues
-	trouble     service.Backoff // of the database
-	why         error           // of the trouble; nil: there is none
-	hurried     bool            // a shutdown has no grace time
+	e        *Executor
+	hard     context.Context // ends when Stop gives up
+	flight   flight
+	agenda   agenda
+	claims   claims
+	aside    aside
+	answers  chan answer // of capacity 1
+	arrived  *answer     // for the next sync
+	sent     bool        // a sync has no answer yet, or one that is not handled
+	answered bool        // one has got an answer without an error since the last round that succeeded or failed
+	rescues  rescues
+	trouble  service.Backoff // of the database
+	why      error           // of the trouble; nil: there is none
+	hurried  bool            // a shutdown has no grace time
 }
 
 func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
-		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(e.store),
+		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), answers: make(chan answer, 1),
 		rescues: rescues{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
@@ -64,14 +66,10 @@ func (l *loop) run(soft context.Context) []string {
 		}
 		l.plan(time.Now())
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
-		answers := l.lanes.answers
-		if l.agenda.down() {
-			answers = nil // they wait until it is tried again
-		}
 		select {
 		case <-l.e.life.Woken():
-		case a := <-answers:
-			l.lanes.answers <- a // for the next sync
+		case a := <-l.answers:
+			l.arrived = &a
 		case <-timer.C:
 		case <-stop:
 			stop = nil
@@ -95,7 +93,6 @@ func (l *loop) readInbox(now time.Time) {
 		}
 	}
 	for _, r := range m.returned {
-		l.reportDelay.returned(r.attempt.claim)
 		l.claims.freed()
 		l.flight.handlerReturned(r)
 	}
@@ -128,7 +125,7 @@ func (l *loop) work(now time.Time) {
 			continue
 		}
 		if err := task.do(now); err != nil {
-			l.lanes.answered = false
+			l.answered = false
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
@@ -142,11 +139,11 @@ func (l *loop) work(now time.Time) {
 		return
 	}
 	l.agenda.downUntil = time.Time{}
-	if l.lanes.open > 0 && !l.lanes.answered {
+	if l.sent && !l.answered {
 		l.e.pulse.Goes() // nobody knows yet whether the database does what it is asked
 		return
 	}
-	l.lanes.answered, l.why = false, nil
+	l.answered, l.why = false, nil
 	l.trouble.Reset()
 	l.e.pulse.Beat(nil)
 	if len(l.aside.reports()) == 0 {
@@ -158,24 +155,29 @@ func (l *loop) work(now time.Time) {
 func (l *loop) plan(now time.Time) {
 	l.agenda.clear(syncReports)
 	l.agenda.clear(wakeToClaim)
-	if len(l.flight.ready()) > 0 || l.claims.replyLost && l.lanes.claims == 0 {
+	l.agenda.clear(retryAlone)
+	switch {
+	case l.arrived != nil:
 		l.agenda.set(syncReports, now)
+	case !l.sent:
+		l.planSync(now)
 	}
-	if at, planned := l.claims.when(); planned && l.flight.room() > 0 && l.lanes.mayClaim(&l.claims) {
-		l.agenda.set(wakeToClaim, later(now, at))
-	}
-	if l.reportDelay.waits(now) {
-		l.agenda.set(syncReports, l.reportDelay.until)
-		l.agenda.notBefore(wakeToClaim, l.reportDelay.until)
-	} else if l.reportDelay.running > 1 {
-		l.e.inbox.expect(0) // each end wakes the loop from now on
-	}
-	l.agenda.set(retryAlone, l.aside.Next(alone(l.flight.room())...))
 	if len(l.flight.byJID) == 0 {
 		l.agenda.clear(renewLeases)
 		l.agenda.clear(lookForCancels)
 	}
 	l.flight.planGiveUp(now)
+}
+
+// planSync sets the times of the next sync, and of what goes only while none is on its way.
+func (l *loop) planSync(now time.Time) {
+	if len(l.flight.ready()) > 0 || l.claims.replyLost {
+		l.agenda.set(syncReports, now)
+	}
+	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {
+		l.agenda.set(wakeToClaim, later(now, at))
+	}
+	l.agenda.set(retryAlone, l.aside.Next(alone(l.flight.room())...))
 }
 
 func later(a, b time.Time) time.Time {

@@ -63,7 +63,7 @@ func TestFailedRoundForgetsOlderAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLoop(t.Context(), e, map[string]handler{"task": {}})
-	l.lanes.open, l.lanes.answered = 1, true // another one has got its answer
+	l.sent, l.answered = true, true // a sync has got its answer, and another one waits for its own
 	l.agenda.set(rescueFromEnded, time.Now())
 	l.work(time.Now())
 	failed := e.pulse.Health(time.Minute)

@@ -35,7 +35,7 @@ func (l *loop) finished(now time.Time) bool {
 		}
 	}
 	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
-		l.flight.closed && l.flight.count() == 0 && !l.claims.replyLost && l.lanes.open == 0
+		l.flight.closed && l.flight.count() == 0 && !l.claims.replyLost && !l.sent
 }
 
 // planGiveUp bounds the time for ends that the database does not take.

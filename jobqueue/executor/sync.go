@@ -10,38 +10,31 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// sync sends the reports of attempts, and a claim if there is room for jobs.
+// sync handles the answer to the last sync. If there is no other on its way, it sends the reports of attempts,
+// and a claim if there is room for jobs.
 func (l *loop) sync(now time.Time) error {
-	if err := l.handleArrived(); err != nil || l.reportDelay.waits(now) {
-		return err
+	if a := l.arrived; a != nil {
+		l.arrived = nil
+		if err := l.handleAnswer(*a); err != nil {
+			return err
+		}
+	}
+	if l.sent {
+		return nil
 	}
 	if err := l.unclaimUnanswered(); err != nil {
 		return err
 	}
-	l.lanes.newest++
-	l.lanes.ofNewest = 0
 	items := l.flight.ready()
 	items = items[:fitting(items)]
-	if i := slices.IndexFunc(items, l.lanes.isMaybeSlow); i >= 0 {
-		items = items[i : i+1]
-	}
 	var c jobdb.Claim
-	if room := l.flight.room(); room > 0 && l.claims.due(now) && l.lanes.mayClaim(&l.claims) {
+	if room := l.flight.room(); room > 0 && l.claims.due(now) {
 		c = l.claims.compose(l.e.cfg, room, now)
 		c.Except = l.aside.Keys(claiming)
-		if l.lanes.claims > 0 {
-			c.Name = "" // another request writes the group
-		}
 	}
-	if !l.lanes.apart(items, c, l.claims.limited, l.e.cfg.Hooks != nil) {
-		l.sendAsync(items, c, now)
-		return l.awaitAnswers()
-	}
-	l.sendAsync(items, jobdb.Claim{}, now)
-	l.sendAsync(nil, c, now)
-	err := l.awaitAnswers()
-	l.claims.freed() // the claim may not have seen that the jobs of the reports have ended
-	return err
+	l.flight.short = 0
+	l.send(items, c, now)
+	return nil
 }
 
 // applyClaim begins the jobs that a claim has taken.
@@ -69,14 +62,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	if len(got) > 0 {
 		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
 	}
-	if f := &l.flight; len(c.Only) == 0 {
-		f.prefetch.adapt(claimOutcome{full: len(got) >= c.Limit, mostReturned: l.reportDelay.mostReturned(), running: len(f.places), waiting: f.waiting(), asked: asked}, time.Now())
-	}
-	l.reportDelay.claimed(len(begun), time.Since(asked))
-	if len(begun) > 1 {
-		l.e.inbox.expect(len(begun))
-	}
-	l.flight.beginAll(begun, l.reportDelay.claim, asked)
+	l.flight.beginAll(begun, asked)
 	if len(begun) > 0 {
 		crashpoint.At("executor/begun")
 	}
@@ -95,7 +81,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 // unclaimUnanswered has the jobs of a claim whose reply was lost wait again. If it fails because of
 // one of these jobs, they are rescued when their lease ends.
 func (l *loop) unclaimUnanswered() error {
-	if !l.claims.replyLost || l.lanes.claims > 0 { // a claim without an answer may have got jobs, too
+	if !l.claims.replyLost {
 		return nil
 	}
 	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})

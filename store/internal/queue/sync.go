@@ -104,10 +104,6 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	return nil
 }
 
-// Concurrent reports whether two requests at the same time take less time than one after
-// the other. SQLite has one writer.
-func (s Store) Concurrent() bool { return !s.db.SQL().IsSQLite() }
-
 // Judge implements [jobdb.Store]. An unknown error may come
 // from a user's trigger.
 func (Store) Judge(err error) isolate.Cause {

@@ -66,8 +66,8 @@ func (s *backlogStore) unclaimed() map[string]bool {
 	return back
 }
 
-// prefetching is an executor on such a store.
-type prefetching struct {
+// crowded is an executor on such a store.
+type crowded struct {
 	*testing.T
 	backlogStore
 	length        atomic.Int64 // of its jobs
@@ -75,7 +75,7 @@ type prefetching struct {
 	called        sync.Map // by the ids of jobs
 }
 
-func (a *prefetching) handle(ctx context.Context, job *jobqueue.JobContext) error {
+func (a *crowded) handle(ctx context.Context, job *jobqueue.JobContext) error {
 	a.called.Store(job.JID, true)
 	if n := a.running.Add(1); n > a.most.Load() {
 		a.most.Store(n)
@@ -89,13 +89,13 @@ func (a *prefetching) handle(ctx context.Context, job *jobqueue.JobContext) erro
 	}
 }
 
-func runPrefetching(t *testing.T, pool int, check func(a *prefetching, stop func())) {
-	runPrefetchingOn(t, 0, pool, check)
+func runCrowded(t *testing.T, pool int, check func(a *crowded, stop func())) {
+	runCrowdedOn(t, 0, pool, check)
 }
 
-func runPrefetchingOn(t *testing.T, takes time.Duration, pool int, check func(a *prefetching, stop func())) {
+func runCrowdedOn(t *testing.T, takes time.Duration, pool int, check func(a *crowded, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &prefetching{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobdb.Overdue{Next: -1}}}}
+		a := &crowded{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobdb.Overdue{Next: -1}}}}
 		a.length.Store(int64(time.Millisecond))
 		_, stop := startFake(t, a, executor.Config{PoolSize: pool, ShutdownGrace: time.Second}, a.handle)
 		check(a, stop)
@@ -106,7 +106,7 @@ func runPrefetchingOn(t *testing.T, takes time.Duration, pool int, check func(a 
 }
 
 // neverCalled checks that jobs went back to waiting whose handlers were never called.
-func (a *prefetching) neverCalled(back map[string]bool) {
+func (a *crowded) neverCalled(back map[string]bool) {
 	for jid := range back {
 		if _, called := a.called.Load(jid); called {
 			a.Errorf("job %s was unclaimed, although its handler was called", jid)
@@ -114,11 +114,11 @@ func (a *prefetching) neverCalled(back map[string]bool) {
 	}
 }
 
-func TestShortJobsArePrefetched(t *testing.T) {
-	runPrefetching(t, 4, func(a *prefetching, stop func()) {
+func TestShortJobsWaitForAPlace(t *testing.T) {
+	runCrowded(t, 4, func(a *crowded, stop func()) {
 		pass(time.Second)
-		if n := a.largest(); n < 20 || n > 40 {
-			t.Errorf("the largest claim asked for %d jobs; want five to ten pools of 4", n)
+		if n := a.largest(); n != 8 {
+			t.Errorf("the largest claim asked for %d jobs; want two pools of 4", n)
 		}
 		if n := len(a.unclaimed()); n != 0 {
 			t.Errorf("%d short jobs were unclaimed", n)
@@ -129,17 +129,17 @@ func TestShortJobsArePrefetched(t *testing.T) {
 
 // However long a claim takes, its jobs then get their time to begin.
 func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
-	runPrefetchingOn(t, 300*time.Millisecond, 4, func(a *prefetching, stop func()) {
+	runCrowdedOn(t, 300*time.Millisecond, 4, func(a *crowded, stop func()) {
 		pass(10 * time.Second)
-		if n, back := a.largest(), len(a.unclaimed()); n < 20 || back != 0 {
+		if n, back := a.largest(), len(a.unclaimed()); n != 8 || back != 0 {
 			t.Errorf("the largest claim asked for %d jobs, and %d were unclaimed", n, back)
 		}
 		stop()
 	})
 }
 
-func TestPrefetchedJobsGoBackIfThePoolStaysBusy(t *testing.T) {
-	runPrefetching(t, 4, func(a *prefetching, stop func()) {
+func TestJobsWithoutAPlaceGoBack(t *testing.T) {
+	runCrowded(t, 4, func(a *crowded, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(200 * time.Millisecond)
@@ -157,9 +157,9 @@ func TestPrefetchedJobsGoBackIfThePoolStaysBusy(t *testing.T) {
 	})
 }
 
-func TestLongJobsAreNotPrefetched(t *testing.T) {
+func TestLongJobsAreClaimedForFreePlacesOnly(t *testing.T) {
 	for _, pool := range []int{1, 4} {
-		runPrefetching(t, pool, func(a *prefetching, stop func()) {
+		runCrowded(t, pool, func(a *crowded, stop func()) {
 			for _, length := range []time.Duration{50 * time.Millisecond, time.Second} {
 				a.length.Store(int64(length))
 				pass(2 * time.Second)
@@ -174,8 +174,8 @@ func TestLongJobsAreNotPrefetched(t *testing.T) {
 	}
 }
 
-func TestPrefetchedJobsGoBackAtOnceOnStop(t *testing.T) {
-	runPrefetching(t, 4, func(a *prefetching, stop func()) {
+func TestJobsWithoutAPlaceGoBackAtOnceOnStop(t *testing.T) {
+	runCrowded(t, 4, func(a *crowded, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(10 * time.Millisecond)
