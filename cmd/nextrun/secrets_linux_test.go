@@ -198,7 +198,7 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 		t.Errorf("it listens at %q; want metrics and dashboard", output.addresses())
 	}
 	for _, address := range output.addresses() {
-		for _, page := range []string{"", "tasks", "task?id=show", "task?id=call", "jobs", "job?last=show", "events", "scheduler", "timeline", "heatmap", "metrics", "healthz",
+		for _, page := range []string{"", "tasks", "task?id=show", "task?id=call", "jobs", "job?last=show", "events", "scheduler", "timeline", "metrics", "healthz",
 			"tasks?format=json", "jobs?format=json", "scheduler?format=json"} {
 			s.clean(page, get(t, address+page))
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -118,42 +117,6 @@ func TestYear(t *testing.T) {
 		t.Errorf("%d days", len(list))
 	}
 	has(t, list, "Sun 2026-03-29: it failed", 1)
-}
-
-func TestMonth(t *testing.T) {
-	t.Parallel()
-	today := time.Date(2026, 3, 29, 8, 0, 0, 0, zone)
-	drawing := chart.Month(time.Date(2026, 3, 5, 12, 0, 0, 0, zone), today, func(day time.Time) chart.Day {
-		if day.Day() == 2 {
-			return chart.Day{Class: "bad", Title: "2 failed <a>"}
-		}
-		return chart.Day{Class: "unknown"}
-	})
-	list := titles(t, drawing)
-	has(t, list, "Mon 2 Mar: 2 failed <a>", 1)
-	for _, want := range []string{`d="M0 28h12v12h-12z"`, `class="cut"`, `class="today" d="M83 69h14v14h-14z"`} {
-		if !strings.Contains(drawing, want) {
-			t.Errorf("lacks %s: %s", want, drawing)
-		}
-	}
-	if boxes := strings.Count(drawing, "h12v12"); boxes != 31 || len(list) != 1 {
-		t.Errorf("%d days, and %d titles", boxes, len(list))
-	}
-}
-
-// Without their colours, days still differ by what became of them.
-func TestDaysDifferWithoutColour(t *testing.T) {
-	t.Parallel()
-	class, seen := regexp.MustCompile(`class="(good|bad|warn|wait|off)"`), map[string]string{}
-	for _, kind := range []string{"good", "bad", "warn", "wait", "off"} {
-		drawing := chart.Square(kind)
-		titles(t, drawing)
-		shape := class.ReplaceAllString(drawing, "")
-		if other, known := seen[shape]; known {
-			t.Errorf("%s and %s look the same: %s", kind, other, drawing)
-		}
-		seen[shape] = kind
-	}
 }
 
 func TestBars(t *testing.T) {

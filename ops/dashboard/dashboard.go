@@ -136,8 +136,6 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
 	pages := plan.Pages{DB: s.db, Tasks: s.tasks, Prefix: s.prefix, Now: s.now}
 	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", pages.Timeline))
-	mux.HandleFunc("GET /timers", s.frame.Page("timers", pages.Timers))
-	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", pages.Heatmap))
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))

@@ -82,7 +82,7 @@ func TestHostileRow(t *testing.T) {
 		s.Exec("INSERT INTO periodic_action (who, action, task_id) VALUES (?, ?, ?)", evil, strings.Split(evil, "<b")[1], evil)
 		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error { job.SetResult(evil); return nil })
 		id := url.QueryEscape(evil)
-		for _, path := range append([]string{"/task?id=" + id, "/tick?id=" + id, "/timers?timer=" + id, "/jobs?task=" + id, "/tasks?q=" + id + "&done=" + id, "/task?id=" + id + "&timer=" + id}, allPages...) {
+		for _, path := range append([]string{"/task?id=" + id, "/tick?id=" + id, "/jobs?task=" + id, "/tasks?q=" + id + "&done=" + id, "/task?id=" + id + "&timer=" + id}, allPages...) {
 			code, _, body := s.ask(s.request(http.MethodGet, path, nil))
 			if code != 200 && !strings.Contains(path, "report") {
 				s.Errorf("%s: %d", path, code)

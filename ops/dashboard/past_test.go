@@ -24,53 +24,6 @@ func (s *site) ran(task string, due time.Time, took time.Duration, state string)
 		task, sqldb.Timestamp(due), jid, sqldb.Timestamp(due))
 }
 
-type day struct {
-	Date            string
-	Decided, Failed int
-	Worst           string
-}
-
-// A day is one of the task's zone, has the colour of its worst tick, and is known half a
-// year back, however many ticks came after it.
-func TestYearOfATask(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', '*:0/30 Asia/Tokyo', '2099-01-01 00:00:00')`)
-		zone, err := time.LoadLocation("Asia/Tokyo")
-		if err != nil {
-			s.Fatal(err)
-		}
-		now := time.Now().In(zone)
-		noon := time.Date(now.Year(), now.Month(), now.Day()-100, 12, 0, 0, 0, zone)
-		s.ran("report", noon.Add(-12*time.Hour), time.Second, "success") // the day before in UTC
-		s.ran("report", noon, time.Second, "failed")
-		s.ran("report", noon.Add(12*time.Hour-time.Minute), time.Second, "success")
-		s.ran("report", noon.Add(12*time.Hour), time.Second, "success")
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, missed, decided) VALUES ('report', ?, 'missed', 7, ?)`,
-			sqldb.Timestamp(noon.Add(15*time.Hour)), sqldb.Timestamp(now))
-		for i := range 60 { // more than the table of ticks shows
-			s.ran("report", noon.Add(48*time.Hour).Add(time.Duration(i)*time.Minute), time.Second, "success")
-		}
-		var d struct {
-			Days  []day
-			Known string `json:"days_known_since"`
-		}
-		s.data("/task?id=report&format=json", &d)
-		date := func(days int) string { return noon.AddDate(0, 0, days).Format(time.DateOnly) }
-		want := []day{{date(0), 3, 1, "failed"}, {date(1), 8, 0, "missed"}, {date(2), 60, 0, "success"}}
-		if got := slices.DeleteFunc(d.Days, func(d day) bool { return d.Decided == 0 }); !slices.Equal(got, want) || d.Known != "" {
-			s.Errorf("the days are %v, known since %q; want %v", got, d.Known, want)
-		}
-		if page := s.get("/task?id=report"); !strings.Contains(page, noon.Format("Mon 2 Jan")+": 3 decided, 1 failed</title>") || strings.Contains(page, "left out") ||
-			!strings.Contains(page, "Nothing is on record before "+date(0)) || !strings.Contains(page, `class="today"`) {
-			s.Error("the calendar does not name the failed day, or leaves out days")
-		}
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('beat', 'work', '*:*:0/10')`)
-		if page := s.get("/task?id=beat"); !strings.Contains(page, "the plan is shown until ") || !strings.Contains(page, "not computed</title>") {
-			s.Error("the calendar does not say where the plan of a frequent task ends")
-		}
-	})
-}
-
 // The page of the scheduler names who runs, and not who has ended.
 func TestInstances(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
@@ -136,7 +89,7 @@ func TestTaskSaysHowItDoes(t *testing.T) {
 		s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) SELECT 'line', jid, 'error', submitted, 'FATAL: no route', 1 FROM job WHERE state = 'failed'`)
 		page := s.get("/task?id=report")
 		for _, want := range []string{"<dt>State</dt><dd>failed</dd>", "<dt>Usually takes</dt><dd>10 s</dd>", "exit status 3.<br><code>FATAL: no route</code>", "Retry the job that failed", "4.0 × the usual", "3 attempts", "last success <span", "What became of the tick at (UTC)",
-			`<a href="/tasks?group=office">office</a>`, "clocks of Europe/Berlin go from 0", `value="pause"`, "<title>report: failed"} {
+			`<a href="/tasks?group=office">office</a>`, `value="pause"`, "<title>report: failed"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}

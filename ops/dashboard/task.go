@@ -31,7 +31,6 @@ const (
 
 // taskView is the page of a task.
 type taskView struct {
-	yearKnown
 	timerNotes
 
 	Row      taskRow        `json:"task"`
@@ -59,7 +58,6 @@ type taskView struct {
 	Actions  []actionRow    `json:"actions"`               // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
-	Days     []yearDay      `json:"days"`           // of the year around now
 	Charts   charts         `json:"-"`
 }
 
@@ -119,11 +117,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
 	}
 	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
-	d.Charts.Took, d.Charts.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
-	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
-		return nil, err
-	}
-	d.Charts.Year = drawYear(s.prefix, id, d.Days, d.yearKnown, d.Row.Zone, now)
+	d.Charts.Took = durations(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
@@ -14,20 +13,16 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/periodic"
 )
 
-// leastBars are the places of a chart of runs: one bar is not as wide as the page. Up to onTime a run is on time for people.
-const (
-	leastBars = 25
-	onTime    = time.Second
-)
+// leastBars are the places of a chart of runs: one bar is not as wide as the page.
+const leastBars = 25
 
 // charts are the drawings of the page of a task.
 type charts struct {
-	History, Year template.HTML // the newest ticks, and the days as a calendar
-	Newest        string        // how many ticks the first one shows
-	Took, Late    plot          // how long the runs took, and how late they began
+	History template.HTML // the newest ticks
+	Newest  string        // how many they are
+	Took    plot          // how long the runs took
 }
 
 // plot is a chart of the runs of a task, and what there is to say of it, or instead of it. It is zero if there are no runs.
@@ -36,61 +31,38 @@ type plot struct {
 	Text    string
 }
 
-// plots show how long the runs of a task took, and how late they began.
-func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late plot) {
-	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
-	delays := chart.Bars{Name: "How late the runs began", Least: leastBars, Floor: onTime.Seconds()}
-	var shortest, longest, latest, again time.Duration
-	repeated := 0
+// durations show how long the runs of a task took.
+func durations(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) plot {
+	b := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
+	var shortest, longest time.Duration
 	for i := range slices.Backward(ticks) {
 		k := &ticks[i]
-		due := show.Clock(k.Due, now, zone)
-		link := ""
+		if k.Started.IsZero() || k.Finished.IsZero() {
+			continue
+		}
+		took, due, link := k.Finished.Sub(k.Started), show.Clock(k.Due, now, zone), ""
 		if k.Own {
 			link = frame.Path(prefix, "job", "id", k.JID)
 		}
-		add := func(to *chart.Bars, value time.Duration, class, title string) {
-			if len(to.Bars) == 0 {
-				to.From = due
-			}
-			to.To, to.Bars = due, append(to.Bars, chart.Bar{Value: value.Seconds(), Class: class, Title: due + ": " + title, Link: link})
+		if len(b.Bars) == 0 {
+			b.From, shortest = due, took
 		}
-		if !k.Started.IsZero() && !k.Finished.IsZero() {
-			d := k.Finished.Sub(k.Started)
-			if longest = max(longest, d); len(durations.Bars) == 0 || d < shortest {
-				shortest = d
-			}
-			add(&durations, d, show.Kind(k.State), show.Word(k.State)+", "+span.Exact(d))
-		}
-		if k.Decision == periodic.Submitted {
-			d, class := lateness(*k), "off"
-			if latest = max(latest, d); d >= lateLong {
-				class = "warn"
-			}
-			if after := k.Started.Sub(k.Due); k.Retries+k.Lost > 0 && after-d > onTime {
-				repeated, again = repeated+1, max(again, after)
-			}
-			add(&delays, d, class, span.Exact(d)+" late")
-		}
+		longest, shortest = max(longest, took), min(shortest, took)
+		b.To, b.Bars = due, append(b.Bars, chart.Bar{Value: took.Seconds(), Class: show.Kind(k.State), Title: due + ": " + show.Word(k.State) + ", " + span.Exact(took), Link: link})
 	}
-	took, late = plotOf(durations, round(shortest) == round(longest), "took "+span.Exact(longest)),
-		plotOf(delays, latest <= onTime, "began within "+span.Exact(max(latest, time.Millisecond))+" of the due time")
-	if repeated > 0 {
-		late.Text = strings.TrimSpace(late.Text + fmt.Sprintf(" These are first attempts: %s began again, up to %s after the due time.", count(repeated, "run"), round(again)))
-	}
-	return took, late
+	return plotOf(b, round(shortest) == round(longest), longest)
 }
 
-// plotOf is a chart, or a sentence if there is one run only, or all are alike: it says what they did.
-func plotOf(b chart.Bars, alike bool, did string) (p plot) {
+// plotOf is a chart, or a sentence if there is one run only, or all took as long.
+func plotOf(b chart.Bars, alike bool, longest time.Duration) (p plot) {
 	switch n := len(b.Bars); {
 	case n == 0:
 		return p
 	case n == 1:
-		p.Text = "The only run " + did + "."
+		p.Text = "The only run took " + span.Exact(longest) + "."
 		return p
 	case alike:
-		p.Text = fmt.Sprintf("All of the last %d runs %s.", n, did)
+		p.Text = fmt.Sprintf("All of the last %d runs took %s.", n, span.Exact(longest))
 		return p
 	case n < leastBars: // the first bar is not at the left
 		b.From, b.To = "", b.From+" to "+b.To

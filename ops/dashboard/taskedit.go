@@ -13,13 +13,11 @@ import (
 
 // timerNotes are what may surprise whoever wrote a timer.
 type timerNotes struct {
-	Findings []string     `json:"findings,omitempty"`
-	Clocks   []string     `json:"clock_changes,omitempty"` // what changes of the clock do to it
-	Change   *clockChange `json:"clock_change,omitempty"`  // the next one of its zone
+	Findings []string `json:"findings,omitempty"`
+	Clocks   []string `json:"clock_changes,omitempty"` // what changes of the clock do to it
 }
 
-func notesOn(schedule calendar.Schedule, now time.Time) timerNotes {
-	n := timerNotes{Change: nextChange(schedule, now)}
+func notesOn(schedule calendar.Schedule, now time.Time) (n timerNotes) {
 	for _, f := range explain.Lint(schedule, now, 0) {
 		if strings.HasPrefix(f.Code, "dst-") { // nothing is wrong now
 			n.Clocks = append(n.Clocks, f.Sentence())

@@ -111,6 +111,15 @@ func (d *tickList) readTime(last, from, to string, now time.Time, zone *time.Loc
 	return nil
 }
 
+// midnight is when the day of a noon begins: where clocks skip midnight, an hour later.
+func midnight(noon time.Time) time.Time {
+	at := time.Date(noon.Year(), noon.Month(), noon.Day(), 0, 0, 0, 0, noon.Location())
+	if at.Day() != noon.Day() {
+		return at.Add(time.Hour)
+	}
+	return at
+}
+
 func (s *server) listedTick(k *periodic.Tick, result periodic.Result, zone *time.Location) listedTick {
 	t := figures.TickResult{Due: k.Due, Until: k.Until, Decision: k.Decision, Reason: k.Reason, Missed: k.Missed, Decided: k.Decided, JID: k.JID, Own: result.Sink == periodic.SinkJob,
 		Result: result.Message, Started: result.Started, Finished: result.Finished, Retries: result.Retries, Hand: reasons.Hand(k.Reason, result.PutBack)}

@@ -27,7 +27,7 @@ var commands = [][]string{
 }
 
 // pages are those of the dashboard.
-var pages = []string{"/", "/tasks", "/jobs", "/timeline", "/heatmap", "/scheduler", "/events"}
+var pages = []string{"/", "/tasks", "/jobs", "/timeline", "/scheduler", "/events"}
 
 // A month of a shop: what commands and pages say is what the month was made of.
 func TestMonth(t *testing.T) {

@@ -62,7 +62,7 @@ var everyState = []inState{
 		name: "no tasks", prepare: func(*site) {},
 		pages: map[string][]string{
 			"/": {"No tasks yet", "INSERT INTO periodic_task"}, "/tasks": {"nextrun-housekeeping", "none yet", "not planned yet"}, "/tasks?q=zzz": {"No task is like that", "Show all tasks"},
-			"/timeline?show=90+minutes&at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"}, "/heatmap": {"No executor is known to run", "Busiest"}, "/timers": {"What does a timer mean?", "every 15 minutes"},
+			"/timeline?show=90+minutes&at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"},
 			"/ticks": {"No tick of this time was skipped, missed or late", "Those of the last 7 days"}, "/jobs": {"No job yet"}, "/jobs?state=failed": {"No such job in nextrun's own queue", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
 			"/scheduler": {"No scheduler, executor or relay runs", "nextrun serve", "No job of nextrun's own queue waits or runs."},
 		},
@@ -75,7 +75,7 @@ var everyState = []inState{
 		pages: map[string][]string{
 			"/": {"No scheduler is known to run", "not planned yet", "Nothing has run yet"}, "/tasks": {"one", "none yet", "not planned yet"},
 			"/task?id=one": {"It is not planned yet, and no scheduler runs", "nextrun serve", "No tick yet"}, "/tick?id=one": {"No tick of", "The next tick after it"},
-			"/timeline": {"all tasks", "planned, as long as it usually takes"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"No job yet"}, "/events": {"No event yet"}, "/scheduler": {"nextrun serve"},
+			"/timeline": {"all tasks", "planned, as long as it usually takes"}, "/jobs": {"No job yet"}, "/events": {"No event yet"}, "/scheduler": {"nextrun serve"},
 		},
 	},
 	{
@@ -87,7 +87,7 @@ var everyState = []inState{
 		},
 		pages: map[string][]string{
 			"/": {"1 job is waiting, and no executor is known to run", "nextrun executor --config FILE"}, "/tasks": {"waiting"}, "/task?id=one": {"no executor runs", "nextrun executor"},
-			"/tick?id=one": {"no executor runs", "waits"}, "/timeline": {"one"}, "/heatmap": {"No executor is known to run"}, "/jobs": {"waiting"},
+			"/tick?id=one": {"no executor runs", "waits"}, "/timeline": {"one"}, "/jobs": {"waiting"},
 			"/job?id=job-1": {"no executor runs", "nextrun executor", "Cancel"}, "/events": {"No event yet"}, "/scheduler": {"scheduler", "default"},
 		},
 	},
@@ -95,7 +95,7 @@ var everyState = []inState{
 		name: "one task", options: dashboard.Options{Authorize: may}, prepare: func(s *site) { s.only("one"); s.runs("scheduler", "executor"); s.ran("one", "success", "") },
 		pages: map[string][]string{
 			"/": {"The task is on time", "0 of 4 places are taken", "Each cell is half an hour"}, "/tasks": {"success"}, "/task?id=one": {"ok", "shown after three successful runs", "Run now"},
-			"/tick?id=one": {"ran and succeeded", "attempt 1"}, "/ticks?decision=submitted": {"one", "submitted"}, "/timeline": {"of 4 places"}, "/heatmap": {"of the 4 places", "No two ticks"}, "/jobs": {"success"},
+			"/tick?id=one": {"ran and succeeded", "attempt 1"}, "/ticks?decision=submitted": {"one", "submitted"}, "/timeline": {"of 4 places"}, "/jobs": {"success"},
 			"/job?id=job-1": {"success", "Nothing yet."}, "/events": {"No event yet"}, "/scheduler": {"executor", "places: 4"},
 		},
 	},
@@ -108,7 +108,7 @@ var everyState = []inState{
 		pages: map[string][]string{
 			"/": {"The task needs attention", "no space left on device", "Its log"}, "/tasks": {"failed"},
 			"/task?id=one": {"Its last run failed", "no success before it", "You can only read here", "nextrun task run one", "nextrun job retry job-1"},
-			"/tick?id=one": {"ran and failed", "no space left on device"}, "/timeline": {"missed or late"}, "/heatmap": {"of the 4 places"}, "/jobs": {"no space left on device"},
+			"/tick?id=one": {"ran and failed", "no space left on device"}, "/timeline": {"missed or late"}, "/jobs": {"no space left on device"},
 			"/job?id=job-1": {"no space left on device", "nextrun job retry job-1"}, "/events": {"No event yet"}, "/scheduler": {"executor"},
 		},
 	},
@@ -116,7 +116,7 @@ var everyState = []inState{
 		name: "5,000 tasks", red: true, options: dashboard.Options{Authorize: may}, prepare: func(s *site) { s.fill(5000, 20); s.runs("scheduler", "executor") },
 		pages: map[string][]string{
 			"/": {"tasks need attention", "all tasks that need attention", "Earlier ones"}, "/tasks": {"task-00049", "Next page"}, "/task?id=task-00017": {"cannot be read", "History"},
-			"/tick?id=task-00001": {"ran and succeeded", "line 800 of the log"}, "/ticks?last=7+days": {"did not run"}, "/timeline": {"group-7", "of 4 places"}, "/heatmap": {"more than there is room for", "To flatten it"}, "/jobs": {"task-05000"},
+			"/tick?id=task-00001": {"ran and succeeded", "line 800 of the log"}, "/ticks?last=7+days": {"did not run"}, "/timeline": {"group-7", "of 4 places"}, "/jobs": {"task-05000"},
 			"/job?id=task-00001-1": {"More"}, "/events": {"No event yet"}, "/scheduler": {"executor"},
 		},
 	},
@@ -230,7 +230,7 @@ func TestDatabaseGoesAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{"/", "/tasks", "/task?id=task-00001", "/tick?id=task-00001", "/ticks", "/jobs", "/job?id=task-00001-1", "/events", "/scheduler", "/heatmap", "/timeline"} {
+	for _, path := range []string{"/", "/tasks", "/task?id=task-00001", "/tick?id=task-00001", "/ticks", "/jobs", "/job?id=task-00001-1", "/events", "/scheduler", "/timeline"} {
 		b := s.tab(t)
 		b.open(path)
 		title := value[string](b, `document.querySelector('h1').innerText`)

@@ -39,8 +39,8 @@ func TestHostileRow(t *testing.T) {
 			s.Exec(`INSERT INTO job_limit (kind, name, most) VALUES ('task', ?, 1)`, evil)
 			b := s.tab(t)
 			q := url.QueryEscape(evil)
-			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q, "/timers?timer=" + q,
-				"/timeline", "/heatmap", "/jobs", "/jobs?task=" + q, "/ticks?decision=submitted", "/ticks?task=" + q, "/job?id=" + q, "/events?topic=" + q, "/scheduler"} {
+			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q,
+				"/timeline", "/jobs", "/jobs?task=" + q, "/ticks?decision=submitted", "/ticks?task=" + q, "/job?id=" + q, "/events?topic=" + q, "/scheduler"} {
 				b.open(path)
 				looksHarmless(b, path)
 			}

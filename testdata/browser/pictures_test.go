@@ -51,7 +51,6 @@ var pictures = []struct {
 	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 1100},
 	{"tick", "/tick?id=price-import&at=2026-03-27T07:09:25Z", 700},
 	{"timeline", "/timeline?zone=Europe/Berlin", 700},
-	{"heatmap", "/heatmap?zone=Europe/Berlin&day=0&hour=9", 700},
 	{"jobs", "/jobs", 640},
 	{"events", "/events", 560},
 	{"scheduler", "/scheduler", 620},

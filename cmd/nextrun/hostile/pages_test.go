@@ -14,7 +14,7 @@ import (
 // hold.
 var pages = []struct{ path, want string }{
 	{"/", ""}, {"/tasks?q=healthy", "healthy-job"}, {"/tasks", ""}, {"/task?id=healthy-job", "healthy-job"}, {"/jobs", ""}, {"/job?id=healthy-row", "healthy-row"},
-	{"/events", ""}, {"/events?topic=healthy-row", "healthy-row"}, {"/scheduler", ""}, {"/timeline", ""}, {"/heatmap", ""},
+	{"/events", ""}, {"/events?topic=healthy-row", "healthy-row"}, {"/scheduler", ""}, {"/timeline", ""},
 }
 
 // shown is a running dashboard.

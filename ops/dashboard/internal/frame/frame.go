@@ -73,7 +73,7 @@ func Path(prefix, page string, pairs ...any) string {
 
 // titles are the pages of the menu, in order, and those reached from them.
 var titles = map[string]string{
-	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "ticks": "Ticks", "timeline": "Timeline", "heatmap": "Heat map", "timers": "Timers", "jobs": "Jobs", "job": "Job",
+	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "ticks": "Ticks", "timeline": "Timeline", "jobs": "Jobs", "job": "Job",
 	"events": "Events", "scheduler": "Scheduler", "error": "Error",
 }
 

@@ -44,9 +44,6 @@ func functions(now func() time.Time) template.FuncMap {
 			}
 			return template.HTML(chart.Strip("", []chart.Cell{cell})) //nolint:gosec // package chart escapes its texts
 		},
-		"square": func(kind string) template.HTML {
-			return template.HTML(chart.Square(kind)) //nolint:gosec // package chart escapes its texts
-		},
 		"prose": prose, "kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": show.Never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
 	}

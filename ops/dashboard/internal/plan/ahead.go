@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// How much of the past and of the future the pages of many tasks look at.
+// How much of the past and of the future the timeline looks at.
 const (
 	aheadTasks = 10_000
 	aheadTicks = 2000 // of a task; it is taken to go on like that
@@ -28,10 +28,8 @@ const (
 // kin are tasks that elapse at the same times and take about as long.
 type kin struct {
 	*periodic.Task
-	all   []*periodic.Task
-	work  time.Duration // of all of them at one tick
-	hours []heatShare   // of the week, for the heat map
-	often bool          // they are due in most of its minutes
+	all  []*periodic.Task
+	work time.Duration // of all of them at one tick
 }
 
 // took is how long one of them takes.

@@ -1,3 +1,2 @@
-// Package plan has the pages of the dashboard that look at the timers of all tasks at once, or of
-// none: the timeline, the heat map and the page of timers.
+// Package plan has the page of the dashboard that looks at the timers of all tasks at once: the timeline.
 package plan
