@@ -297,11 +297,6 @@ crashpoints: ## Kill and stop a process RUNS (20) times at each crash point, and
 	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 12h -parallel 12 -v \
 		-run '^(TestCrashPoints|TestMigrationsAreKilled)$$$(if $(CRASH),/$(CRASH))' ./internal/crashpoint ./migrations
 
-.PHONY: soak-simulate
-soak-simulate: ## Compare 20 simulations at random with what a scheduler does; a minute
-	@scripts/need-cc
-	NEXTRUN_SOAK_SIMULATE_SEEDS=20 scripts/in-memory go test -timeout 20m -run TestLikeTheScheduler -v ./internal/simulate
-
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)
 	@scripts/fuzz $(FUZZTIME)

@@ -47,7 +47,7 @@ type Options struct {
 	// connection's search_path that exists, as a rule public.
 	Schema string
 	// Clock, if not nil, is what transactions take for now, instead of PostgreSQL's clock
-	// or, on SQLite, the host's. It is for tests and for package replay: defaults and
+	// or, on SQLite, the host's. It is for tests: defaults and
 	// triggers of the tables still take the server's time.
 	Clock func() time.Time
 }

@@ -39,9 +39,6 @@ var arrows = []struct {
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
 	{"internal/decide", []string{"calendar", "jobqueue", "periodic", "periodic/days", "periodic/sink"}}, // what becomes of ticks
-	{"internal/simulate", []string{"internal/decide", "periodic", "periodic/sink", "calendar", "jobqueue"}},
-	// It runs the scheduler on a database of its own, with a clock that is moved.
-	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite", "internal/sqldb"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
 	{"internal/jobdb", []string{"jobqueue"}},           // what an executor asks of a database
@@ -86,7 +83,7 @@ var arrows = []struct {
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	// A scheduler on a database of its own, with a clock that is moved.
-	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "internal/sqldb", "internal/verify"}},
+	{"ops/nextruntest", []string{"periodic", "periodic/scheduler", "periodic/sink", "jobqueue", "jobqueue/executor", "migrations", "store", "store/sqlite", "internal/sqldb", "internal/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
@@ -95,7 +92,6 @@ var arrows = []struct {
 	{"cmd/nextrun/cli/find", append([]string{"store"}, belowCommand...)},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
-	{"cmd/nextrun/cli/simulate", append([]string{"cmd/nextrun/cli/timer"}, belowCommands...)},
 	{"cmd/nextrun/cli/why", append([]string{"cmd/nextrun/cli/tick"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},
@@ -104,7 +100,7 @@ var arrows = []struct {
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
-	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/figures", "internal/neighbors",
+	"internal/explain", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/figures", "internal/neighbors",
 	"internal/statement", "internal/foreign",
 }
 

@@ -1,4 +1,4 @@
-// Package decide says what becomes of the ticks of a task. It is pure, so scheduler, simulation and model decide alike.
+// Package decide says what becomes of the ticks of a task. It is pure, so scheduler and model decide alike.
 package decide
 
 import (

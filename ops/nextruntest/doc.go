@@ -10,10 +10,9 @@
 //		s.RequireGuarantees()
 //	}
 //
-// The scheduler, the executor, the tables and their triggers are the real ones, on a
-// database of the test's own: a SQLite file in a temporary directory, or a schema in a
-// PostgreSQL database. Only the database's clock is not real. It stands still between the
-// calls that move it.
+// The scheduler, the executor, the tables and their triggers are the real ones, on a SQLite
+// file in a temporary directory. Only the database's clock is not real. It stands still
+// between the calls that move it.
 //
 // Times are UTC. Tests take them in the form `2026-03-29 01:30` or `2026-03-29 01:30:05`.
 package nextruntest

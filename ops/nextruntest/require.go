@@ -18,7 +18,7 @@ const maxTicks = 1_000_000
 // Ticks are the recorded ticks of a task, the earliest first; with an empty id, of all tasks.
 func (s *Schedule) Ticks(id string) []periodic.Tick {
 	s.t.Helper()
-	ticks, err := periodic.NewTasks(s.run.DB.Tasks()).Ticks(s.t.Context(), periodic.TickFilter{TaskID: id, Limit: maxTicks})
+	ticks, err := s.tasks.Ticks(s.t.Context(), periodic.TickFilter{TaskID: id, Limit: maxTicks})
 	s.must("read the ticks", err)
 	slices.SortFunc(ticks, func(a, b periodic.Tick) int {
 		if c := a.Due.Compare(b.Due); c != 0 {
@@ -33,7 +33,7 @@ func (s *Schedule) Ticks(id string) []periodic.Tick {
 // empty id, of all tasks.
 func (s *Schedule) Jobs(id string) []jobqueue.Job {
 	s.t.Helper()
-	jobs, err := jobqueue.NewQueue(s.run.DB.Jobs()).List(s.t.Context(), jobqueue.Filter{Tracker: id, Limit: maxTicks, WithArgs: true})
+	jobs, err := jobqueue.NewQueue(s.run.db.Jobs()).List(s.t.Context(), jobqueue.Filter{Tracker: id, Limit: maxTicks, WithArgs: true})
 	s.must("read the jobs", err)
 	slices.SortStableFunc(jobs, func(a, b jobqueue.Job) int { return a.Submitted.Compare(b.Submitted) })
 	return jobs
@@ -98,7 +98,7 @@ func (s *Schedule) RequireArgs(id, due, args string) {
 // verify` as a test. It belongs at the end of a test that writes to nextrun's tables itself.
 func (s *Schedule) RequireGuarantees() {
 	s.t.Helper()
-	report, err := verify.Run(s.t.Context(), s.run.DB, verify.Options{Since: s.start, Lease: time.Hour})
+	report, err := verify.Run(s.t.Context(), s.run.db, verify.Options{Since: s.start, Lease: time.Hour})
 	s.must("verify", err)
 	var lines []string
 	for _, f := range report.Findings {
@@ -145,7 +145,7 @@ func (s *Schedule) history(id string) string {
 	for _, tick := range ticks {
 		b.WriteString("  " + line(tick) + "\n")
 	}
-	if task, err := periodic.NewTasks(s.run.DB.Tasks()).Get(s.t.Context(), id); err != nil {
+	if task, err := s.tasks.Get(s.t.Context(), id); err != nil {
 		fmt.Fprintf(&b, "  there is no such task now: %v\n", err)
 	} else if task.Problem != "" {
 		fmt.Fprintf(&b, "  problem: %s\n", task.Problem)
@@ -153,7 +153,7 @@ func (s *Schedule) history(id string) string {
 	return b.String()
 }
 
-// line is a tick in the form of golden files.
+// line is a tick in the message of a failed check.
 func line(t periodic.Tick) string {
 	text := moment(t.Due) + "  " + t.TaskID + "  " + string(t.Decision)
 	switch {

@@ -4,115 +4,94 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// both runs a test on each database.
-func both(t *testing.T, run func(t *testing.T, o nextruntest.Options)) {
-	t.Helper()
-	t.Parallel()
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		o := nextruntest.Options{}
-		if d.Kind == storetest.Postgres {
-			o.Postgres = d.URL
-		}
-		run(t, o)
-	})
-}
-
 // A day passes as it would outside of a test: ticks, an outage, an overlap, retries.
 func TestDay(t *testing.T) {
-	both(t, func(t *testing.T, o nextruntest.Options) {
-		s := nextruntest.New(t, o)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ($1, 'a', '*-*-* *:00/30', 'allow', 'all')`, "each")
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('queue', 'b', 'hourly', 'queue')`)
-		s.Add(periodic.NewTask("go", "c", "every 45m"))
-		s.Advance(time.Hour)
-		s.RequireSubmitted("each", "2026-01-01 00:30", "2026-01-01 01:00")
-		s.RequireSubmitted("go", "2026-01-01 00:45")
-		s.Outage(2 * time.Hour)
-		s.RequireSubmitted("each", "2026-01-01 00:30", "2026-01-01 01:00", "2026-01-01 01:30", "2026-01-01 02:00", "2026-01-01 02:30", "2026-01-01 03:00")
-		s.RequireSubmitted("queue", "2026-01-01 01:00")
-		s.RequireReason("queue", "2026-01-01 03:00", periodic.Queued, "01:00:00")
-		s.FinishJobs("queue")
-		s.RequireSubmitted("queue", "2026-01-01 01:00", "2026-01-01 03:00")
-		s.Fail("queue", "no space left")
-		if jobs := s.Jobs("queue"); len(jobs) != 2 || jobs[1].State != jobqueue.Failed || jobs[1].Result != "no space left" ||
-			!jobs[1].Finished.Equal(s.Now()) {
-			t.Errorf("jobs of queue: %+v", jobs)
-		}
-		s.FinishJobs()
-		s.RequireGuarantees()
-	})
+	t.Parallel()
+	s := nextruntest.New(t, nextruntest.Options{})
+	s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES (?1, 'a', '*-*-* *:00/30', 'allow', 'all')`, "each")
+	s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('queue', 'b', 'hourly', 'queue')`)
+	s.Add(periodic.NewTask("go", "c", "every 45m"))
+	s.Advance(time.Hour)
+	s.RequireSubmitted("each", "2026-01-01 00:30", "2026-01-01 01:00")
+	s.RequireSubmitted("go", "2026-01-01 00:45")
+	s.Outage(2 * time.Hour)
+	s.RequireSubmitted("each", "2026-01-01 00:30", "2026-01-01 01:00", "2026-01-01 01:30", "2026-01-01 02:00", "2026-01-01 02:30", "2026-01-01 03:00")
+	s.RequireSubmitted("queue", "2026-01-01 01:00")
+	s.RequireReason("queue", "2026-01-01 03:00", periodic.Queued, "01:00:00")
+	s.FinishJobs("queue")
+	s.RequireSubmitted("queue", "2026-01-01 01:00", "2026-01-01 03:00")
+	s.Fail("queue", "no space left")
+	if jobs := s.Jobs("queue"); len(jobs) != 2 || jobs[1].State != jobqueue.Failed || jobs[1].Result != "no space left" ||
+		!jobs[1].Finished.Equal(s.Now()) {
+		t.Errorf("jobs of queue: %+v", jobs)
+	}
+	s.FinishJobs()
+	s.RequireGuarantees()
 }
 
 // Rows that are added by SQL carry the test's time, so that intervals count from it.
 func TestRowsCarryTheTimeOfTheTest(t *testing.T) {
-	both(t, func(t *testing.T, o nextruntest.Options) {
-		o.Start = time.Date(2040, 2, 29, 10, 0, 0, 0, time.UTC)
-		s := nextruntest.New(t, o)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('i', 'i', 'every 90m')`)
-		s.Advance(90 * time.Minute)
-		s.RequireSubmitted("i", "2040-02-29 11:30")
-		s.Exec(`UPDATE periodic_task SET timer = 'daily' WHERE id = 'i'`)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('j', 'j', 'daily')`)
-		var task periodic.Task
-		s.Edit(func(ctx context.Context, tasks *periodic.Tasks) (err error) {
-			task, err = tasks.Get(ctx, "j")
-			return err
-		})
-		if !task.Created.Equal(s.Now()) {
-			t.Errorf("created is %s, and the clock stands at %s", task.Created, s.Now())
-		}
-		s.RequireGuarantees()
-	})
+	t.Parallel()
+	s := nextruntest.New(t, nextruntest.Options{Start: time.Date(2040, 2, 29, 10, 0, 0, 0, time.UTC)})
+	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('i', 'i', 'every 90m')`)
+	s.Advance(90 * time.Minute)
+	s.RequireSubmitted("i", "2040-02-29 11:30")
+	s.Exec(`UPDATE periodic_task SET timer = 'daily' WHERE id = 'i'`)
+	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('j', 'j', 'daily')`)
+	task, err := periodic.NewTasks(s.DB().Tasks()).Get(t.Context(), "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !task.Created.Equal(s.Now()) {
+		t.Errorf("created is %s, and the clock stands at %s", task.Created, s.Now())
+	}
+	s.RequireGuarantees()
 }
 
 // Handlers run with the real executor, and see what they would see.
 func TestWork(t *testing.T) {
-	both(t, func(t *testing.T, o nextruntest.Options) {
-		s := nextruntest.New(t, o)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, args, overlap) VALUES ('a', 'load', 'hourly', '{"n": 7}', 'allow')`)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('other', 'other', 'hourly')`)
-		s.Advance(2 * time.Hour)
-		runs := s.Work("load", jobqueue.JSON(func(_ context.Context, job *jobqueue.JobContext, args struct{ N int }) error {
-			job.Logf(jobqueue.Info, "loaded %d", args.N)
-			job.SetResult(fmt.Sprint(args.N, " rows"))
-			if job.Due.Hour() == 2 {
-				return jobqueue.Permanent(errors.New("the file is empty"))
-			}
-			return nil
-		}))
-		if len(runs) != 2 {
-			t.Fatalf("%d attempts, want 2: %+v", len(runs), runs)
+	t.Parallel()
+	s := nextruntest.New(t, nextruntest.Options{})
+	s.Exec(`INSERT INTO periodic_task (id, task, timer, args, overlap) VALUES ('a', 'load', 'hourly', '{"n": 7}', 'allow')`)
+	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('other', 'other', 'hourly')`)
+	s.Advance(2 * time.Hour)
+	runs := s.Work("load", jobqueue.JSON(func(_ context.Context, job *jobqueue.JobContext, args struct{ N int }) error {
+		job.Logf(jobqueue.Info, "loaded %d", args.N)
+		job.SetResult(fmt.Sprint(args.N, " rows"))
+		if job.Due.Hour() == 2 {
+			return jobqueue.Permanent(errors.New("the file is empty"))
 		}
-		good, bad := runs[0], runs[1]
-		if good.Job.Due.Hour() == 2 {
-			good, bad = bad, good
-		}
-		if good.Err != nil || good.Job.State != jobqueue.Success || good.Job.Result != "7 rows" || !logged(good, "loaded 7") {
-			t.Errorf("good: %+v", good)
-		}
-		if bad.Err == nil || bad.Job.State != jobqueue.Failed || !strings.Contains(bad.Job.Result, "the file is empty") {
-			t.Errorf("bad: %+v", bad)
-		}
-		if rest := s.Work("load", nothing); len(rest) != 0 {
-			t.Errorf("nothing was left to run, and it ran %+v", rest)
-		}
-		if other := s.Jobs("other"); len(other) != 1 || other[0].State != jobqueue.Waiting {
-			t.Errorf("job of another task: %+v", other)
-		}
-	})
+		return nil
+	}))
+	if len(runs) != 2 {
+		t.Fatalf("%d attempts, want 2: %+v", len(runs), runs)
+	}
+	good, bad := runs[0], runs[1]
+	if good.Job.Due.Hour() == 2 {
+		good, bad = bad, good
+	}
+	if good.Err != nil || good.Job.State != jobqueue.Success || good.Job.Result != "7 rows" || !logged(good, "loaded 7") {
+		t.Errorf("good: %+v", good)
+	}
+	if bad.Err == nil || bad.Job.State != jobqueue.Failed || !strings.Contains(bad.Job.Result, "the file is empty") {
+		t.Errorf("bad: %+v", bad)
+	}
+	if rest := s.Work("load", nothing); len(rest) != 0 {
+		t.Errorf("nothing was left to run, and it ran %+v", rest)
+	}
+	if other := s.Jobs("other"); len(other) != 1 || other[0].State != jobqueue.Waiting {
+		t.Errorf("job of another task: %+v", other)
+	}
 }
 
 func nothing(context.Context, *jobqueue.JobContext) error { return nil }
@@ -135,10 +114,6 @@ func TestFailures(t *testing.T) {
 		s.Advance(2 * time.Hour)
 		return s
 	}
-	golden := filepath.Join(t.TempDir(), "a.ticks")
-	if err := os.WriteFile(golden, []byte("2026-01-01 01:00:00  a  submitted\n2026-01-01 02:00:00  a  submitted\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
 		do   func(s *nextruntest.Schedule)
 		want []string
@@ -151,8 +126,6 @@ func TestFailures(t *testing.T) {
 		"decision":          {func(s *nextruntest.Schedule) { s.RequireReason("a", "2026-01-01 02:00", periodic.Late, "") }, []string{"want it late"}},
 		"args":              {func(s *nextruntest.Schedule) { s.RequireArgs("a", "2026-01-01 01:00", `{"x": 2}`) }, []string{`{"x": 1}`, `{"x": 2}`}},
 		"no job":            {func(s *nextruntest.Schedule) { s.RequireArgs("a", "2026-01-01 02:00", `{"x": 1}`) }, []string{"no job for 2026-01-01 02:00"}},
-		"golden":            {func(s *nextruntest.Schedule) { s.RequireGolden(golden) }, []string{"- 2026-01-01 02:00:00  a  submitted", "+ 2026-01-01 02:00:00  a  skipped"}},
-		"no golden":         {func(s *nextruntest.Schedule) { s.RequireGolden(golden + "x") }, []string{"NEXTRUN_UPDATE_GOLDEN=1"}},
 		"sql":               {func(s *nextruntest.Schedule) { s.Exec("DELETE FROM periodic_job") }, []string{"periodic_job"}},
 		"bad row":           {func(s *nextruntest.Schedule) { s.Add(periodic.NewTask("b", "b", "dayly")) }, []string{"dayly"}},
 		"time":              {func(s *nextruntest.Schedule) { s.AdvanceTo("tomorrow") }, []string{`"tomorrow" is not a time`}},
@@ -174,32 +147,6 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A golden file can be written, and holds what came about.
-func TestGolden(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "new", "a.ticks")
-	day := func() *nextruntest.Schedule {
-		s := nextruntest.New(t, nextruntest.Options{})
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'a', 'hourly')`)
-		s.Advance(2 * time.Hour)
-		s.Outage(3 * time.Hour)
-		return s
-	}
-	t.Setenv(nextruntest.UpdateGolden, "1")
-	day().RequireGolden(file)
-	t.Setenv(nextruntest.UpdateGolden, "")
-	day().RequireGolden(file) // other ids of jobs, the same file
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `2026-01-01 01:00:00  a  submitted
-2026-01-01 02:00:00  a  skipped  the job of 01:00:00 UTC was still waiting
-2026-01-01 03:00:00  a  missed  2 until 2026-01-01 04:00:00`
-	if !strings.HasPrefix(string(text), want) {
-		t.Errorf("the file holds\n%s\nwant it to begin with\n%s", text, want)
 	}
 }
 

@@ -2,10 +2,7 @@ package nextruntest
 
 import (
 	"context"
-	"io"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -31,10 +28,8 @@ const workPatience = 5 * time.Minute
 func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Option) []Run {
 	s.t.Helper()
 	ended := make(chan executor.Event, 1000)
-	silent := logrus.New()
-	silent.SetOutput(io.Discard)
-	worker, err := executor.New(s.run.DB.Jobs(), executor.Config{
-		Name: "nextruntest", PoolSize: 1, PollInterval: 50 * time.Millisecond, Logger: silent,
+	worker, err := executor.New(s.run.db.Jobs(), executor.Config{
+		Name: "nextruntest", PoolSize: 1, PollInterval: 50 * time.Millisecond, Logger: silent(),
 		Observe: func(e executor.Event) {
 			switch e.Kind {
 			case executor.EventEnded, executor.EventLost, executor.EventTrouble, executor.EventRefused:
@@ -71,16 +66,16 @@ func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Opt
 // ready is how many jobs of a task can run now, or do.
 func (s *Schedule) ready(ctx context.Context, task string) (n int) {
 	s.t.Helper()
-	query := `SELECT count(*) FROM job WHERE task = $1 AND (state IN ('scheduled', 'running')
-		OR state IN ('waiting', 'stuck') AND (retry IS NULL OR retry <= $2))`
-	s.must("look for jobs", s.run.Scan(ctx, &n, query, task, sqldb.Timestamp(s.Now())))
+	query := `SELECT count(*) FROM job WHERE task = ?1 AND (state IN ('scheduled', 'running')
+		OR state IN ('waiting', 'stuck') AND (retry IS NULL OR retry <= ?2))`
+	s.must("look for jobs", s.run.pool.QueryRowContext(ctx, query, task, sqldb.Timestamp(s.Now())).Scan(&n))
 	return n
 }
 
 // attempt is what an attempt left.
 func (s *Schedule) attempt(ctx context.Context, e executor.Event) Run {
 	s.t.Helper()
-	queue := jobqueue.NewQueue(s.run.DB.Jobs())
+	queue := jobqueue.NewQueue(s.run.db.Jobs())
 	job, err := queue.Get(ctx, e.Job.JID)
 	s.must("read the job", err)
 	lines, err := queue.Logs(ctx, jobqueue.LogFilter{JID: e.Job.JID, Limit: maxTicks})

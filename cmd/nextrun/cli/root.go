@@ -15,7 +15,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/permissions"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/queue"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/service"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/simulate"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
@@ -55,7 +54,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
 		task.Command(env), calendars.Command(env), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
-		timer.NextCommand(env), timer.PreviewCommand(env), simulate.Command(env), versionCommand(env), manCommand(env), benchCommand(),
+		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env), benchCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()

@@ -13,8 +13,6 @@ var known = []string{
 	"periodic_tick.missed = quotes",
 	"joblog.counter = quotes",
 	"outbox_message.created = infinity",
-	// nextrun simulate failed for all tasks.
-	"periodic_task.timer = quotes",
 }
 
 // knownFirst puts the known cells of a list first.

@@ -82,7 +82,7 @@ func (e environment) harmAll(cells []*cell) (taken []*cell) {
 	e.Helper()
 	refused := map[string]int{}
 	for _, c := range cells {
-		more := strings.ReplaceAll(e.makes(c), "*:*:*", "hourly") // nextrun simulate would take its time
+		more := strings.ReplaceAll(e.makes(c), "*:*:*", "hourly") // a preview of each second would take its time
 		if c.waits != "" {
 			more = ""
 		}
@@ -112,7 +112,6 @@ var readers = []struct {
 	{"event show healthy-row", "healthy-row"}, {"event lag", ""}, {"lock show", ""}, {"lock show --json", ""},
 	{"queue list", "river"}, {"queue check mail", ""}, {"queue check river", ""}, {"why healthy-job", "healthy-job"}, {"why healthy-mail --json", "healthy-mail"},
 	{"check", ""}, {"verify --timeout 50", "checks:"}, {"verify --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
-	{"simulate --days 1", "healthy-job"},
 }
 
 // views are those of the catalog.
