@@ -121,11 +121,6 @@ test-sqlite: ## Try how old a sqlite3 program may be that is used beside nextrun
 	@scripts/need-cc
 	scripts/test-sqlite
 
-.PHONY: test-upgrade
-test-upgrade: ## Run the program of before the newest migration beside this one, on each database; needs git's history
-	@scripts/need-cc
-	scripts/with-postgres go test -tags upgrade -count 1 -run TestOldAndNewSideBySide -v ./cmd/nextrun
-
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
 	@scripts/need-cc
@@ -166,7 +161,7 @@ test-reproducible: ## Build program and packages twice, in different directories
 	scripts/test-reproducible
 
 .PHONY: snapshot
-snapshot: ## Describe the schema that the migrations make, after a new migration
+snapshot: ## Describe the schema that the migrations make, after a change of its files
 	scripts/with-postgres go test ./migrations -run TestSnapshot -update
 
 .PHONY: manifests

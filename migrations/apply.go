@@ -20,9 +20,6 @@ func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 	var done []Applied
 	for deadlocks := 0; ; {
 		before, p, err := m.open(ctx)
-		if err == nil {
-			err = descent{m}.forget(ctx)
-		}
 		if err != nil {
 			return done, err
 		}
@@ -78,7 +75,7 @@ func (m *Migrator) revert(ctx context.Context) (done []Applied, err error) {
 // open returns the current version and a goose provider over the SQL as it
 // reads for this database.
 func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
-	version, _, err := versions(ctx, m)
+	version, err := m.ours(ctx)
 	if err != nil {
 		return 0, nil, err
 	}

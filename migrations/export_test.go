@@ -2,20 +2,12 @@ package migrations
 
 import (
 	"context"
-	"io/fs"
 
 	"github.com/nextrun/nextrun/migrations/internal/shape"
 )
 
 // Apply is Up without the restoring of what differs from the snapshot.
 func (m *Migrator) Apply(ctx context.Context) ([]Applied, error) { return m.apply(ctx) }
-
-// WithFiles has a migrator apply other files, such as those of an earlier state.
-func (m *Migrator) WithFiles(files fs.FS) *Migrator {
-	other := *m
-	other.files.FS = files
-	return &other
-}
 
 // WithoutJobs has the first Up, or Apply, make no tables of jobs.
 func (m *Migrator) WithoutJobs() *Migrator {
@@ -54,11 +46,8 @@ func (m *Migrator) Snapshot(ctx context.Context, found, bare *Migrator) ([]byte,
 	return s.JSON()
 }
 
-// For tests: the errors have meanings of their own only here.
-var (
-	ErrHidden   = errHidden
-	ErrHalfDown = errHalfDown
-)
+// ErrHidden is for tests: it has a meaning of its own only here.
+var ErrHidden = errHidden
 
 // MismatchError is what a table that was there before is refused with.
 type MismatchError = mismatchError

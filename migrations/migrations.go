@@ -1,9 +1,9 @@
-// Package migrations creates, upgrades and removes nextrun's schema.
+// Package migrations creates and removes nextrun's schema.
 //
-// The SQL lies in postgres/ and sqlite/ under the same file names and is run
-// by goose, whose version table is nextrun_migration. Each file is applied in
-// a transaction of its own together with its version, so that a crash leaves
-// the schema at one version or the other. Several processes may migrate at
+// The SQL lies in postgres/ and sqlite/, one file in each, and is run by goose,
+// whose version table is nextrun_migration. The file is applied in one transaction
+// together with its version and its checksum, so that a crash leaves the schema or
+// nothing. Several processes may migrate at
 // once: on PostgreSQL they take turns by an advisory lock, on SQLite the loser
 // of a race looks again.
 //
@@ -19,11 +19,10 @@
 //
 //	migrations.go       what callers use
 //	apply.go            the files are applied and taken back
-//	down.go             what an interrupted Down leaves
+//	down.go             marks in tables that stay
 //	record.go           version, schema, and what was there before nextrun
 //	drift.go, repair.go differences from what this version expects, and their repair
 //	parts.go            a database without the tables of jobs, and how they are added
-//	partitioned.go      a periodic_tick with partitions is refused
 //	internal/tables     the columns that nextrun expects in tables that it finds
 //	internal/script     the SQL files as texts; knows no connection
 //	internal/shape      the schema of a database as a list of objects
@@ -46,20 +45,13 @@ var files embed.FS
 // versionTable is where goose records the versions that have been applied.
 const versionTable = "nextrun_migration"
 
-// ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
-// of a later version than this program knows.
-var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
-
-// ErrOld is returned by [Migrator.Check], [Migrator.CheckVersion], [Migrator.Up] and [Migrator.Down]
-// when the schema is older than the oldest file, which has all that came before it.
-var ErrOld = errors.New("the database's schema is too old for this program, and nothing was changed; " +
-	"build nextrun at commit " + lastWithOlder + ", run its `nextrun migrate up`, then use this program")
-
-// lastWithOlder is the last commit whose files go on from an older schema.
-const lastWithOlder = "e221275"
+// ErrOther is returned by all methods of [Migrator] but Version when another schema file
+// than that of this program made the database.
+var ErrOther = errors.New("this database was made by another version of nextrun before its first release; " +
+	"make a new one, and carry your tasks over with `task export` of the old program and `task apply`")
 
 // ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the
-// schema is missing or older than this program needs.
+// schema is missing.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
 // errHidden is returned by all that reads the version of the schema when the login lacks
@@ -114,12 +106,9 @@ type Status struct {
 
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
-// returns what it did, nothing if there was nothing to do. It returns [ErrNewer], [ErrOld], or an error
+// returns what it did, nothing if there was nothing to do. It returns [ErrOther], or an error
 // that names what does not fit, before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
-	if err := m.onePiece(ctx); err != nil {
-		return nil, fmt.Errorf("migrate up: %w", err)
-	}
 	done, err := m.apply(ctx)
 	if err != nil {
 		return done, err
@@ -136,9 +125,6 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 // an error that says how to remove them.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {
-		return nil, fmt.Errorf("migrate down: %w", err)
-	}
-	if err := (descent{m}).begin(ctx); err != nil {
 		return nil, fmt.Errorf("migrate down: %w", err)
 	}
 	if err := m.clearMarks(ctx); err != nil {
@@ -161,10 +147,10 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	return done, nil
 }
 
-// Status lists the known migrations in order. It returns [ErrOld] if none leads on from the schema.
+// Status lists the known migrations in order.
 func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
-	version, _, err := versions(ctx, m)
-	if err != nil && !errors.Is(err, ErrNewer) {
+	version, err := m.ours(ctx)
+	if err != nil {
 		return nil, err
 	}
 	known, err := m.files.Known()
@@ -179,7 +165,7 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 }
 
 // Check returns nil if the schema is the one that this program knows, else
-// [ErrPending], [ErrOld], [ErrNewer] or a [*DriftError]. It changes nothing.
+// [ErrPending], [ErrOther] or a [*DriftError]. It changes nothing.
 func (m *Migrator) Check(ctx context.Context) error {
 	if err := m.CheckVersion(ctx); err != nil {
 		return err
@@ -193,33 +179,33 @@ func (m *Migrator) Check(ctx context.Context) error {
 
 // CheckVersion is Check without a look at the single objects of the schema.
 func (m *Migrator) CheckVersion(ctx context.Context) error {
-	version, latest, err := versions(ctx, m)
-	if err != nil || version == latest {
-		return err
+	version, err := m.ours(ctx)
+	if err == nil && version == 0 {
+		err = ErrPending
 	}
-	if err := (descent{m}).check(ctx, version); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
+	return err
 }
 
-// versions are those of the database, 0 if it has none, and of the newest file. It returns
-// [ErrNewer] or [ErrOld] if no file leads from the one to the other.
-func versions(ctx context.Context, m *Migrator) (version, latest int64, err error) {
-	version, err = m.Version(ctx)
+// ours is [Migrator.Version]. It returns [ErrOther] unless this program's file made the schema.
+func (m *Migrator) ours(ctx context.Context) (int64, error) {
+	version, err := m.Version(ctx)
+	if err != nil || version == 0 {
+		return 0, err
+	}
+	file, err := m.files.Made()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	known, err := m.files.Known()
+	var made bool
+	err = m.db.QueryRowContext(ctx, "SELECT count(*) > 0 FROM nextrun_found WHERE name = $1", file).Scan(&made)
+	if sqlState(err) == "42501" { // insufficient privilege
+		err = m.hidden(ctx, "nextrun_found")
+	}
 	if err != nil {
-		return 0, 0, err
+		return 0, fmt.Errorf("read nextrun_found: %w", err)
 	}
-	oldest, latest := known[0].Version, known[len(known)-1].Version
-	switch {
-	case version > latest:
-		err = fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
-	case version > 0 && version < oldest:
-		err = fmt.Errorf("%w (it is at version %d, this program goes on from %d)", ErrOld, version, oldest)
+	if !made {
+		return 0, ErrOther
 	}
-	return version, latest, err
+	return version, nil
 }

@@ -1,11 +1,16 @@
 package migrations_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
 )
 
 const theirJobs = "CREATE TABLE job (id integer PRIMARY KEY, what text); INSERT INTO job VALUES (1, 'theirs')"
@@ -123,33 +128,40 @@ func TestAddTheTablesOfJobsThatDocspellHas(t *testing.T) {
 	})
 }
 
-// A later migration leaves out what it does to these tables, and does it when they are added.
-func TestUpgradeWithoutTheTablesOfJobs(t *testing.T) {
-	both(t, func(db *database) {
-		db.without()
-		db.exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('old', 'x', 'daily')`)
-		next := db.m.WithFiles(withNext(t, "ALTER TABLE job ADD COLUMN next integer;\nALTER TABLE periodic_task ADD COLUMN next integer;",
-			"ALTER TABLE periodic_task DROP COLUMN next;\nALTER TABLE job DROP COLUMN next;"))
-		if done, err := next.Up(t.Context()); err != nil || len(done) != 1 { // remembers the choice
-			t.Fatalf("Up did %v: %v", done, err)
-		}
-		db.Want("1", "SELECT count(*) FROM periodic_health WHERE id = 'old'")
-		db.Want(0, db.countJobTables())
-		if _, err := next.AddJobs(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		db.Want(5, db.countJobTables())
-		db.Want("0", "SELECT count(*) FROM job WHERE next > 0")
-		db.Want("0", "SELECT count(*) FROM periodic_task WHERE next > 0")
-		if _, err := next.Down(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+// schedule runs a scheduler until the function that it returns is called.
+func (db *database) schedule() (stop func()) {
+	db.Helper()
+	own, err := store.Open(db.Context(), db.URL, store.Options{})
+	if err != nil {
+		db.Fatal(err)
+	}
+	s, err := scheduler.New(own.Periodic(), scheduler.Config{
+		Name: "parts", PollInterval: 100 * time.Millisecond,
+		RetryMax: 250 * time.Millisecond,
 	})
+	if err != nil {
+		db.Fatal(err)
+	}
+	if err := s.Start(db.Context()); err != nil {
+		db.Fatal(err)
+	}
+	return func() {
+		if err := s.Stop(context.Background()); err != nil {
+			db.Error(err)
+		}
+		_ = own.Close()
+	}
 }
 
-func (db *database) countJobTables() string {
-	if db.Kind == "sqlite" {
-		return "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'job%'"
-	}
-	return "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'job%'"
+// works adds a task that is due, and waits until the scheduler has submitted it.
+func (db *database) works(id string) {
+	db.Helper()
+	db.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('" + id + "', 'x', 'yearly', '2026-01-01 00:00:00.000000')")
+	db.eventually("SELECT count(*) FROM job WHERE tracker = '" + id + "'")
+}
+
+// eventually waits until a query counts a row.
+func (db *database) eventually(query string) {
+	db.Helper()
+	storetest.Eventually(db, query, func() bool { return db.one(query) != "0" })
 }

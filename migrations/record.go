@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/nextrun/nextrun/migrations/internal/script"
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
@@ -18,7 +20,7 @@ func (m *Migrator) Version(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if !exists {
-		return 0, m.hidden(ctx)
+		return 0, m.hidden(ctx, versionTable)
 	}
 	var version sql.NullInt64
 	err = m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+versionTable).Scan(&version)
@@ -28,9 +30,9 @@ func (m *Migrator) Version(ctx context.Context) (int64, error) {
 	return version.Int64, nil
 }
 
-// hidden returns an error if the database hides the table of versions from a login that
+// hidden returns an error if the database hides a table of the migrations from a login that
 // lacks rights.
-func (m *Migrator) hidden(ctx context.Context) error {
+func (m *Migrator) hidden(ctx context.Context, table string) error {
 	if m.dialect == SQLite {
 		return nil
 	}
@@ -40,7 +42,7 @@ func (m *Migrator) hidden(ctx context.Context) error {
 		JOIN unnest(string_to_array(replace(current_setting('search_path'), '"$user"', current_user), ',')) WITH ORDINALITY AS path (name, n)
 		  ON n.nspname = trim(path.name, ' "')
 		WHERE c.relname = $1 AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))
-		ORDER BY path.n LIMIT 1`, versionTable).Scan(&schema, &role)
+		ORDER BY path.n LIMIT 1`, table).Scan(&schema, &role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (m *Migrator) hidden(ctx context.Context) error {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	return fmt.Errorf("%w: role %s may not read the table %s.%s; as its owner run: GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON %s.%s TO %s; "+
-		"all that nextrun needs: nextrun permissions roles", errHidden, role, schema, versionTable, schema, role, schema, versionTable, role)
+		"all that nextrun needs: nextrun permissions roles", errHidden, role, schema, table, schema, role, schema, table, role)
 }
 
 // found names what was in the database before nextrun, and whether it does without
@@ -87,9 +89,10 @@ func recorded(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, fmt.Errorf("read nextrun_found: %w", err)
 		}
-		found[name] = true
+		if !strings.HasPrefix(name, script.MadeBy) {
+			found[name] = true
+		}
 	}
-	delete(found, goingDown)
 	return found, rows.Err()
 }
 

@@ -96,7 +96,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	if err := db.Ping(ctx); err != nil {
 		return nil, err
 	}
-	if err := migrations.Of(db).CheckVersion(ctx); errors.Is(err, migrations.ErrNewer) {
+	if err := migrations.Of(db).CheckVersion(ctx); errors.Is(err, migrations.ErrOther) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)

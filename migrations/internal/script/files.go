@@ -6,6 +6,7 @@
 //	schema                  the schema of PostgreSQL, quoted
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
+//	file                    the name in nextrun_found of the files that make the schema
 //	foundNames              all such names, and whether the tables of jobs are left out
 //	withoutDefault "job"    expected columns that have no default of their own
 package script
@@ -50,6 +51,15 @@ func (f Files) Known() ([]File, error) {
 		list = append(list, File{Version: version, Name: name})
 	}
 	return list, nil
+}
+
+// MadeBy begins the row of nextrun_found that has the checksum of the files that made the schema.
+const MadeBy = "made by "
+
+// Made is that row of these files.
+func (f Files) Made() (string, error) {
+	sum, err := f.Checksum()
+	return MadeBy + sum, err
 }
 
 // Checksum is that of all files.

@@ -34,6 +34,10 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			made, err := f.Made()
+			if err != nil {
+				t.Fatal(err)
+			}
 			known, err := f.Known()
 			if err != nil || len(known) == 0 {
 				t.Fatal(known, err)
@@ -43,7 +47,7 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := filledByTextTemplate(t, string(source), found)
+				want := filledByTextTemplate(t, string(source), made, found)
 				if found[WithoutJobs] {
 					want = leaveOutJobs(want)
 				}
@@ -61,10 +65,11 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 	}
 }
 
-func filledByTextTemplate(t *testing.T, source string, found map[string]bool) string {
+func filledByTextTemplate(t *testing.T, source, made string, found map[string]bool) string {
 	t.Helper()
 	parsed, err := template.New("").Funcs(template.FuncMap{
 		"schema":     func() string { return `"x"` },
+		"file":       func() string { return made },
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
 		"withoutDefault": func(table string) []tables.Column {

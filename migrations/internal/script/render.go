@@ -20,8 +20,13 @@ type State struct {
 // Render returns the files with their templates filled in.
 func (f Files) Render(s State) (fs.FS, error) {
 	dialect, found := f.Dialect, s.Found
+	made, err := f.Made()
+	if err != nil {
+		return nil, err
+	}
 	functions := map[string]function{
 		"schema": func(...string) any { return s.Schema },
+		"file":   func(...string) any { return made },
 		"found":  func(args ...string) any { return found[args[0]] },
 		"not":    func(args ...string) any { return args[0] == "false" },
 		"eq":     func(args ...string) any { return args[0] == args[1] },

@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("verify --json: %+v", report)
 		}
 		s.Fails(t, ui.WrongUsage, []string{"verify", "--since", "soon"}, "use")
-		s.Exec(t, `INSERT INTO nextrun_migration (version_id, is_applied) VALUES (999999, true)`)
-		s.Fails(t, ui.Failed, []string{"verify"}, "newer than this program")
+		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
+		s.Fails(t, ui.Failed, []string{"verify"}, "made by another version of nextrun")
 	})
 }

@@ -13,6 +13,7 @@
 -- +goose Up
 CREATE TABLE nextrun_found (name varchar(254) NOT NULL PRIMARY KEY);
 COMMENT ON TABLE nextrun_found IS 'what existed before nextrun; migrate down leaves it alone';
+INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 {{range foundNames}}
 INSERT INTO nextrun_found (name) VALUES ('{{.}}');
 {{end}}
@@ -530,15 +531,23 @@ CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick
 CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE ON periodic_tick
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
 
--- A queued tick waits for the end of its task's job. The tick may be queued
--- between this statement and its commit, so the policy counts as well.
+-- A queued tick waits for the end of its task's job. The tick may be queued between this statement
+-- and its commit, so the policy counts as well. A success without failures before it writes nothing.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  queues boolean;
+  before integer;
 BEGIN
-  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace'))
-     OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
+  SELECT overlap IN ('queue', 'replace'), failures INTO queues, before FROM {{schema}}.periodic_task WHERE id = OLD.tracker;
+  IF queues OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
     INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (OLD.tracker);
     PERFORM pg_notify('nextrun_task', '');
+  END IF;
+  IF TG_OP = 'UPDATE' THEN
+    IF NEW.due IS NOT NULL AND NEW.tracker = OLD.tracker AND (NEW.state = 'failed' OR NEW.state = 'success' AND before > 0) THEN
+      PERFORM {{schema}}.nextrun_task_outcome(NEW.tracker, NEW.due, NEW.state = 'failed', NEW.result, NEW.finished);
+    END IF;
   END IF;
   RETURN NULL;
 END $$;
@@ -802,67 +811,6 @@ SELECT id, task, group_, timer, due, nextrun,
    AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
  ORDER BY greatest(nextrun, created);
 COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time: empty while one is healthy';
-
-CREATE VIEW periodic_health AS
-SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
-       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
-       job.state AS last_state, job.finished AS last_finished,
-       day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
-       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued
-  FROM periodic_task AS t
-  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1) AS last ON true
-  LEFT JOIN job ON job.jid = last.jid
-  CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE k.decision = 'submitted') AS submitted,
-           count(*) FILTER (WHERE k.decision = 'skipped') AS skipped,
-           count(*) FILTER (WHERE k.decision = 'late') AS late,
-           coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
-      FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
-COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
-
--- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
--- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
--- have succeeded among those that are old enough, not among the newest ones, which are all too
--- young if a task runs every few seconds.
-CREATE VIEW periodic_stale AS
-SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
-       CASE WHEN t.sink = 'job' THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, job.state
-  FROM periodic_task AS t
- CROSS JOIN LATERAL (SELECT statement_timestamp() AT TIME ZONE 'UTC' AS now) AS c
- -- The ten newest successes among the last 1,000 ticks, and the median time from the
- -- submission of their jobs to the success.
- CROSS JOIN LATERAL (
-    SELECT max(run.done) AS last_success,
-           coalesce((array_agg(run.took ORDER BY run.took))[count(run.took) / 2 + 1], interval '0') AS usual
-      FROM (SELECT CASE WHEN t.sink = 'job' THEN job.finished ELSE last.decided END AS done,
-                   CASE WHEN job.finished BETWEEN last.decided AND c.now AND last.decided > '1970-01-01' THEN job.finished - last.decided END AS took
-              FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-              LEFT JOIN job ON job.jid = last.jid
-             WHERE last.decision = 'submitted' AND (t.sink <> 'job' OR job.state = 'success')
-             ORDER BY last.due DESC LIMIT 10) AS run) AS u
- CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.jitter) - 2 * u.usual AS by_now) AS b
- -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
- -- knows of one whose job was deleted.
- CROSS JOIN LATERAL (
-    SELECT CASE WHEN t.due <= b.by_now THEN t.due
-                ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected
-      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now ORDER BY k.due DESC LIMIT 10) AS last
-      LEFT JOIN job ON job.jid = last.jid
-     WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%'
-                              WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL
-                              ELSE true END) AS e
-  LEFT JOIN LATERAL (
-    SELECT k.* FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
-     ORDER BY k.due DESC LIMIT 1) AS last ON true
-  LEFT JOIN job ON job.jid = last.jid
- WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
-   AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
- ORDER BY e.expected;
-COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
-
 -- A message of the time infinity has no age.
 CREATE VIEW outbox_lag AS
   SELECT topic,
@@ -881,10 +829,617 @@ VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old t
         '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
 {{end}}
 
+-- Which program declares a task, and what each program has declared last.
+
+ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin CHECK (origin <> '');
+COMMENT ON COLUMN periodic_task.origin IS 'the program or file that declares this row; NULL: people keep it';
+
+CREATE TABLE periodic_origin (
+  name     varchar(254) NOT NULL PRIMARY KEY CHECK (name <> ''),
+  version  bigint       NOT NULL DEFAULT 0 CHECK (version >= 0),
+  declared text         NOT NULL DEFAULT '{}',
+  digests  text         NOT NULL DEFAULT '[]',
+  since    timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC')
+);
+COMMENT ON TABLE  periodic_origin          IS 'programs and files that declare tasks';
+COMMENT ON COLUMN periodic_origin.name     IS 'as in the column origin of their tasks';
+COMMENT ON COLUMN periodic_origin.version  IS 'of the program that declared tasks last; 0: not known';
+COMMENT ON COLUMN periodic_origin.declared IS 'the tasks as they were declared last: columns by id; what differs from it in a row, people have changed';
+COMMENT ON COLUMN periodic_origin.digests  IS 'of the sets of tasks that were declared, the newest last';
+COMMENT ON COLUMN periodic_origin.since    IS 'when the newest was declared, UTC';
+
+-- How the jobs of other queues ended. Ticks of nextrun's own queue leave these columns empty:
+-- their jobs are in the table job.
+ALTER TABLE periodic_tick
+  ADD COLUMN outcome  varchar(16),
+  ADD COLUMN finished timestamp,
+  ADD COLUMN attempts integer,
+  ADD COLUMN error    varchar(1000);
+ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_outcome
+  CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'));
+COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in nextrun''s own queue';
+COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
+COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
+COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
+
+-- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
+-- submits the job, and deleted in the one that records how it ended.
+CREATE TABLE periodic_awaited (
+  task_id    varchar(254) NOT NULL,
+  due        timestamp    NOT NULL,
+  sink       varchar(64)  NOT NULL,
+  ref        text         NOT NULL,
+  jid        varchar(254) NOT NULL,
+  submitted  timestamp    NOT NULL,
+  look       timestamp    NOT NULL,
+  seen       varchar(16),
+  ended      timestamp,
+  hooks_from timestamp,
+  PRIMARY KEY (task_id, due)
+);
+COMMENT ON TABLE  periodic_awaited            IS 'jobs in other queues whose end is not recorded yet in periodic_tick';
+COMMENT ON COLUMN periodic_awaited.look       IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables moves it to the present when the job ends';
+COMMENT ON COLUMN periodic_awaited.seen       IS 'the outcome, as such a trigger saw it, for a row that is gone when the scheduler asks';
+COMMENT ON COLUMN periodic_awaited.ended      IS 'when the trigger saw that, UTC';
+COMMENT ON COLUMN periodic_awaited.hooks_from IS 'hooks hear of the end only if it came later, UTC; NULL: always';
+CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+
+CREATE VIEW periodic_health AS
+SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
+       day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
+       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued,
+       coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
+  FROM periodic_task AS t
+  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1) AS last ON true
+  LEFT JOIN job ON job.jid = last.jid
+  CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE k.decision = 'submitted') AS submitted,
+           count(*) FILTER (WHERE k.decision = 'skipped') AS skipped,
+           count(*) FILTER (WHERE k.decision = 'late') AS late,
+           coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
+      FROM periodic_tick AS k
+     WHERE k.task_id = t.id AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
+COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
+
+-- Days that are different: calendars, and the tasks that name them.
+
+CREATE TABLE periodic_calendar (
+  id        bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
+  first_day date,
+  last_day  date,
+  timer     varchar(254),
+  length    integer CONSTRAINT nextrun_calendar_length CHECK (length BETWEEN 1 AND 31536000),
+  reason    varchar(254),
+  CONSTRAINT nextrun_calendar_range CHECK (first_day BETWEEN '1970-01-01' AND '9999-12-31' AND last_day BETWEEN '1970-01-01' AND '9999-12-31'),
+  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day),
+  CONSTRAINT nextrun_calendar_kind CHECK (CASE WHEN timer IS NULL THEN first_day IS NOT NULL AND length IS NULL
+    ELSE first_day IS NULL AND last_day IS NULL AND length IS NOT NULL END)
+);
+COMMENT ON TABLE  periodic_calendar           IS 'days and times at which tasks that name the calendar run, or do not; all rows of a name are one calendar';
+COMMENT ON COLUMN periodic_calendar.first_day IS 'the day, in the zone of the task''s timer; NULL: timer and length say when';
+COMMENT ON COLUMN periodic_calendar.last_day  IS 'the last of several days; NULL: first_day only';
+COMMENT ON COLUMN periodic_calendar.timer     IS 'when the time begins; without a zone, in that of the task''s timer';
+COMMENT ON COLUMN periodic_calendar.length    IS 'seconds from there on';
+COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday; it is recorded with the ticks that are left out';
+CREATE INDEX nextrun_calendar_by_name ON periodic_calendar (name);
+
+-- One row, by which schedulers know that a calendar has changed.
+CREATE TABLE periodic_calendar_edition (
+  one     boolean NOT NULL DEFAULT true PRIMARY KEY CONSTRAINT nextrun_edition_one CHECK (one),
+  edition bigint  NOT NULL
+);
+COMMENT ON TABLE periodic_calendar_edition IS 'one row; its number rises with each change of periodic_calendar';
+INSERT INTO periodic_calendar_edition (edition) VALUES (1);
+
+ALTER TABLE periodic_task
+  ADD COLUMN exclude_calendars varchar(254),
+  ADD COLUMN run_calendars     varchar(254),
+  ADD COLUMN on_excluded       varchar(16) NOT NULL DEFAULT 'skip',
+  ADD CONSTRAINT nextrun_on_excluded CHECK (on_excluded IN ('skip', 'next', 'previous'));
+COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick at their times';
+COMMENT ON COLUMN periodic_task.run_calendars     IS 'names of calendars, separated by commas: ticks at their times only; NULL: at all times';
+COMMENT ON COLUMN periodic_task.on_excluded       IS 'a tick that they exclude: skip, or move it to the next or the previous day that is allowed';
+CREATE INDEX nextrun_task_calendars ON periodic_task (id) WHERE exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL;
+
+ALTER TABLE periodic_tick ADD COLUMN nominal timestamp;
+COMMENT ON COLUMN periodic_tick.nominal IS 'when the timer elapses, if a calendar has moved the tick to due, UTC';
+
+-- Another plan may follow from other calendars.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_days() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF NEW.nextrun IS NOT DISTINCT FROM OLD.nextrun THEN
+    NEW.nextrun := '1970-01-01 00:00:00';
+  END IF;
+  NEW.due := NULL;
+  NEW.worker := NULL;
+  NEW.marked := NULL;
+  NEW.problem := {{schema}}.nextrun_args_problem(NEW.args);
+  NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_days BEFORE UPDATE OF exclude_calendars, run_calendars, on_excluded ON periodic_task
+  FOR EACH ROW WHEN ((NEW.exclude_calendars, NEW.run_calendars, NEW.on_excluded)
+    IS DISTINCT FROM (OLD.exclude_calendars, OLD.run_calendars, OLD.on_excluded))
+  EXECUTE FUNCTION nextrun_task_days();
+
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_calendar_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'TRUNCATE' AND EXISTS (SELECT 1 FROM {{schema}}.periodic_task
+      WHERE exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL) THEN
+    RAISE EXCEPTION 'periodic_calendar: there are tasks that use calendars; delete the rows that none of them needs'
+      USING ERRCODE = 'restrict_violation', TABLE = 'periodic_calendar';
+  END IF;
+  UPDATE {{schema}}.periodic_calendar_edition SET edition = edition + 1;
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_calendar_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON periodic_calendar
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_calendar_changed();
+
+-- The ticks of tasks that move them may have other times now, and a task that no calendar of
+-- that name was there for goes on. A tick that is due already is decided as it was planned.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_calendar_replans() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  calendar text;
+  of_task  text;
+BEGIN
+  IF TG_OP <> 'INSERT' AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_calendar WHERE name = OLD.name) THEN
+    SELECT id INTO of_task FROM {{schema}}.periodic_task
+     WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
+       AND position(',' || OLD.name || ',' IN ',' || replace(concat_ws(',', exclude_calendars, run_calendars), ' ', '') || ',') > 0
+     LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION 'periodic_calendar: the task % uses the calendar %; take the name out of exclude_calendars and run_calendars of its tasks first', of_task, OLD.name
+        USING ERRCODE = 'restrict_violation', TABLE = 'periodic_calendar';
+    END IF;
+  END IF;
+  FOR calendar IN SELECT DISTINCT unnest(CASE TG_OP WHEN 'INSERT' THEN ARRAY[NEW.name] WHEN 'DELETE' THEN ARRAY[OLD.name] ELSE ARRAY[OLD.name, NEW.name] END) LOOP
+    UPDATE {{schema}}.periodic_task SET nextrun = '1970-01-01 00:00:00'
+     WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
+       AND (on_excluded <> 'skip' OR due >= '9999-12-31 23:59:59')
+       AND due > clock_timestamp() AT TIME ZONE 'UTC'
+       AND position(',' || calendar || ',' IN ',' || replace(concat_ws(',', exclude_calendars, run_calendars), ' ', '') || ',') > 0;
+  END LOOP;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_calendar_replans AFTER INSERT OR UPDATE OR DELETE ON periodic_calendar
+  FOR EACH ROW EXECUTE FUNCTION nextrun_calendar_replans();
+REVOKE EXECUTE ON FUNCTION nextrun_calendar_changed(), nextrun_calendar_replans() FROM PUBLIC;
+
+-- Ticks that do not come all at once, and tasks that end: spread, catchup_limit, catchup_delay, max_ticks.
+
+ALTER TABLE periodic_task
+  ADD COLUMN spread        integer NOT NULL DEFAULT 0,
+  ADD COLUMN catchup_limit integer,
+  ADD COLUMN catchup_delay integer,
+  ADD COLUMN max_ticks     integer,
+  ADD COLUMN tick_count         integer,
+  ADD CONSTRAINT nextrun_spread        CHECK (spread BETWEEN 0 AND 31536000),
+  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000),
+  ADD CONSTRAINT nextrun_catchup_delay CHECK (catchup_delay BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_max_ticks     CHECK (max_ticks BETWEEN 1 AND 1000000),
+  ADD CONSTRAINT nextrun_tick_count    CHECK (tick_count >= 0);
+
+COMMENT ON COLUMN periodic_task.spread        IS 'seconds; all ticks of the task are later by a part of it that its id determines';
+COMMENT ON COLUMN periodic_task.catchup_limit IS 'with catchup all: only the newest so many of the missed ticks are submitted; NULL: all';
+COMMENT ON COLUMN periodic_task.catchup_delay IS 'with catchup all: seconds between two missed ticks; NULL: none';
+COMMENT ON COLUMN periodic_task.max_ticks     IS 'the task ends when so many ticks of its timer were submitted; NULL: it does not';
+COMMENT ON COLUMN periodic_task.tick_count    IS 'so many ticks were submitted since max_ticks is set; written by the scheduler, set it to 0 to count anew';
+COMMENT ON COLUMN periodic_task.nextrun       IS 'next submission, UTC: due, the task''s part of spread, and jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
+
+-- Another spread, max_ticks or count gives another plan. A scheduler's own updates only raise the count,
+-- and lower it where a queue has refused a tick.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_paced() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.worker := NULL;
+  NEW.marked := NULL;
+  IF NEW.max_ticks IS NULL THEN
+    NEW.tick_count := NULL;
+  END IF;
+  IF OLD.due IS NOT NULL AND (OLD.due >= '9999-12-31 23:59:59' OR NEW.spread <> OLD.spread OR NEW.max_ticks IS DISTINCT FROM OLD.max_ticks) THEN
+    NEW.due := NULL;
+    NEW.nextrun := '1970-01-01 00:00:00';
+    NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
+  END IF;
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_paced BEFORE UPDATE OF spread, max_ticks, tick_count ON periodic_task
+  FOR EACH ROW
+  WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND NEW.nextrun IS NOT DISTINCT FROM OLD.nextrun AND (
+        NEW.spread <> OLD.spread OR NEW.max_ticks IS DISTINCT FROM OLD.max_ticks
+        OR NEW.tick_count < OLD.tick_count OR (NEW.tick_count IS NULL AND OLD.tick_count IS NOT NULL)))
+  EXECUTE FUNCTION nextrun_task_paced();
+
+-- A table that was there before nextrun has another reader, such as Docspell's scheduler, which ends at a
+-- timer that it cannot read.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_timer() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM {{schema}}.nextrun_found WHERE name = 'periodic_task') THEN
+    RAISE EXCEPTION 'periodic_task %: the timer % has several parts, which the program that this table belongs to cannot read; add a task for each', NEW.id, NEW.timer
+      USING ERRCODE = 'check_violation', COLUMN = 'timer', TABLE = 'periodic_task';
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+REVOKE EXECUTE ON FUNCTION nextrun_task_timer() FROM PUBLIC;
+CREATE TRIGGER nextrun_task_timer_added BEFORE INSERT ON periodic_task
+  FOR EACH ROW WHEN (NEW.timer LIKE '%;%') EXECUTE FUNCTION nextrun_task_timer();
+CREATE TRIGGER nextrun_task_timer_edited BEFORE UPDATE OF timer ON periodic_task
+  FOR EACH ROW WHEN (NEW.timer LIKE '%;%' AND NEW.timer <> OLD.timer) EXECUTE FUNCTION nextrun_task_timer();
+
+-- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
+-- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
+-- have succeeded among those that are old enough, not among the newest ones, which are all too
+-- young if a task runs every few seconds. A submission counts as success where nobody can tell
+-- how the job ends: it has no outcome, and none is awaited.
+-- What calendars and people leave out need not succeed. A tick may be as late as its spread.
+CREATE VIEW periodic_stale AS
+SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
+       CASE WHEN t.sink = 'job' OR e.told THEN 'job' ELSE 'submission' END AS judged_by,
+       last.decision, last.reason, coalesce(job.state, last.outcome) AS state
+  FROM periodic_task AS t
+ CROSS JOIN LATERAL (SELECT statement_timestamp() AT TIME ZONE 'UTC' AS now) AS c
+ -- The ten newest successes among the last 1,000 ticks, and the median time from the
+ -- submission of their jobs to the success.
+ CROSS JOIN LATERAL (
+    SELECT max(run.done) AS last_success,
+           coalesce((array_agg(run.took ORDER BY run.took))[count(run.took) / 2 + 1], interval '0') AS usual
+      FROM (SELECT coalesce(r.ended, last.decided) AS done,
+                   CASE WHEN r.ended BETWEEN last.decided AND c.now AND last.decided > '1970-01-01' THEN r.ended - last.decided END AS took
+              FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+              LEFT JOIN job ON job.jid = last.jid
+             CROSS JOIN LATERAL (SELECT coalesce(job.finished, last.finished) AS ended) AS r
+             WHERE last.decision = 'submitted'
+               AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
+                        WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
+                        ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due) END
+             ORDER BY last.due DESC LIMIT 10) AS run) AS u
+ CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.spread + t.jitter) - 2 * u.usual AS by_now) AS b
+ -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
+ -- knows of one whose job was deleted.
+ CROSS JOIN LATERAL (
+    SELECT CASE WHEN t.due <= b.by_now THEN t.due
+                ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected,
+           bool_or(last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
+      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now ORDER BY k.due DESC LIMIT 10) AS last
+      LEFT JOIN job ON job.jid = last.jid
+     WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
+                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out by %'
+                              WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
+                              ELSE true END) AS e
+  LEFT JOIN LATERAL (
+    SELECT k.* FROM periodic_tick AS k
+     WHERE k.task_id = t.id AND k.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
+     ORDER BY k.due DESC LIMIT 1) AS last ON true
+  LEFT JOIN job ON job.jid = last.jid
+ WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
+   AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
+ ORDER BY e.expected;
+COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
+
+-- Windows: calendars that hold all tasks, or those of a group, whether these name them or not.
+
+ALTER TABLE periodic_calendar
+  ADD COLUMN scope  varchar(254),
+  ADD COLUMN at_end varchar(16),
+  ADD COLUMN since  timestamp DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  ADD CONSTRAINT nextrun_calendar_scope CHECK (scope = 'all' OR scope LIKE 'group:_%'),
+  ADD CONSTRAINT nextrun_calendar_at_end CHECK (at_end IS NULL OR at_end IN ('skip', 'once') AND scope IS NOT NULL);
+COMMENT ON TABLE  periodic_calendar           IS 'days and times at which tasks that name the calendar run, or do not, and windows; all rows of a name are one calendar';
+COMMENT ON COLUMN periodic_calendar.scope     IS 'a window, which holds all tasks, or group:NAME, those of a group; its days, and a timer without a zone, are in UTC. NULL: tasks that name the calendar';
+COMMENT ON COLUMN periodic_calendar.at_end    IS 'of a window: skip, which is the default, or once, if the ticks in it become one when it ends';
+COMMENT ON COLUMN periodic_calendar.since     IS 'when the row was added, UTC: a window does not hold what was due before';
+
+-- One occurrence: what people decide about one tick of a task.
+
+CREATE TABLE periodic_override (
+  task_id  varchar(254) NOT NULL,
+  due      timestamp    NOT NULL,
+  moved_to timestamp,
+  reason   varchar(254),
+  who      varchar(254),
+  created  timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_override_times CHECK (due BETWEEN '1970-01-01' AND '9999-12-31' AND moved_to BETWEEN '1970-01-01' AND '9999-12-31'),
+  CONSTRAINT nextrun_override_moves CHECK (moved_to <> due)
+);
+COMMENT ON TABLE  periodic_override          IS 'single ticks that people skip or move';
+COMMENT ON COLUMN periodic_override.due      IS 'the tick, UTC; if no tick of the task is due then, the row has no effect';
+COMMENT ON COLUMN periodic_override.moved_to IS 'when it takes place instead, UTC; NULL: not at all';
+COMMENT ON COLUMN periodic_override.reason   IS 'why; it is recorded with the tick';
+COMMENT ON COLUMN periodic_override.who      IS 'who decided that; it is recorded with the tick';
+COMMENT ON COLUMN periodic_override.created  IS 'when the row was written, UTC; set by a trigger';
+
+-- The lock on the task keeps schedulers from a tick that somebody is about to change.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_override_checks() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  planned timestamp;
+BEGIN
+  SELECT due INTO planned FROM {{schema}}.periodic_task WHERE id = NEW.task_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'periodic_override: there is no task %; use the id of a row of periodic_task', NEW.task_id
+      USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_override';
+  END IF;
+  NEW.created := clock_timestamp() AT TIME ZONE 'UTC';
+  IF NEW.due <= NEW.created AND NEW.due IS DISTINCT FROM planned
+     AND (TG_OP = 'INSERT' OR NEW.due <> OLD.due OR (OLD.moved_to > NEW.created OR OLD.moved_to = planned) IS NOT TRUE) THEN
+    RAISE EXCEPTION 'periodic_override: the tick of % of the task % is in the past, or decided already; name one to come', NEW.due, NEW.task_id
+      USING ERRCODE = 'check_violation', COLUMN = 'due', TABLE = 'periodic_override';
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_override_added BEFORE INSERT ON periodic_override
+  FOR EACH ROW EXECUTE FUNCTION nextrun_override_checks();
+CREATE TRIGGER nextrun_override_edited BEFORE UPDATE OF task_id, due, moved_to ON periodic_override
+  FOR EACH ROW WHEN ((NEW.task_id, NEW.due, NEW.moved_to) IS DISTINCT FROM (OLD.task_id, OLD.due, OLD.moved_to))
+  EXECUTE FUNCTION nextrun_override_checks();
+
+-- A write of the row of the task makes what is prepared void. A move may give another plan; a tick
+-- that is due already is decided as it was planned.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_override_replans() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  now timestamp := clock_timestamp() AT TIME ZONE 'UTC';
+BEGIN
+  UPDATE {{schema}}.periodic_task AS t
+     SET nextrun = CASE WHEN coalesce(OLD.moved_to, NEW.moved_to) IS NOT NULL AND (t.due > now OR t.due = OLD.moved_to)
+                        THEN '1970-01-01 00:00:00' ELSE t.nextrun END,
+         changed = now
+   WHERE t.id IN (OLD.task_id, NEW.task_id)
+     AND (greatest(OLD.due, OLD.moved_to, NEW.due, NEW.moved_to) > now
+       OR t.due IN (OLD.due, OLD.moved_to, NEW.due, NEW.moved_to));
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_override_replans AFTER INSERT OR UPDATE OR DELETE ON periodic_override
+  FOR EACH ROW EXECUTE FUNCTION nextrun_override_replans();
+
+-- Triggers, since a foreign key would refuse TRUNCATE of a table that others may have made.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_override_orphans() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    DELETE FROM {{schema}}.periodic_override;
+  ELSE
+    DELETE FROM {{schema}}.periodic_override WHERE task_id = OLD.id;
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_override_orphans AFTER DELETE ON periodic_task
+  FOR EACH ROW EXECUTE FUNCTION nextrun_override_orphans();
+CREATE TRIGGER nextrun_override_truncated AFTER TRUNCATE ON periodic_task
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_override_orphans();
+REVOKE EXECUTE ON FUNCTION nextrun_override_checks(), nextrun_override_replans(), nextrun_override_orphans() FROM PUBLIC;
+
+-- Tasks that are paused after failures: pause_after, probe_delay, failures, and what the end of a job
+-- turned.
+
+ALTER TABLE periodic_task
+  ADD COLUMN pause_after integer,
+  ADD COLUMN probe_delay integer,
+  ADD COLUMN failures    integer NOT NULL DEFAULT 0,
+  ADD CONSTRAINT nextrun_pause_after CHECK (pause_after BETWEEN 1 AND 1000000),
+  ADD CONSTRAINT nextrun_probe_delay CHECK (probe_delay BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_failures    CHECK (failures >= 0);
+COMMENT ON COLUMN periodic_task.pause_after IS 'the task is paused when so many of its jobs have failed in a row; NULL: never';
+COMMENT ON COLUMN periodic_task.probe_delay IS 'seconds after which such a pause lets one tick through; each failure doubles them, up to a day; NULL: somebody resumes the task';
+COMMENT ON COLUMN periodic_task.failures    IS 'so many jobs of ticks have failed since the last success; written when a job ends';
+
+ALTER TABLE periodic_tick ADD COLUMN turned varchar(16);
+ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_turned
+  CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered'));
+COMMENT ON COLUMN periodic_tick.turned IS 'what the end of its job did to the task: failing (the first failure), paused, recovered (the first success after failures); NULL: nothing';
+
+-- What the end of a tick's job does to its task, in the transaction that records the end. The task is
+-- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone:
+-- what somebody else paused stays paused. A worker tells when the job ended, another queue nothing that
+-- can be relied on.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_outcome(of_task text, of_due timestamp, failed boolean, said text, ended timestamp) RETURNS void
+LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  t    record;
+  here timestamp;
+  turn text;
+  own  boolean;
+BEGIN
+  SELECT failures, pause_after, paused, paused_until, paused_by INTO t
+    FROM {{schema}}.periodic_task WHERE id = of_task FOR NO KEY UPDATE;
+  IF NOT FOUND OR (NOT failed AND t.failures = 0) THEN
+    RETURN;
+  END IF;
+  here := CASE WHEN ended BETWEEN '1970-01-01' AND '9000-01-01' THEN ended ELSE clock_timestamp() AT TIME ZONE 'UTC' END;
+  own := t.paused IS NOT NULL AND t.paused_by IS NOT DISTINCT FROM 'nextrun';
+  IF NOT failed THEN
+    turn := 'recovered';
+    UPDATE {{schema}}.periodic_task SET failures = 0, paused = CASE WHEN own THEN NULL ELSE paused END WHERE id = of_task;
+  ELSE
+    turn := CASE WHEN t.failures = 0 THEN 'failing' END;
+    UPDATE {{schema}}.periodic_task SET failures = least(failures, 2147483646) + 1 WHERE id = of_task;
+    IF t.failures + 1 >= t.pause_after AND (own OR t.paused IS NULL OR t.paused_until <= here) THEN
+      IF NOT own THEN
+        turn := concat_ws(', ', turn, 'paused');
+      END IF;
+      UPDATE {{schema}}.periodic_task
+         SET paused        = CASE WHEN own THEN paused ELSE here END,
+             paused_until  = CASE WHEN probe_delay IS NOT NULL THEN here + make_interval(secs => least(probe_delay * power(2::double precision, least(failures - pause_after, 30)), greatest(86400, probe_delay))) END,
+             paused_by     = 'nextrun',
+             paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
+               CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
+       WHERE id = of_task;
+    END IF;
+  END IF;
+  IF turn IS NOT NULL THEN
+    UPDATE {{schema}}.periodic_tick SET turned = turn WHERE task_id = of_task AND due = of_due;
+  END IF;
+END $$;
+-- +goose StatementEnd
+REVOKE EXECUTE ON FUNCTION nextrun_task_outcome(text, timestamp, boolean, text, timestamp) FROM PUBLIC;
+
+-- The same for a job of another queue. One in the table job has been counted when it ended.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_tick_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = NEW.task_id AND sink <> 'job') THEN
+    PERFORM {{schema}}.nextrun_task_outcome(NEW.task_id, NEW.due, NEW.outcome = 'failed', NEW.error, NULL);
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+REVOKE EXECUTE ON FUNCTION nextrun_tick_ended() FROM PUBLIC;
+CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
+  FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
+  EXECUTE FUNCTION nextrun_tick_ended();
+
+-- Who pauses a task again that was paused after failures means another pause, which no success ends.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_repaused() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.paused_by := NULL;
+  IF NEW.paused_reason = OLD.paused_reason THEN
+    NEW.paused_reason := NULL;
+  END IF;
+  IF NEW.paused_until = OLD.paused_until THEN
+    NEW.paused_until := NULL;
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_repaused BEFORE UPDATE OF paused ON periodic_task
+  FOR EACH ROW WHEN (NEW.paused <> OLD.paused AND OLD.paused_by = 'nextrun' AND NEW.paused_by = 'nextrun')
+  EXECUTE FUNCTION nextrun_task_repaused();
+
+-- By when the jobs of ticks have to have succeeded: finish_by, and what became of that.
+
+ALTER TABLE periodic_task
+  ADD COLUMN finish_by varchar(32),
+  ADD CONSTRAINT nextrun_finish_by CHECK (finish_by <> '');
+COMMENT ON COLUMN periodic_task.finish_by IS 'by when the job of a tick has to have succeeded: a duration after due, such as 2h, or the next time of day after due, such as 06:30, in the zone of the timer; NULL: at any time';
+
+ALTER TABLE periodic_tick
+  ADD COLUMN finish_by    timestamp,
+  ADD COLUMN finish       varchar(8),
+  ADD COLUMN finish_why   varchar(500),
+  ADD COLUMN finish_ended timestamp,
+  ADD COLUMN finish_look  timestamp;
+ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_finish
+  CHECK (finish IN ('at risk', 'kept', 'late', 'unknown'));
+COMMENT ON COLUMN periodic_tick.finish_by    IS 'when its job has to have succeeded, UTC; NULL: at any time';
+COMMENT ON COLUMN periodic_tick.finish       IS 'what a scheduler has found: at risk, kept, late or unknown; NULL: nothing yet. The view periodic_finish is up to date';
+COMMENT ON COLUMN periodic_tick.finish_why   IS 'why it is at risk, late or unknown, for people';
+COMMENT ON COLUMN periodic_tick.finish_ended IS 'when its job ended, UTC, as far as a scheduler has seen it';
+COMMENT ON COLUMN periodic_tick.finish_look  IS 'when a scheduler looks at it next, UTC; NULL: not any more';
+CREATE INDEX nextrun_tick_finish ON periodic_tick (finish_look) WHERE finish_look IS NOT NULL;
+
+-- A value that cannot be read becomes a problem of the row. Only a plan says so, and what is planned for later stays as it is.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_finish() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.worker := NULL;
+  NEW.marked := NULL;
+  IF NEW.nextrun IS NOT DISTINCT FROM OLD.nextrun AND NEW.due > clock_timestamp() AT TIME ZONE 'UTC' THEN
+    NEW.due := NULL;
+    NEW.nextrun := '1970-01-01 00:00:00';
+  END IF;
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_finish BEFORE UPDATE OF finish_by ON periodic_task
+  FOR EACH ROW WHEN (NEW.finish_by IS DISTINCT FROM OLD.finish_by)
+  EXECUTE FUNCTION nextrun_task_finish();
+
+-- What schedulers have not recorded yet is judged by the job as it is now.
+CREATE VIEW periodic_finish AS
+SELECT k.task_id, k.due, k.finish_by, k.ended, k.judged AS finish, k.judged = 'open' AND k.finish IS NOT DISTINCT FROM 'at risk' AS at_risk,
+       CASE WHEN k.judged = 'kept' THEN NULL
+            WHEN k.finish IS NOT DISTINCT FROM k.judged OR k.judged = 'open' AND k.finish = 'at risk' THEN k.finish_why
+            WHEN k.judged = 'unknown' THEN 'nobody knows how its job ended'
+            WHEN k.decision = 'submitted' THEN 'its job ' || CASE k.state WHEN 'success' THEN 'ended too late' WHEN 'failed' THEN 'failed' || coalesce(': ' || left(k.said, 300), '')
+              WHEN 'cancelled' THEN 'was cancelled' WHEN 'running' THEN 'is running' WHEN 'waiting' THEN 'waits in the queue' WHEN 'stuck' THEN 'waits for its next attempt'
+              ELSE 'has not ended' END
+            ELSE 'the tick was ' || k.decision || coalesce(': ' || left(k.reason, 300), '') END AS why
+  FROM (SELECT last.task_id, last.due, last.finish_by, last.decision, last.reason, last.finish, last.finish_why, e.state, e.said, e.ended,
+               CASE WHEN last.finish IN ('kept', 'late', 'unknown') THEN last.finish
+                    WHEN e.state = 'success' AND (e.ended <= last.finish_by OR e.ended IS NULL) THEN 'kept'
+                    WHEN e.state = 'unknown' OR last.decision = 'submitted' AND e.state IS NULL
+                      AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = last.task_id AND a.due = last.due) THEN 'unknown'
+                    WHEN last.finish_by <= statement_timestamp() AT TIME ZONE 'UTC' THEN 'late'
+                    ELSE 'open' END AS judged
+          FROM periodic_tick AS last
+          LEFT JOIN job ON job.jid = last.jid
+         CROSS JOIN LATERAL (SELECT coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state,
+                                    coalesce(job.result, last.error) AS said,
+                                    CASE WHEN job.jid IS NOT NULL THEN job.finished ELSE coalesce(last.finished, last.finish_ended) END AS ended) AS e
+         WHERE last.finish_by IS NOT NULL) AS k;
+COMMENT ON VIEW periodic_finish IS 'each tick that has to finish by a time: kept, late, open or unknown, and why';
+
 -- +goose Down
-DROP VIEW IF EXISTS outbox_lag;
+DROP VIEW IF EXISTS periodic_finish;
+DROP TRIGGER IF EXISTS nextrun_task_finish ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_finish();
+DROP INDEX IF EXISTS nextrun_tick_finish;
+ALTER TABLE periodic_task DROP COLUMN IF EXISTS finish_by;
+DROP TRIGGER IF EXISTS nextrun_task_repaused ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_repaused();
+DROP TRIGGER IF EXISTS nextrun_tick_ended ON periodic_tick;
+DROP FUNCTION IF EXISTS nextrun_tick_ended();
+DROP FUNCTION IF EXISTS nextrun_task_outcome(text, timestamp, boolean, text, timestamp);
+ALTER TABLE periodic_task
+  DROP COLUMN IF EXISTS pause_after,
+  DROP COLUMN IF EXISTS probe_delay,
+  DROP COLUMN IF EXISTS failures;
+DROP TRIGGER IF EXISTS nextrun_override_orphans ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_override_truncated ON periodic_task;
+DROP TABLE IF EXISTS periodic_override;
+DROP FUNCTION IF EXISTS nextrun_override_orphans();
+DROP FUNCTION IF EXISTS nextrun_override_replans();
+DROP FUNCTION IF EXISTS nextrun_override_checks();
+DROP TRIGGER IF EXISTS nextrun_task_timer_edited ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_timer_added ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_timer();
+DROP TRIGGER IF EXISTS nextrun_task_paced ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_paced();
 DROP VIEW IF EXISTS periodic_stale;
+ALTER TABLE periodic_task
+  DROP COLUMN IF EXISTS spread,
+  DROP COLUMN IF EXISTS catchup_limit,
+  DROP COLUMN IF EXISTS catchup_delay,
+  DROP COLUMN IF EXISTS max_ticks,
+  DROP COLUMN IF EXISTS tick_count;
+DROP TABLE IF EXISTS periodic_calendar;
+DROP TABLE IF EXISTS periodic_calendar_edition;
+DROP FUNCTION IF EXISTS nextrun_calendar_replans();
+DROP FUNCTION IF EXISTS nextrun_calendar_changed();
+DROP TRIGGER IF EXISTS nextrun_task_days ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_days();
+DROP INDEX IF EXISTS nextrun_task_calendars;
+ALTER TABLE periodic_task
+  DROP COLUMN IF EXISTS exclude_calendars,
+  DROP COLUMN IF EXISTS run_calendars,
+  DROP COLUMN IF EXISTS on_excluded;
 DROP VIEW IF EXISTS periodic_health;
+DROP TABLE IF EXISTS periodic_awaited;
+DROP TABLE IF EXISTS periodic_origin;
+ALTER TABLE periodic_task DROP COLUMN IF EXISTS origin;
+DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
 DROP VIEW IF EXISTS periodic_upcoming;
 

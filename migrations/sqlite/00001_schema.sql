@@ -1,4 +1,4 @@
--- The schema of nextrun, as postgres/00022_schema.sql has it; what the columns mean is said in
+-- The schema of nextrun, as postgres/00001_schema.sql has it; what the columns mean is said in
 -- the comments there. Only what SQLite 3.37 has, but for one constraint, so that the sqlite3
 -- program can be used.
 --
@@ -43,9 +43,10 @@
 -- +goose Up
 -- Of processes that migrate at the same time one applies each migration; the
 -- others fail, and go on with the next.
-CREATE UNIQUE INDEX nextrun_migration_once ON nextrun_migration (version_id) WHERE version_id > 5;
+CREATE UNIQUE INDEX nextrun_migration_once ON nextrun_migration (version_id) WHERE version_id > 0;
 
 CREATE TABLE nextrun_found (name text NOT NULL PRIMARY KEY);
+INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 {{range foundNames}}
 INSERT INTO nextrun_found (name) VALUES ('{{.}}');
 {{end}}
@@ -530,17 +531,20 @@ END;
 -- A pause skips what falls due: a scheduler that marked the row decided without the pause,
 -- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
 -- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
+-- Who pauses a task again that was paused after failures means another
+-- pause, which no success ends.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_paused AFTER UPDATE OF paused, paused_until ON periodic_task
   WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
 BEGIN
   UPDATE periodic_task
      SET worker = NULL, marked = NULL,
-         paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
-         paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
+         paused_by     = CASE WHEN (NEW.paused IS NOT NULL OR OLD.paused IS NULL) AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun') THEN NEW.paused_by END,
+         paused_reason = CASE WHEN (NEW.paused IS NOT NULL OR OLD.paused IS NULL) AND (1 AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun') OR NEW.paused_reason IS NOT OLD.paused_reason) THEN NEW.paused_reason END,
          (paused, paused_until) = (SELECT since,
            CASE WHEN since IS NULL AND OLD.paused IS NOT NULL THEN NULL
                 WHEN since IS NOT OLD.paused AND till <= since AND till IS OLD.paused_until THEN NULL
+                WHEN till IS OLD.paused_until AND NOT (1 AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun')) THEN NULL
                 ELSE till END
            FROM (SELECT CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END AS since,
                         CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END AS till))
@@ -839,76 +843,6 @@ SELECT id, task, group_, timer, due, nextrun,
    AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
  ORDER BY max(nextrun, created);
 
-CREATE VIEW periodic_health AS
-SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
-       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
-       job.state AS last_state, job.finished AS last_finished,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'late'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
-       (SELECT coalesce(sum(CASE WHEN k.missed BETWEEN -2147483648 AND 2147483647 THEN abs(k.missed) END), 0)
-          FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'missed'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
-       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued
-  FROM periodic_task AS t
-  LEFT JOIN periodic_tick AS last ON last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id)
-  LEFT JOIN job ON job.jid = last.jid;
-
--- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
--- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
--- have succeeded among those that are old enough, not among the newest ones, which are all too
--- young if a task runs every few seconds.
-CREATE VIEW periodic_stale AS
-WITH usual AS MATERIALIZED (
-  -- Of the ten newest successes among the last 1,000 ticks, the median time from the
-  -- submission of the job to the success, in seconds, and the latest.
-  SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.jitter, coalesce((
-      SELECT took FROM (
-        SELECT took, row_number() OVER (ORDER BY took) AS n, count(*) OVER () AS runs
-          FROM (SELECT (julianday(job.finished) - julianday(last.decided)) * 86400.0 AS took
-                  FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-                  LEFT JOIN job ON job.jid = last.jid
-                 WHERE last.decision = 'submitted' AND job.state = 'success' AND job.finished >= last.decided
-                 ORDER BY last.due DESC LIMIT 10))
-       WHERE n = runs / 2 + 1), 0) AS usual, (
-      SELECT max(done) FROM (
-        SELECT CASE WHEN t.sink = 'job' THEN job.finished ELSE last.decided END AS done
-          FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-          LEFT JOIN job ON job.jid = last.jid
-         WHERE last.decision = 'submitted' AND (t.sink <> 'job' OR job.state = 'success')
-         ORDER BY last.due DESC LIMIT 10)) AS last_success
-    FROM periodic_task AS t
-   WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= strftime('%Y-%m-%d %H:%M:%f', 'now'))
-), task AS MATERIALIZED (
-  SELECT *, strftime('%Y-%m-%d %H:%M:%f', 'now', printf('-%.3f seconds', 60 + jitter + 2 * usual)) AS by_now FROM usual
-), judged AS MATERIALIZED (
-  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
-  -- knows of one whose job was deleted.
-  SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
-      CASE WHEN t.due <= t.by_now THEN t.due ELSE (
-        SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
-          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
-          LEFT JOIN job ON job.jid = last.jid
-         WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%'
-                                  WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL
-                                  ELSE 1 END) END AS expected
-    FROM task AS t
-)
-SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
-       CASE WHEN t.sink = 'job' THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, job.state
-  FROM judged AS t
-  LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected)
-  LEFT JOIN job ON job.jid = last.jid
- WHERE t.expected IS NOT NULL
-   AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
- ORDER BY t.expected;
-
 CREATE VIEW outbox_lag AS
   SELECT topic,
          count(*) FILTER (WHERE dead IS NULL) AS pending,
@@ -924,10 +858,506 @@ VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old t
         '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
 {{end}}
 
+-- Which program declares a task, and what each program has declared last.
+
+ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin
+  CHECK (origin IS NULL OR typeof(origin) = 'text' AND origin <> '' AND length(origin) <= 254 AND NOT instr(CAST(origin AS BLOB), x'00'));
+
+CREATE TABLE periodic_origin (
+  name     varchar(254) NOT NULL PRIMARY KEY
+    CHECK (typeof(name) = 'text' AND name <> '' AND length(name) <= 254 AND NOT instr(CAST(name AS BLOB), x'00')),
+  version  integer      NOT NULL DEFAULT 0 CHECK (typeof(version) = 'integer' AND version >= 0),
+  declared text         NOT NULL DEFAULT '{}' CHECK (typeof(declared) = 'text'),
+  digests  text         NOT NULL DEFAULT '[]' CHECK (typeof(digests) = 'text'),
+  since    timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now'))
+) WITHOUT ROWID;
+
+-- How the jobs of other queues ended: success, failed, cancelled, gone (which counts as success) or
+-- unknown. Ticks of nextrun's own queue leave these columns empty: their jobs are in the table job.
+-- finished is when that was seen if the queue does not tell, and error the first 1,000 characters
+-- of what the worker said.
+ALTER TABLE periodic_tick ADD COLUMN outcome varchar(16) CONSTRAINT nextrun_outcome
+  CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'));
+ALTER TABLE periodic_tick ADD COLUMN finished timestamp;
+ALTER TABLE periodic_tick ADD COLUMN attempts integer;
+ALTER TABLE periodic_tick ADD COLUMN error varchar(1000);
+
+-- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
+-- submits the job, and deleted in the one that records how it ended. A scheduler asks the queue at
+-- the time look; a trigger on the queue's tables moves it to the present when the job ends, and may
+-- write how it saw the job end, and when, for a row that is gone when the scheduler asks. Hooks
+-- hear of an end only if it came later than hooks_from.
+CREATE TABLE periodic_awaited (
+  task_id    varchar(254) NOT NULL,
+  due        timestamp    NOT NULL,
+  sink       varchar(64)  NOT NULL,
+  ref        text         NOT NULL,
+  jid        varchar(254) NOT NULL,
+  submitted  timestamp    NOT NULL,
+  look       timestamp    NOT NULL,
+  seen       varchar(16),
+  ended      timestamp,
+  hooks_from timestamp,
+  PRIMARY KEY (task_id, due)
+) WITHOUT ROWID;
+CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+
+CREATE VIEW periodic_health AS
+SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'late'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
+       (SELECT coalesce(sum(CASE WHEN k.missed BETWEEN -2147483648 AND 2147483647 THEN abs(k.missed) END), 0)
+          FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'missed'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
+       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued,
+       coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
+  FROM periodic_task AS t
+  LEFT JOIN periodic_tick AS last ON last.task_id = t.id
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id)
+  LEFT JOIN job ON job.jid = last.jid;
+
+-- Days that are different: calendars, and the tasks that name them.
+
+{{define "day"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND date({{.}}) IS {{.}} AND {{.}} >= '1970-01-01'){{end}}
+{{define "line"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
+CREATE TABLE periodic_calendar (
+  id        integer PRIMARY KEY,
+  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name
+            CHECK (typeof(name) = 'text' AND length(name) <= 64 AND name GLOB '[A-Za-z0-9]*' AND name NOT GLOB '*[^A-Za-z0-9._-]*'),
+  first_day date CONSTRAINT nextrun_calendar_first CHECK {{template "day" "first_day"}},
+  last_day  date CONSTRAINT nextrun_calendar_last CHECK {{template "day" "last_day"}},
+  timer     varchar(254) CONSTRAINT nextrun_calendar_timer CHECK {{template "line" "timer"}},
+  length    integer CONSTRAINT nextrun_calendar_length CHECK (length IS NULL OR typeof(length) = 'integer' AND length BETWEEN 1 AND 31536000),
+  reason    varchar(254) CONSTRAINT nextrun_calendar_reason CHECK {{template "line" "reason"}},
+  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day),
+  CONSTRAINT nextrun_calendar_kind CHECK (CASE WHEN timer IS NULL THEN first_day IS NOT NULL AND length IS NULL
+    ELSE first_day IS NULL AND last_day IS NULL AND length IS NOT NULL END)
+);
+CREATE INDEX nextrun_calendar_by_name ON periodic_calendar (name);
+
+CREATE TABLE periodic_calendar_edition (
+  one     boolean NOT NULL DEFAULT 1 PRIMARY KEY CONSTRAINT nextrun_edition_one CHECK (one IS 1),
+  edition bigint  NOT NULL CONSTRAINT nextrun_edition CHECK (typeof(edition) = 'integer')
+);
+INSERT INTO periodic_calendar_edition (edition) VALUES (1);
+
+ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
+  CONSTRAINT nextrun_exclude_calendars CHECK {{template "line" "exclude_calendars"}};
+ALTER TABLE periodic_task ADD COLUMN run_calendars varchar(254)
+  CONSTRAINT nextrun_run_calendars CHECK {{template "line" "run_calendars"}};
+ALTER TABLE periodic_task ADD COLUMN on_excluded varchar(16) NOT NULL DEFAULT 'skip'
+  CONSTRAINT nextrun_on_excluded CHECK (on_excluded IN ('skip', 'next', 'previous'));
+CREATE INDEX nextrun_task_calendars ON periodic_task (id) WHERE exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL;
+
+ALTER TABLE periodic_tick ADD COLUMN nominal timestamp;
+
+-- Another plan may follow from other calendars.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_days AFTER UPDATE OF exclude_calendars, run_calendars, on_excluded ON periodic_task
+  WHEN NEW.exclude_calendars IS NOT OLD.exclude_calendars OR NEW.run_calendars IS NOT OLD.run_calendars OR NEW.on_excluded IS NOT OLD.on_excluded
+BEGIN
+  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE id = NEW.id AND NEW.nextrun IS OLD.nextrun;
+END;
+-- +goose StatementEnd
+
+{{define "edition"}}
+  UPDATE periodic_calendar_edition SET edition = edition + 1;
+{{end}}
+{{define "used"}}
+  SELECT RAISE(ABORT, 'periodic_calendar: a task uses this calendar; take its name out of exclude_calendars and run_calendars first')
+   WHERE NOT EXISTS (SELECT 1 FROM periodic_calendar WHERE name = OLD.name)
+     AND EXISTS (SELECT 1 FROM periodic_task WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
+       AND instr(',' || replace(coalesce(exclude_calendars, '') || ',' || coalesce(run_calendars, ''), ' ', '') || ',', ',' || OLD.name || ','));
+{{end}}
+-- The ticks of tasks that move them may have other times now, and a task that no calendar of
+-- that name was there for goes on. A tick that is due already is decided as it was planned.
+{{define "replan"}}
+  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
+   WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
+     AND (on_excluded <> 'skip' OR due >= '9999-12-31 23:59:59')
+     AND due > strftime('%Y-%m-%d %H:%M:%f000', 'now')
+     AND instr(',' || replace(coalesce(exclude_calendars, '') || ',' || coalesce(run_calendars, ''), ' ', '') || ',', ',' || {{.}} || ',');
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_calendar_added AFTER INSERT ON periodic_calendar
+BEGIN
+{{template "edition"}}
+{{template "replan" "NEW.name"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_calendar_edited AFTER UPDATE ON periodic_calendar
+BEGIN
+{{template "used"}}
+{{template "edition"}}
+{{template "replan" "OLD.name"}}
+{{template "replan" "NEW.name"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_calendar_deleted AFTER DELETE ON periodic_calendar
+BEGIN
+{{template "used"}}
+{{template "edition"}}
+{{template "replan" "OLD.name"}}
+END;
+-- +goose StatementEnd
+
+-- Ticks that do not come all at once, and tasks that end.
+
+ALTER TABLE periodic_task ADD COLUMN spread integer NOT NULL DEFAULT 0
+  CONSTRAINT nextrun_spread CHECK (typeof(spread) = 'integer' AND spread BETWEEN 0 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
+  CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);
+ALTER TABLE periodic_task ADD COLUMN catchup_delay integer
+  CONSTRAINT nextrun_catchup_delay CHECK (catchup_delay IS NULL OR typeof(catchup_delay) = 'integer' AND catchup_delay BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN max_ticks integer
+  CONSTRAINT nextrun_max_ticks CHECK (max_ticks IS NULL OR typeof(max_ticks) = 'integer' AND max_ticks BETWEEN 1 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN tick_count integer
+  CONSTRAINT nextrun_tick_count CHECK (tick_count IS NULL OR typeof(tick_count) = 'integer' AND tick_count BETWEEN 0 AND 2147483647);
+
+-- Another spread, max_ticks or count gives another plan. A scheduler's own updates only raise the count,
+-- and lower it where a queue has refused a tick.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_paced AFTER UPDATE OF spread, max_ticks, tick_count ON periodic_task
+  WHEN NEW.due IS OLD.due AND NEW.nextrun IS OLD.nextrun AND (
+       NEW.spread IS NOT OLD.spread OR NEW.max_ticks IS NOT OLD.max_ticks
+       OR NEW.tick_count < OLD.tick_count OR NEW.tick_count IS NULL AND OLD.tick_count IS NOT NULL)
+BEGIN
+  UPDATE periodic_task SET tick_count = CASE WHEN NEW.max_ticks IS NOT NULL THEN NEW.tick_count END WHERE id = NEW.id;
+  -- nextrun_task_edited has the task planned anew.
+  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
+   WHERE id = NEW.id AND OLD.due IS NOT NULL
+     AND (OLD.due >= '9999-12-31 23:59:59' OR NEW.spread IS NOT OLD.spread OR NEW.max_ticks IS NOT OLD.max_ticks);
+END;
+-- +goose StatementEnd
+
+-- A table that was there before nextrun has another reader, such as Docspell's scheduler, which ends at a
+-- timer that it cannot read.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_timer_added BEFORE INSERT ON periodic_task WHEN NEW.timer LIKE '%;%'
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: the timer has several parts, which the program that this table belongs to cannot read; add a task for each')
+   WHERE EXISTS (SELECT 1 FROM nextrun_found WHERE name = 'periodic_task');
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_timer_edited BEFORE UPDATE OF timer ON periodic_task
+  WHEN NEW.timer LIKE '%;%' AND NEW.timer IS NOT OLD.timer
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: the timer has several parts, which the program that this table belongs to cannot read; add a task for each')
+   WHERE EXISTS (SELECT 1 FROM nextrun_found WHERE name = 'periodic_task');
+END;
+-- +goose StatementEnd
+
+-- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
+-- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
+-- have succeeded among those that are old enough, not among the newest ones, which are all too
+-- young if a task runs every few seconds. A submission counts as success where nobody can tell
+-- how the job ends: it has no outcome, and none is awaited.
+-- What calendars and people leave out need not succeed. A tick may be as late as its spread.
+CREATE VIEW periodic_stale AS
+WITH usual AS MATERIALIZED (
+  -- Of the ten newest successes among the last 1,000 ticks, the median time from the
+  -- submission of the job to the success, in seconds, and the latest.
+  SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.spread + t.jitter AS delay, coalesce((
+      SELECT took FROM (
+        SELECT took, row_number() OVER (ORDER BY took) AS n, count(*) OVER () AS runs
+          FROM (SELECT (julianday(coalesce(job.finished, last.finished)) - julianday(last.decided)) * 86400.0 AS took
+                  FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+                  LEFT JOIN job ON job.jid = last.jid
+                 WHERE last.decision = 'submitted'
+                   AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success' ELSE last.outcome IN ('success', 'gone') END
+                   AND coalesce(job.finished, last.finished) >= last.decided
+                 ORDER BY last.due DESC LIMIT 10))
+       WHERE n = runs / 2 + 1), 0) AS usual, (
+      SELECT max(done) FROM (
+        SELECT coalesce(job.finished, last.finished, last.decided) AS done
+          FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+          LEFT JOIN job ON job.jid = last.jid
+         WHERE last.decision = 'submitted'
+           AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
+                    WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
+                    ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due) END
+         ORDER BY last.due DESC LIMIT 10)) AS last_success
+    FROM periodic_task AS t
+   WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= strftime('%Y-%m-%d %H:%M:%f', 'now'))
+), task AS MATERIALIZED (
+  SELECT *, strftime('%Y-%m-%d %H:%M:%f', 'now', printf('-%.3f seconds', 60 + delay + 2 * usual)) AS by_now FROM usual
+), judged AS MATERIALIZED (
+  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
+  -- knows of one whose job was deleted.
+  SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
+      CASE WHEN t.due <= t.by_now THEN t.due ELSE (
+        SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
+          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
+          LEFT JOIN job ON job.jid = last.jid
+         WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
+                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out by %'
+                                  WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
+                                  ELSE 1 END) END AS expected,
+      EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
+               WHERE last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
+    FROM task AS t
+)
+SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
+       CASE WHEN t.sink = 'job' OR t.told THEN 'job' ELSE 'submission' END AS judged_by,
+       last.decision, last.reason, coalesce(job.state, last.outcome) AS state
+  FROM judged AS t
+  LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected)
+  LEFT JOIN job ON job.jid = last.jid
+ WHERE t.expected IS NOT NULL
+   AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
+ ORDER BY t.expected;
+
+-- Windows: calendars that hold all tasks, or those of a group, whether these name them or not.
+
+{{define "optionalTime"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19)
+    AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
+ALTER TABLE periodic_calendar ADD COLUMN scope varchar(254) CONSTRAINT nextrun_calendar_scope
+  CHECK (scope IS NULL OR typeof(scope) = 'text' AND length(scope) <= 254 AND NOT instr(CAST(scope AS BLOB), x'00') AND (scope = 'all' OR scope GLOB 'group:?*'));
+ALTER TABLE periodic_calendar ADD COLUMN at_end varchar(16) CONSTRAINT nextrun_calendar_at_end
+  CHECK (at_end IS NULL OR at_end IN ('skip', 'once') AND scope IS NOT NULL);
+ALTER TABLE periodic_calendar ADD COLUMN since timestamp CONSTRAINT nextrun_calendar_since CHECK {{template "optionalTime" "since"}};
+
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_calendar_since AFTER INSERT ON periodic_calendar WHEN NEW.since IS NULL
+BEGIN
+  UPDATE periodic_calendar SET since = strftime('%Y-%m-%d %H:%M:%f000', 'now') WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+
+-- One occurrence: what people decide about one tick of a task.
+
+{{define "when"}}(typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19) AND {{.}} >= '1970-01-01'
+    AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
+{{define "micro"}}(substr({{.}}, 1, 19) || '.' || substr(substr({{.}}, 21) || '000000', 1, 6)){{end}}
+CREATE TABLE periodic_override (
+  task_id  varchar(254) NOT NULL CONSTRAINT nextrun_override_task CHECK {{template "line" "task_id"}},
+  due      timestamp    NOT NULL CONSTRAINT nextrun_override_due CHECK {{template "when" "due"}},
+  moved_to timestamp    CONSTRAINT nextrun_override_moved CHECK (moved_to IS NULL OR {{template "when" "moved_to"}}),
+  reason   varchar(254) CONSTRAINT nextrun_override_reason CHECK {{template "line" "reason"}},
+  who      varchar(254) CONSTRAINT nextrun_override_who CHECK {{template "line" "who"}},
+  created  timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')) CONSTRAINT nextrun_override_created CHECK {{template "when" "created"}},
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_override_moves CHECK ({{template "micro" "moved_to"}} <> {{template "micro" "due"}})
+);
+
+{{define "now"}}strftime('%Y-%m-%d %H:%M:%f000', 'now'){{end}}
+{{define "check"}}
+  SELECT RAISE(ABORT, 'periodic_override: there is no such task; use the id of a row of periodic_task')
+   WHERE NOT EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id);
+  SELECT RAISE(ABORT, 'periodic_override: the tick is in the past, or decided already; name one to come')
+   WHERE {{template "micro" "NEW.due"}} <= {{template "now"}}
+     AND {{template "micro" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id)
+     {{if eq . "OLD"}}AND (NEW.due <> OLD.due OR (OLD.moved_to > {{template "now"}} OR OLD.moved_to = (SELECT due FROM periodic_task WHERE id = NEW.task_id)) IS NOT 1){{end}};
+  UPDATE periodic_override SET due = {{template "micro" "due"}}, moved_to = {{template "micro" "moved_to"}}, created = {{template "now"}}
+   WHERE task_id = NEW.task_id AND due = NEW.due;
+{{end}}
+-- A move may give another plan; a tick that is due already is decided as it was planned.
+{{define "replanOne"}}
+  UPDATE periodic_task
+     SET nextrun = CASE WHEN {{.}}.moved_to IS NOT NULL AND (due > {{template "now"}} {{if eq . "OLD"}}OR due = OLD.moved_to{{end}})
+                        THEN '1970-01-01 00:00:00.000000' ELSE nextrun END,
+         changed = {{template "now"}}
+   WHERE id = {{.}}.task_id AND (max({{.}}.due, coalesce({{.}}.moved_to, '')) > {{template "now"}} OR due IN ({{.}}.due, {{.}}.moved_to));
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_override_added AFTER INSERT ON periodic_override
+BEGIN
+{{template "check" "NEW"}}
+{{template "replanOne" "NEW"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_override_edited AFTER UPDATE OF task_id, due, moved_to ON periodic_override
+  WHEN NEW.task_id IS NOT OLD.task_id OR {{template "micro" "NEW.due"}} IS NOT {{template "micro" "OLD.due"}}
+    OR {{template "micro" "NEW.moved_to"}} IS NOT {{template "micro" "OLD.moved_to"}}
+BEGIN
+{{template "check" "OLD"}}
+{{template "replanOne" "OLD"}}
+{{template "replanOne" "NEW"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_override_deleted AFTER DELETE ON periodic_override
+BEGIN
+{{template "replanOne" "OLD"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_override_orphans AFTER DELETE ON periodic_task
+BEGIN
+  DELETE FROM periodic_override WHERE task_id = OLD.id;
+END;
+-- +goose StatementEnd
+
+-- Tasks that are paused after failures.
+
+ALTER TABLE periodic_task ADD COLUMN pause_after integer
+  CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN probe_delay integer
+  CONSTRAINT nextrun_probe_delay CHECK (probe_delay IS NULL OR typeof(probe_delay) = 'integer' AND probe_delay BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN failures integer NOT NULL DEFAULT 0
+  CONSTRAINT nextrun_failures CHECK (typeof(failures) = 'integer' AND failures BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_tick ADD COLUMN turned varchar(16)
+  CONSTRAINT nextrun_turned CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered'));
+
+-- What the end of a tick's job does to its task, in the transaction that records the end. The first
+-- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone: what
+-- somebody else paused stays paused.
+{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_by = 'nextrun' OR paused_until <= {{.}}){{end}}
+{{define "turned"}}
+  UPDATE periodic_tick SET turned = (
+      SELECT nullif(CASE WHEN failures = 0 THEN 'failing' ELSE '' END ||
+        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) OR paused IS NOT NULL AND coalesce(paused_by, '') = 'nextrun' THEN ''
+             WHEN failures = 0 THEN ', paused' ELSE 'paused' END, '')
+        FROM periodic_task WHERE id = periodic_tick.task_id)
+   WHERE due = NEW.due AND task_id ={{end}}
+{{define "failed"}}  UPDATE periodic_task SET failures = min(failures, 2147483646) + 1,
+      (paused, paused_until, paused_by, paused_reason) = (SELECT
+        CASE WHEN NOT pauses OR own THEN paused ELSE {{.}} END,
+        CASE WHEN NOT pauses THEN paused_until WHEN probe_delay IS NOT NULL THEN strftime('%Y-%m-%d %H:%M:%f000', {{.}},
+          printf('+%d seconds', min(probe_delay * (1 << min(failures + 1 - pause_after, 30)), max(86400, probe_delay)))) END,
+        CASE WHEN pauses THEN 'nextrun' ELSE paused_by END,
+        CASE WHEN pauses THEN substr(printf('paused after %d %s in a row; the last: ', failures + 1, CASE failures WHEN 0 THEN 'failure' ELSE 'failures' END) ||
+          coalesce(nullif(replace(replace(replace(said, char(10), ' '), char(13), ' '), char(9), ' '), ''), 'it did not say why'), 1, 254) ELSE paused_reason END
+        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses, paused IS NOT NULL AND coalesce(paused_by, '') = 'nextrun' AS own,{{end}}
+{{define "recovered"}}
+  UPDATE periodic_tick SET turned = 'recovered' WHERE task_id = NEW.{{.}} AND due = NEW.due;
+  UPDATE periodic_task SET failures = 0, paused = CASE WHEN paused_by = 'nextrun' THEN NULL ELSE paused END WHERE id = NEW.{{.}};
+{{end}}
+-- A success without failures before it writes nothing.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_failed AFTER UPDATE OF state ON job
+  WHEN NEW.state = 'failed' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
+BEGIN
+{{template "turned" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.tracker;
+{{template "failed" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.result AS said))
+   WHERE id = NEW.tracker;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_recovered AFTER UPDATE OF state ON job
+  WHEN NEW.state = 'success' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.tracker AND failures > 0)
+BEGIN
+{{template "recovered" "tracker"}}
+END;
+-- +goose StatementEnd
+
+-- The same for a job of another queue. One in the table job has been counted when it ended.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_failed AFTER UPDATE OF outcome ON periodic_tick
+  WHEN OLD.outcome IS NULL AND NEW.outcome = 'failed'
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job')
+BEGIN
+{{template "turned" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.task_id;
+{{template "failed" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.error AS said))
+   WHERE id = NEW.task_id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_recovered AFTER UPDATE OF outcome ON periodic_tick
+  WHEN OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone')
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job' AND failures > 0)
+BEGIN
+{{template "recovered" "task_id"}}
+END;
+-- +goose StatementEnd
+
+-- By when the jobs of ticks have to have succeeded.
+
+ALTER TABLE periodic_task ADD COLUMN finish_by varchar(32)
+  CONSTRAINT nextrun_finish_by CHECK (finish_by IS NULL OR typeof(finish_by) = 'text' AND length(finish_by) BETWEEN 1 AND 32 AND NOT instr(CAST(finish_by AS BLOB), x'00'));
+ALTER TABLE periodic_tick ADD COLUMN finish_by timestamp;
+ALTER TABLE periodic_tick ADD COLUMN finish varchar(8)
+  CONSTRAINT nextrun_finish CHECK (finish IN ('at risk', 'kept', 'late', 'unknown'));
+ALTER TABLE periodic_tick ADD COLUMN finish_why varchar(500);
+ALTER TABLE periodic_tick ADD COLUMN finish_ended timestamp;
+ALTER TABLE periodic_tick ADD COLUMN finish_look timestamp;
+CREATE INDEX nextrun_tick_finish ON periodic_tick (finish_look) WHERE finish_look IS NOT NULL;
+
+-- A value that cannot be read becomes a problem of the row. Only a plan says so, and what is planned for later stays as it is.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_finish AFTER UPDATE OF finish_by ON periodic_task WHEN NEW.finish_by IS NOT OLD.finish_by
+BEGIN
+  UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id = NEW.id AND worker IS NOT NULL;
+  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
+   WHERE id = NEW.id AND NEW.nextrun IS OLD.nextrun AND due > strftime('%Y-%m-%d %H:%M:%f000', 'now');
+END;
+-- +goose StatementEnd
+
+-- What schedulers have not recorded yet is judged by the job as it is now.
+CREATE VIEW periodic_finish AS
+SELECT k.task_id, k.due, k.finish_by, k.ended, k.judged AS finish, k.judged = 'open' AND k.finish IS 'at risk' AS at_risk,
+       CASE WHEN k.judged = 'kept' THEN NULL
+            WHEN k.finish IS k.judged OR k.judged = 'open' AND k.finish = 'at risk' THEN k.finish_why
+            WHEN k.judged = 'unknown' THEN 'nobody knows how its job ended'
+            WHEN k.decision = 'submitted' THEN 'its job ' || CASE k.state WHEN 'success' THEN 'ended too late' WHEN 'failed' THEN 'failed' || coalesce(': ' || substr(k.said, 1, 300), '')
+              WHEN 'cancelled' THEN 'was cancelled' WHEN 'running' THEN 'is running' WHEN 'waiting' THEN 'waits in the queue' WHEN 'stuck' THEN 'waits for its next attempt'
+              ELSE 'has not ended' END
+            ELSE 'the tick was ' || k.decision || coalesce(': ' || substr(k.reason, 1, 300), '') END AS why
+  FROM (SELECT e.*, CASE WHEN e.finish IN ('kept', 'late', 'unknown') THEN e.finish
+                    WHEN e.state = 'success' AND (e.ended <= e.finish_by OR e.ended IS NULL) THEN 'kept'
+                    WHEN e.state = 'unknown' OR e.decision = 'submitted' AND e.state IS NULL
+                      AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = e.task_id AND a.due = e.due) THEN 'unknown'
+                    WHEN e.finish_by <= strftime('%Y-%m-%d %H:%M:%f000', 'now') THEN 'late'
+                    ELSE 'open' END AS judged
+          FROM (SELECT last.task_id, last.due, last.finish_by, last.decision, last.reason, last.finish, last.finish_why,
+                       coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state,
+                       coalesce(job.result, last.error) AS said,
+                       CASE WHEN job.jid IS NOT NULL THEN job.finished ELSE coalesce(last.finished, last.finish_ended) END AS ended
+                  FROM periodic_tick AS last
+                  LEFT JOIN job ON job.jid = last.jid
+                 WHERE last.finish_by IS NOT NULL) AS e) AS k;
+
 -- +goose Down
-DROP VIEW IF EXISTS outbox_lag;
+DROP VIEW IF EXISTS periodic_finish;
+DROP TRIGGER IF EXISTS nextrun_task_finish;
+DROP INDEX IF EXISTS nextrun_tick_finish;
+ALTER TABLE periodic_task DROP COLUMN finish_by;
+DROP TRIGGER IF EXISTS nextrun_task_paused;
+DROP TRIGGER IF EXISTS nextrun_tick_recovered;
+DROP TRIGGER IF EXISTS nextrun_tick_failed;
+DROP TRIGGER IF EXISTS nextrun_job_recovered;
+DROP TRIGGER IF EXISTS nextrun_job_failed;
+ALTER TABLE periodic_task DROP COLUMN pause_after;
+ALTER TABLE periodic_task DROP COLUMN probe_delay;
+ALTER TABLE periodic_task DROP COLUMN failures;
+DROP TRIGGER IF EXISTS nextrun_override_orphans;
+DROP TABLE IF EXISTS periodic_override;
+DROP TRIGGER IF EXISTS nextrun_calendar_since;
+DROP TRIGGER IF EXISTS nextrun_task_timer_edited;
+DROP TRIGGER IF EXISTS nextrun_task_timer_added;
+DROP TRIGGER IF EXISTS nextrun_task_paced;
 DROP VIEW IF EXISTS periodic_stale;
+{{if found "periodic_task"}}
+ALTER TABLE periodic_task DROP COLUMN spread;
+ALTER TABLE periodic_task DROP COLUMN catchup_limit;
+ALTER TABLE periodic_task DROP COLUMN catchup_delay;
+ALTER TABLE periodic_task DROP COLUMN max_ticks;
+ALTER TABLE periodic_task DROP COLUMN tick_count;
+{{end}}
+DROP TABLE IF EXISTS periodic_calendar;
+DROP TABLE IF EXISTS periodic_calendar_edition;
+DROP TRIGGER IF EXISTS nextrun_task_days;
+DROP INDEX IF EXISTS nextrun_task_calendars;
+ALTER TABLE periodic_task DROP COLUMN exclude_calendars;
+ALTER TABLE periodic_task DROP COLUMN run_calendars;
+ALTER TABLE periodic_task DROP COLUMN on_excluded;
 DROP VIEW IF EXISTS periodic_health;
+DROP TABLE IF EXISTS periodic_awaited;
+DROP TABLE IF EXISTS periodic_origin;
+ALTER TABLE periodic_task DROP COLUMN origin;
+DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
 DROP VIEW IF EXISTS periodic_upcoming;
 
@@ -949,7 +1379,6 @@ DROP TRIGGER IF EXISTS nextrun_task_deleted;
 DROP TRIGGER IF EXISTS nextrun_job_deleted;
 DROP TRIGGER IF EXISTS nextrun_job_ended;
 DROP TRIGGER IF EXISTS nextrun_task_changed;
-DROP TRIGGER IF EXISTS nextrun_task_paused;
 DROP TRIGGER IF EXISTS nextrun_task_paused_added;
 DROP TRIGGER IF EXISTS nextrun_task_refuse_paused_added;
 DROP TRIGGER IF EXISTS nextrun_task_refuse_paused;
