@@ -54,12 +54,6 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"every 1 day Mars", "            ^", `unknown time zone "Mars"`},
 		{"12:00 Europe/Berln", "      ^", `unknown time zone "Europe/Berln"; did you mean "Europe/Berlin"?`},
 		{"12:00 Mars", "      ^", `unknown time zone "Mars"; use a name of the zone database, such as Europe/Berlin`},
-		// several timers
-		{"daily; dayly", "       ^", `timer 2 of 2, "dayly": "dayly" is not a weekday or a name such as daily; did you mean "daily"?`},
-		{"Mon 09:00 ;  Tue 25:00 ", "                 ^", `timer 2 of 2, "Tue 25:00": hour 25 is not in 0..23`},
-		{"daily;", "      ^", "timer 2 of 2 is empty"},
-		{";daily", "^", "timer 1 of 2 is empty"},
-		{"0 2 * * *; H 3 * * *", "           ^", `timer 2 of 2, "H 3 * * *": H is no minute`},
 		// what other programs know
 		{"H 2 * * *", "^", `H is no minute; write a number, as in "0 2 * * *", and give the task a spread: --spread 3600`},
 		{"0 H(0-7) * * 1-5", "  ^", `as in "0 0 * * 1-5", and give the task a spread: --spread 86400`},

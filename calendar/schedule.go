@@ -2,9 +2,6 @@ package calendar
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/elapse"
@@ -27,9 +24,8 @@ type Schedule interface {
 	String() string
 }
 
-// Parse compiles a timer: a calendar event, a cron expression or an interval, or several of them with
-// `;` between them, which give a [Union]. An interval without `from` is anchored at
-// 1970-01-01T00:00:00Z. The error is a *ParseError.
+// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without
+// `from` is anchored at 1970-01-01T00:00:00Z. The error is a *ParseError.
 func Parse(timer string) (Schedule, error) {
 	return ParseAt(timer, time.Time{})
 }
@@ -41,38 +37,14 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)
 	}
-	s, err := parseAll(timer, anchor)
+	s, err := parse(timer, anchor)
 	if err != nil {
 		return nil, cmp.Or(notRule(timer), err)
 	}
 	return s, nil
 }
 
-// parseAll reads one timer or several. An error names the one that is wrong, and its place in the whole.
-func parseAll(timer string, anchor time.Time) (Schedule, error) {
-	parts := strings.Split(timer, partEnd)
-	if len(parts) == 1 {
-		return parseOne(timer, anchor)
-	}
-	union, at := Union{timer: timer}, 0
-	for i, part := range parts {
-		trimmed := strings.TrimFunc(part, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
-		start := at + strings.Index(part, trimmed)
-		at += len(part) + len(partEnd)
-		s, err := parseOne(trimmed, anchor)
-		var wrong *ParseError
-		switch {
-		case trimmed == "":
-			return nil, text{timer: timer}.failAt(start, "timer %d of %d is empty; `;` stands between two timers", i+1, len(parts))
-		case errors.As(err, &wrong):
-			return nil, &ParseError{timer, start + wrong.Offset, fmt.Sprintf("timer %d of %d, %q: %s", i+1, len(parts), trimmed, wrong.Msg)}
-		}
-		union.Parts = append(union.Parts, s)
-	}
-	return union, nil
-}
-
-func parseOne(timer string, anchor time.Time) (Schedule, error) {
+func parse(timer string, anchor time.Time) (Schedule, error) {
 	t := cut(timer)
 	s, err := parseWords(t, anchor)
 	if err != nil {
@@ -81,12 +53,9 @@ func parseOne(timer string, anchor time.Time) (Schedule, error) {
 	return s, nil
 }
 
-// Location returns the zone in which a schedule is meant: UTC unless the timer names another one. Of
-// several timers it is the zone of the first.
+// Location returns the zone in which a schedule is meant: UTC unless the timer names another one.
 func Location(s Schedule) *time.Location {
 	switch s := s.(type) {
-	case Union:
-		return Location(s.Parts[0])
 	case interface{ Elapses() *elapse.Set }:
 		return s.Elapses().Zone.Location
 	case *elapse.Interval:

@@ -30,14 +30,11 @@ var says = map[string]func(time.Time) bool{
 	"every month from 2026-01-31 02:00 Europe/Berlin": func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
 	"*-3,6,9,12~1 23:30 Europe/Berlin":                func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
 	"22..23,00..05:0/30 Europe/Berlin":                func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
-	"Mon..Fri 04:30 Europe/Berlin; Sat 06:00 Europe/Berlin": func(t time.Time) bool {
-		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
-	},
-	"vacuum-1":                       func(t time.Time) bool { return at(t, "02:00") },
-	"vacuum-2":                       func(t time.Time) bool { return at(t, "02:00") },
-	"report-1":                       func(t time.Time) bool { return t.Minute() == 0 },
-	"report-2":                       func(t time.Time) bool { return t.Minute() == 0 },
-	"2027-01-15 08:00 Europe/Berlin": func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
+	"vacuum-1":                                        func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-2":                                        func(t time.Time) bool { return at(t, "02:00") },
+	"report-1":                                        func(t time.Time) bool { return t.Minute() == 0 },
+	"report-2":                                        func(t time.Time) bool { return t.Minute() == 0 },
+	"2027-01-15 08:00 Europe/Berlin":                  func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
 	"stand-up": func(t time.Time) bool {
 		return at(t, "09:15") && workday(t) && !holiday(t)
 	},

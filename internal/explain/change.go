@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -15,17 +14,10 @@ type Change struct {
 	Zone     string        `json:"-"`
 }
 
-// Changes are the changes of the clock in the two years after a time. Of several timers, those in all of
-// their zones; one at the same instant in several of them counts once.
+// Changes are the changes of the clock in the two years after a time.
 func Changes(s calendar.Schedule, at time.Time) (list []Change) {
 	zone := elapse.UTC
 	switch s := s.(type) {
-	case calendar.Union:
-		for _, part := range s.Parts {
-			list = append(list, Changes(part, at)...)
-		}
-		slices.SortStableFunc(list, func(a, b Change) int { return a.At.Compare(b.At) })
-		return slices.CompactFunc(list, func(a, b Change) bool { return a.At.Equal(b.At) })
 	case interface{ Elapses() *elapse.Set }:
 		zone = s.Elapses().Zone
 	case *elapse.Interval:

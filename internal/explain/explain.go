@@ -13,12 +13,6 @@ import (
 // not made are described by their String.
 func Schedule(s calendar.Schedule) string {
 	switch s := s.(type) {
-	case calendar.Union:
-		texts := make([]string, len(s.Parts))
-		for i, one := range s.Parts {
-			texts[i] = Schedule(one)
-		}
-		return strings.Join(texts, "; and ")
 	case interface{ Elapses() *elapse.Set }:
 		return explainSet(s.Elapses())
 	case *elapse.Interval:

@@ -10,7 +10,6 @@ func TestSchedule(t *testing.T) {
 	for _, c := range []struct{ timer, want string }{
 		{"*-*~1 02:00 Europe/Berlin", "at 02:00 on the last day of every month, Europe/Berlin time"},
 		{"daily", "at 00:00 every day, UTC"},
-		{"Mon 09:00; 0 2 * * *", "at 09:00 on Mondays, UTC; and at 02:00 every day, UTC"},
 		{"*-*-* 02:00 +02:00", "at 02:00 every day, UTC+02:00"},
 		{"hourly", "every hour, UTC"},
 		{"minutely", "every minute, UTC"},

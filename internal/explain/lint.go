@@ -52,13 +52,6 @@ func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
 	}
 	var list []Finding
 	switch s := s.(type) {
-	case calendar.Union:
-		for _, one := range s.Parts {
-			for _, f := range Lint(one, at, 0) {
-				f.Message = fmt.Sprintf("timer %q: %s", one, f.Message)
-				list = append(list, f)
-			}
-		}
 	case interface{ Elapses() *elapse.Set }:
 		set := s.Elapses()
 		list = append(append(lintDates(set), lintEither(set)...), lintUneven(set.Clock())...)

@@ -21,9 +21,6 @@ type Notation struct {
 // same times from a given time on, for two years at least. The timer of the notation that it was
 // made from is its normal form.
 func Notations(schedule calendar.Schedule, at time.Time) []Notation {
-	if union, is := schedule.(calendar.Union); is {
-		return ofUnion(union, at)
-	}
 	list := []Notation{{Name: "calendar event"}, {Name: "cron expression"}, {Name: "interval"}}
 	c, known := canonOf(schedule)
 	switch s := schedule.(type) {
@@ -43,24 +40,6 @@ func Notations(schedule calendar.Schedule, at time.Time) []Notation {
 	for i := range list {
 		if list[i].Given {
 			list[i].Timer = schedule.String()
-		}
-	}
-	return list
-}
-
-// ofUnion writes several timers in each of the notations that has all of them.
-func ofUnion(union calendar.Union, at time.Time) (list []Notation) {
-	for i, part := range union.Parts {
-		for n, one := range Notations(part, at) {
-			if i == 0 {
-				list = append(list, one)
-				continue
-			}
-			sum := &list[n]
-			sum.Given = sum.Given && one.Given
-			if sum.Timer += "; " + one.Timer; one.Timer == "" || strings.HasPrefix(sum.Timer, ";") || len(sum.Timer) > calendar.MaxLength {
-				sum.Timer = ""
-			}
 		}
 	}
 	return list
