@@ -67,71 +67,77 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	return job.JID, err
 }
 
-// Retry puts the job of a tick that failed or was cancelled back into its queue, which is not nextrun's
-// own. A zero due is the newest tick whose job has ended. It returns a [*PendingError] if another job of the
-// task is pending, and an error if the queue cannot put jobs back; [Tasks.RunNow] runs the task anew.
-func (s *Tasks) Retry(ctx context.Context, id string, due time.Time) error {
-	return about(id, s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
+// Retry puts a job that failed or was cancelled back into its queue, which is not nextrun's own; jid is the
+// [Tick.JID] of its tick. It returns store.ErrNotFound if no tick has it, a [*PendingError] if another job of
+// the task is pending, and an error if the queue cannot put jobs back; [Tasks.RunNow] runs the task anew.
+func (s *Tasks) Retry(ctx context.Context, jid string) error {
+	err := s.store.Update(ctx, func(tx TaskTx) error {
+		tick, err := endedTick(ctx, tx, jid)
 		if err != nil {
 			return err
 		}
-		tick, err := endedTick(ctx, tx, id, due)
-		if err != nil {
-			return err
+		t, err := tx.Get(ctx, tick.TaskID, true)
+		if err == nil {
+			err = putBack(ctx, tx, s.store.Queues(s.queues)[t.Sink], s.queues[t.Sink], t, tick)
 		}
-		queue, known := s.store.Queues(s.queues)[t.Sink]
-		retrier, _ := s.queues[t.Sink].(sink.Retrier)
-		back, ok := queue.(interface {
-			PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error)
-		})
-		switch {
-		case !known:
-			return &SinkError{Sink: t.Sink}
-		case !ok || retrier == nil || !retrier.Retries():
-			return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, id)
-		}
-		bare, now := tx.Bare()
-		job := t.Job(tick.JID, tick.Due, now)
-		if job.Single {
-			pending, err := queue.Pending(ctx, bare, []string{id})
-			if p, ok := pending[id]; err == nil && ok {
-				err = &PendingError{p, now}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		done, err := back.PutBack(ctx, bare, job, tick.Finished)
-		if err == nil && !done {
-			err = fmt.Errorf("the queue %q does not have the job %s any more, or somebody has put it back; to run the task anew: nextrun task run %s", t.Sink, tick.JID, id)
-		}
-		if err != nil {
-			return err
-		}
-		return tx.Reopen(ctx, tick)
-	}))
+		return about(tick.TaskID, err)
+	})
+	if err != nil {
+		err = fmt.Errorf("retry job %s: %w", jid, err)
+	}
+	return err
 }
 
-// endedTick reads a tick whose job failed or was cancelled in another queue.
-func endedTick(ctx context.Context, tx TaskTx, id string, due time.Time) (tick Tick, err error) {
-	filter := TickFilter{TaskID: id, Decision: Submitted, Limit: 10}
-	if !due.IsZero() {
-		filter.DueFrom, filter.DueTo, filter.Limit = due, due.Add(time.Second), 1 // people write whole seconds
+// putBack puts the job of a tick back into the queue of its task, which a submitter feeds.
+func putBack(ctx context.Context, tx TaskTx, queue Queue, feeds sink.Submitter, t Task, tick Tick) error {
+	retrier, _ := feeds.(sink.Retrier)
+	back, ok := queue.(interface {
+		PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error)
+	})
+	switch {
+	case queue == nil:
+		return &SinkError{Sink: t.Sink}
+	case !ok || retrier == nil || !retrier.Retries():
+		return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, t.ID)
 	}
-	ticks, err := tx.Ticks(ctx, filter)
-	for _, k := range ticks {
-		if k.Ended == sink.EndFailed || k.Ended == sink.EndCancelled {
-			return k, nil
+	bare, now := tx.Bare()
+	job := t.Job(tick.JID, tick.Due, now)
+	if job.Single {
+		pending, err := queue.Pending(ctx, bare, []string{t.ID})
+		if p, ok := pending[t.ID]; err == nil && ok {
+			err = &PendingError{p, now}
 		}
-		if k.Ended != "" {
-			return k, fmt.Errorf("the job of the tick of %s ended as %s; only one that failed or was cancelled can be put back", k.Due.Format(time.RFC3339), k.Ended)
+		if err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = errors.New("no job that failed or was cancelled in another queue is recorded for it; for one in nextrun's own queue: nextrun job retry JOB")
+	done, err := back.PutBack(ctx, bare, job, tick.Finished)
+	if err == nil && !done {
+		err = fmt.Errorf("the queue %q does not have it any more, or somebody has put it back; to run the task anew: nextrun task run %s", t.Sink, t.ID)
 	}
-	return tick, err
+	if err != nil {
+		return err
+	}
+	return tx.Reopen(ctx, tick)
+}
+
+// endedTick reads the tick of a job that failed or was cancelled in another queue.
+func endedTick(ctx context.Context, tx TaskTx, jid string) (Tick, error) {
+	ticks, err := tx.Ticks(ctx, TickFilter{JID: jid, Limit: 1})
+	switch {
+	case err != nil:
+		return Tick{}, err
+	case jid == "" || len(ticks) == 0:
+		return Tick{}, ErrNotFound
+	}
+	k := ticks[0]
+	switch k.Ended {
+	case sink.EndFailed, sink.EndCancelled:
+		return k, nil
+	case "":
+		return k, jobqueue.ErrNotFinal
+	}
+	return k, fmt.Errorf("it ended as %s; only one that failed or was cancelled can be put back", k.Ended)
 }
 
 // SinkError is returned for a task whose sink is a queue that the program does not

@@ -170,6 +170,7 @@ const (
 type TickFilter struct {
 	TaskID   string    // of that task; empty: of all
 	Group    string    // of the tasks of that group; empty: of all
+	JID      string    // that became that job or event; empty: any
 	Decision Decision  // with that decision, or "not-run": skipped, late or missed; empty: any
 	Since    time.Time // decided at that time or later; zero: whenever
 	Until    time.Time // decided before that time; zero: whenever

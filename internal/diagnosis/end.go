@@ -48,7 +48,7 @@ func ofEnd(f *Facts) (list []Finding) {
 		}
 		do := "to run the task again: nextrun task run " + f.Task.ID
 		if f.retries {
-			do = "to put the job back: nextrun task retry " + f.Task.ID + "; to run the task anew: nextrun task run " + f.Task.ID
+			do = "to put the job back: nextrun job retry " + k.JID + "; to run the task anew: nextrun task run " + f.Task.ID
 		}
 		list = append(list, Finding{runFailed, f.inARow(what), do})
 	case sink.EndUnknown:
@@ -81,7 +81,7 @@ func ofEvent(f *Facts) []Finding {
 	case !r.Dead.IsZero():
 		return []Finding{{eventDead, "Its last event was refused too often and set aside: " + sentence(r.Problem), "nextrun event resend " + r.ID}}
 	case r.Published.IsZero() && r.Problem != "":
-		return []Finding{{eventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event show " + r.ID}}
+		return []Finding{{eventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event list --topic " + r.Topic}}
 	case r.Status == outbox.Pending && f.topic.Problem != "":
 		return []Finding{{eventRefused, "Its last event waits behind an older one of its topic, which is not delivered yet: " + sentence(f.topic.Problem), "nextrun event list --topic " + r.Topic}}
 	case r.Status == outbox.Pending && f.topic.Unattended():

@@ -69,12 +69,10 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 		return s.resume, "Resumed", nil
 	case "run":
 		return s.tasks.RunNow, "Submitted", nil
-	case "retry":
-		return func(ctx context.Context, id string) error { return s.tasks.Retry(ctx, id, time.Time{}) }, "Put back into the queue", nil
 	case "skip", "unskip":
 		return s.occurrence(r, user)
 	default:
-		return nil, "", frame.Bad("unknown action %q; use pause, resume, run, retry, skip or unskip", show.Printable(action))
+		return nil, "", frame.Bad("unknown action %q; use pause, resume, run, skip or unskip", show.Printable(action))
 	}
 }
 

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 // jobsPerPage and logLines bound what a page shows.
@@ -264,7 +266,11 @@ func (s *server) changeJob(ctx context.Context, r *http.Request, user string) (d
 		}
 		return "The job is asked to stop.", back, nil
 	case "retry":
-		return "The job waits again.", back, s.queue.Retry(ctx, id)
+		err := s.queue.Retry(ctx, id)
+		if errors.Is(err, store.ErrNotFound) { // it is in another queue
+			err = s.tasks.Retry(ctx, id)
+		}
+		return "The job waits again.", back, err
 	default:
 		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
 	}

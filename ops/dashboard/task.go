@@ -40,7 +40,6 @@ type taskView struct {
 	NoNext   string         `json:"-"` // why there is no next run
 	Delayed  string         `json:"-"` // what delays it
 	Overdue  time.Time      `json:"overdue_since,omitzero"`
-	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Changed  []days.Effect  `json:"overrides"`      // ticks to come that people have skipped or moved
@@ -54,7 +53,7 @@ type taskView struct {
 	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
 	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
 	Can      []string       `json:"-"`                     // what may be done with it now
-	Retry    bool           `json:"-"`                     // its last job failed, and may be tried again
+	Retry    string         `json:"-"`                     // its last job, if that failed and may be tried again
 	Actions  []actionRow    `json:"actions"`               // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
@@ -113,10 +112,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.lookAhead(now)
 	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
-	if retrier, ok := s.queues[t.Sink].(sink.Retrier); ok && retrier.Retries() && d.Row.Last != nil {
-		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
-	}
-	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
+	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), s.failedJob(&d)
 	d.Charts.Took = durations(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
@@ -253,6 +249,20 @@ func lastLine(why *whyView) string {
 	return ""
 }
 
+// failedJob is the job of the last tick, if it failed and may be tried again.
+func (s *server) failedJob(d *taskView) string {
+	last := d.Row.Last
+	if last == nil {
+		return ""
+	}
+	retrier, others := s.queues[d.Task.Sink].(sink.Retrier)
+	putBack := others && retrier.Retries() && (last.State == "failed" || last.State == "cancelled")
+	if putBack || last.State == "failed" && last.JID == d.Why.Job {
+		return last.JID
+	}
+	return ""
+}
+
 // actions are those that fit the state of the task.
 func (d *taskView) actions() []string {
 	switch {
@@ -262,9 +272,6 @@ func (d *taskView) actions() []string {
 		return []string{"resume", "run"}
 	}
 	list := []string{"run", "pause"}
-	if d.putBack {
-		list = slices.Insert(list, 0, "retry")
-	}
 	if len(d.Upcoming) > 0 {
 		list = append(list, "skip")
 	}

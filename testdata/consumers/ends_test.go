@@ -55,9 +55,8 @@ func proveEnds(t *testing.T, e ending) {
 	add("cancelled", `{}`)
 	add("deleted", `{}`)
 	storetest.Eventually(t, "five jobs", func() bool { return f.One("SELECT count(*) FROM periodic_awaited") == "5" })
-	jid := func(id string) string { return f.One("SELECT jid FROM periodic_tick WHERE task_id = ?", id) }
-	f.Exec(e.cancel, jid("cancelled"))
-	f.Exec(e.remove, jid("deleted"))
+	f.Exec(e.cancel, f.jobOf("cancelled"))
+	f.Exec(e.remove, f.jobOf("deleted"))
 	f.startWorker()
 	ended := func(n int) func() bool {
 		return func() bool {
@@ -135,12 +134,12 @@ func proveEnds(t *testing.T, e ending) {
 func (f *fixture) putBack(e ending) {
 	f.Helper()
 	if e.cancelledStays { // else its row is gone
-		f.output(f.nextrun("task", "retry", "cancelled"))
+		f.output(f.nextrun("job", "retry", f.jobOf("cancelled")))
 		storetest.Eventually(f, "the job that was cancelled", func() bool {
 			return f.One("SELECT outcome FROM periodic_tick WHERE task_id = 'cancelled'") == "success"
 		})
 	}
-	f.output(f.nextrun("task", "retry", "fails"))
+	f.output(f.nextrun("job", "retry", f.jobOf("fails")))
 	storetest.Eventually(f, "the job that failed", func() bool {
 		return f.One("SELECT outcome FROM periodic_tick WHERE task_id = 'fails'") == "failed" // it was NULL meanwhile
 	})
@@ -148,10 +147,16 @@ func (f *fixture) putBack(e ending) {
 	for id, want := range map[string]string{
 		"works": "only one that failed or was cancelled can be put back", "deleted": "can be put back",
 	} {
-		if said, err := f.nextrun("task", "retry", id).CombinedOutput(); err == nil || !strings.Contains(string(said), want) {
-			f.Errorf("task retry %s: %v, %s", id, err, said)
+		if said, err := f.nextrun("job", "retry", f.jobOf(id)).CombinedOutput(); err == nil || !strings.Contains(string(said), want) {
+			f.Errorf("job retry of %s: %v, %s", id, err, said)
 		}
 	}
+}
+
+// jobOf is the id of the job of a task.
+func (f *fixture) jobOf(id string) string {
+	f.Helper()
+	return f.One("SELECT jid FROM periodic_tick WHERE task_id = ?", id)
 }
 
 // pings are the settings of a ping for each task.
@@ -204,7 +209,7 @@ func (f *fixture) shown(e ending, metrics, dashboard string) {
 		if !strings.Contains(page, outcome) || !strings.Contains(page, html.EscapeString(said)) {
 			f.Errorf("the page of %s does not say %q and %q", id, outcome, said)
 		}
-		if strings.Contains(page, "/job?id=") || (outcome == "failed" || outcome == "cancelled") != strings.Contains(page, "nextrun task retry "+id) {
+		if strings.Contains(page, "/job?id=") || (outcome == "failed" || outcome == "cancelled") != strings.Contains(page, "nextrun job retry ") {
 			f.Errorf("the page of %s leads to a page of nextrun's own job, or does not say how to put its job back:\n%s", id, page)
 		}
 		stale := "0"

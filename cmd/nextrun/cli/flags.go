@@ -45,8 +45,8 @@ func resolveTimes(env *ui.Env, command *cobra.Command) {
 
 // watchable are the commands that --watch repeats.
 var watchable = []string{
-	"task list", "task show", "why", "tick list", "job list", "job show", "job limits", "job pauses", "event list", "event show",
-	"event lag", "queue list", "lock show", "health", "preview",
+	"task list", "task show", "why", "tick list", "job list", "job show", "job limits", "job pauses", "event list",
+	"queue list", "lock show", "health", "preview",
 }
 
 // addWatch gives a command the flag --watch.

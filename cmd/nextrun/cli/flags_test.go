@@ -78,10 +78,8 @@ func TestLimitOfShortLists(t *testing.T) {
 			s.Must(t, "job", "limit", "--handler", name, "--most", "1")
 			s.Must(t, "job", "pause", "--handler", name)
 			s.Exec(t, `INSERT INTO scheduler_lock VALUES ('`+name+`', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
-			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('`+name+`', '`+name+`', 'y', '`+name+`', 1)`)
-			s.Exec(t, `INSERT INTO outbox_message (event_id, topic) VALUES ('`+name+`', '`+name+`')`)
 		}
-		for _, list := range []string{"job limits", "job pauses", "lock show", "event lag"} {
+		for _, list := range []string{"job limits", "job pauses", "lock show"} {
 			var all, one []struct{}
 			s.JSON(t, &all, strings.Fields(list)...)
 			s.JSON(t, &one, append(strings.Fields(list), "-n", "1")...)
@@ -96,7 +94,7 @@ func TestLimitOfShortLists(t *testing.T) {
 // Every list has --limit, and what changes by itself has --watch.
 func TestFlagsOfLists(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"task list", "tick list", "job list", "event list", "event tail", "event lag",
+	for _, command := range []string{"task list", "tick list", "job list", "event list",
 		"job limits", "job pauses", "lock show", "queue list", "next", "preview"} {
 		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-n, --limit int") {
 			t.Errorf("%s has no --limit:\n%s", command, help)

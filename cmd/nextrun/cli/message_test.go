@@ -33,7 +33,7 @@ func TestMessagesSayItOnce(t *testing.T) {
 			{"task show x", `task "x": not found; see: nextrun task list`},
 			{"task add a --task t --timer daily", `task "a": exists already; change it with: nextrun task set`},
 			{"task apply -f " + tasks, `nothing was changed: task "r": timer "every -5m", at "-5m": an interval must be positive`},
-			{"event show x", `event "x": not found; see: nextrun event list`},
+			{"event resend x", "event x: not found; see: nextrun event list"},
 			{"serve --config " + none, "start failed at configuration: open " + none + ": no such file"},
 			{"task list --db sqlite:" + none, "open sqlite:" + none + ": there is no such file; run: nextrun migrate up --db sqlite:" + none},
 		} {

@@ -66,7 +66,7 @@ var ofEnds = []situation{
 		codes:  []string{"run_failed"},
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"Its last run failed", ", after 3 attempts: no such host.", "to run the task again: nextrun task run t"},
-		not:    []string{"task retry", "no executor", "job retry"},
+		not:    []string{"no executor", "job retry"},
 	},
 	{
 		name: "its job in another queue succeeded after two attempts",

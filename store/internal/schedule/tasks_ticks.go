@@ -66,6 +66,11 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	} else {
 		where += " AND k.task_id IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $8)"
 	}
+	if f.JID == "" {
+		where += " AND $9 = ''"
+	} else {
+		where += " AND k.jid = $9"
+	}
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"
@@ -105,7 +110,7 @@ func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 	since, until := sqldb.Period(f.Since, f.Until)
 	from, to := sqldb.Period(f.DueFrom, f.DueTo)
 	var rows []tickRow
-	err := tx.Select(ctx, &rows, ticksQuery(f, tx.SQL()), f.TaskID, string(f.Decision), since, until, from, to, f.Limit, f.Group)
+	err := tx.Select(ctx, &rows, ticksQuery(f, tx.SQL()), f.TaskID, string(f.Decision), since, until, from, to, f.Limit, f.Group, f.JID)
 	list := make([]periodic.Tick, len(rows))
 	for i, r := range rows {
 		list[i] = r.tick()

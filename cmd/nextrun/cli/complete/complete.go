@@ -18,8 +18,8 @@ var ofArguments = map[string]source{
 	"task show": tasks, "task set": tasks, "task enable": tasks, "task disable": tasks, "task pause": tasks, "task resume": tasks,
 	"task run": tasks, "task backfill": tasks, "task rm": tasks, "why": tasks, "verify": tasks,
 	"job show": jobsOrTasks, "job log": jobsOrTasks, "job cancel": jobs, "job retry": jobs, "job submit": handlers,
-	"event show": events, "event resend": events, "event strict": topics,
-	"queue check": queues, "queue trigger": queues, "lock release": locks, "next": timers, "help": commands,
+	"event resend": events,
+	"queue check":  queues, "queue trigger": queues, "lock release": locks, "next": timers, "help": commands,
 }
 
 // ofFlags are the values of flags, by name.

@@ -17,10 +17,7 @@ func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "event",
 		Short: "Show events and publish them again",
-	},
-		listCommand(env), showCommand(env), tailCommand(env),
-		resendCommand(env), lagCommand(env), strictCommand(env),
-	)
+	}, listCommand(env), resendCommand(env))
 }
 
 // withOutbox runs fn with the outbox of the database.

@@ -3,9 +3,11 @@ package event
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -25,17 +27,16 @@ func listCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			filter.Status, filter.WithPayload = outbox.Status(status.Value), list.JSON
-			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
+			return withOutbox(c.Context(), env, func(db *store.DB, admin outbox.Admin) error {
 				records, err := admin.List(c.Context(), filter)
+				if err == nil && len(records) == 0 && c.Flags().Changed("task") {
+					err = find.Asked(c.Context(), periodic.NewTasks(db.Tasks()), filter.AggregateID, "")
+				}
 				if err != nil {
 					return err
 				}
-				empty := "none; a task with the sink event makes them: nextrun task add --help"
-				if filter.Status != "" {
-					empty = "none in this status"
-				}
 				t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM").IDs("EVENT").
-					Least("VERSION", "ATTEMPTS", "TYPE", "TOPIC", "CREATED").IfEmpty(empty)
+					Least("VERSION", "ATTEMPTS", "TYPE", "TOPIC", "CREATED").IfEmpty(ui.IfNone(c, "none; a task with the sink event makes them: nextrun task add --help"))
 				return ui.PrintList(env, &list, t, records, func(r *outbox.Record) (any, []any) {
 					return eventJSON(r), []any{
 						r.ID, r.Topic, r.Type, r.AggregateID, r.AggregateVersion, env.Ago(r.Created), r.Status, r.Attempts, text.FirstLine(r.Problem),

@@ -85,7 +85,7 @@ func LastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 		return "", err
 	}
 	if t.Sink == periodic.SinkEvent {
-		return "", fmt.Errorf("task %q has events and no jobs; see: nextrun event show --last %s", t.ID, t.ID)
+		return "", fmt.Errorf("task %q has events and no jobs; see: nextrun event list --task %s", t.ID, t.ID)
 	}
 	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: t.ID, Limit: 1})
 	if err != nil {
@@ -98,22 +98,6 @@ func LastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 		return "", fmt.Errorf("the jobs of task %q go to the queue %q; look there, or at its ticks: nextrun why %s", t.ID, t.Sink, t.ID)
 	}
 	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", t.ID, t.ID)
-}
-
-// LastEvent returns the id of the newest event of the task that a text means.
-func LastEvent(ctx context.Context, db *store.DB, text string) (string, error) {
-	t, err := taskOf(ctx, db, text)
-	if err != nil {
-		return "", err
-	}
-	events, err := db.Outbox().List(ctx, outbox.Filter{AggregateID: t.ID, Limit: 1})
-	if err != nil {
-		return "", err
-	}
-	if len(events) == 0 {
-		return "", fmt.Errorf("task %q has no event; to see why: nextrun why %s", t.ID, t.ID)
-	}
-	return events[0].ID, nil
 }
 
 func taskOf(ctx context.Context, db *store.DB, text string) (periodic.Task, error) {

@@ -45,6 +45,28 @@ func Task(ctx context.Context, tasks *periodic.Tasks, text string) (string, erro
 	return "", fmt.Errorf("task %q: not found; see: nextrun task list", text)
 }
 
+// Asked is an error if a list is empty because there is no task with the id that was asked for, or
+// none of the group; empty: it was not.
+func Asked(ctx context.Context, tasks *periodic.Tasks, id, group string) error {
+	if id != "" {
+		meant, err := Task(ctx, tasks, id)
+		if err == nil && meant != id {
+			err = fmt.Errorf("task %q: not found; did you mean %s?", id, meant)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if group == "" {
+		return nil
+	}
+	list, err := tasks.List(ctx, periodic.TaskFilter{Group: group, Limit: 1})
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("no task of the group %q; see: nextrun task list", group)
+	}
+	return err
+}
+
 // shortest is the length of a text from which on ids are compared with it. One of one or two
 // letters is like too many.
 const shortest = 3

@@ -1,7 +1,7 @@
 package job
 
 import (
-	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -11,54 +11,45 @@ import (
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, withQueue, "cancel", "Cancel jobs; a running job is asked to end",
-		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
-			state, err := queue.Cancel(ctx, jid)
-			if state == jobqueue.Cancelled {
-				return "cancelled", err
-			}
-			return "asked to end, as it is " + string(state) + ":", err
-		})
-}
-
-func retryCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, wakingQueue, "retry", "Run jobs that have ended again",
-		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
-			return "waiting again:", queue.Retry(ctx, jid)
-		})
-}
-
-// queueUser runs something with the queue: withQueue or wakingQueue.
-type queueUser func(context.Context, *ui.Env, func(*jobqueue.Queue) error) error
-
-// eachJob makes a command that does something with one job after another, and
-// says what it did.
-func eachJob(env *ui.Env, with queueUser, use, short string, do func(context.Context, *jobqueue.Queue, string) (string, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:   use + " JOB...",
-		Short: short,
-		Long:  short + ". The beginning of an id is enough, or any 4 other characters of it, if no other\njob matches.",
-		Args:  ui.SeveralArguments("JOB"),
+		Use:   "cancel JOB...",
+		Short: "Cancel jobs; a running job is asked to end",
+		Long: `Cancel jobs; a running job is asked to end. The beginning of an id is enough, or any 4
+other characters of it, if no other job matches.`,
+		Args: ui.SeveralArguments("JOB"),
 		RunE: func(c *cobra.Command, texts []string) error {
-			return with(c.Context(), env, func(queue *jobqueue.Queue) error {
-				jids := make([]string, len(texts))
-				for i, text := range texts { // all of them before any is changed
-					var err error
-					if jids[i], err = find.Job(c.Context(), queue, text); err != nil {
-						return err
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				return eachJob(env, texts, func(text string) (string, error) {
+					return find.Job(c.Context(), queue, text)
+				}, func(jid string) (string, error) {
+					state, err := queue.Cancel(c.Context(), jid)
+					if state == jobqueue.Cancelled {
+						return "cancelled", err
 					}
-				}
-				for _, jid := range jids {
-					done, err := do(c.Context(), queue, jid)
-					if err != nil {
-						return err
-					}
-					if err := env.Printf("%s %s\n", done, ui.Cell(jid)); err != nil {
-						return err
-					}
-				}
-				return nil
+					return fmt.Sprintf("asked to end, as it is %s:", state), err
+				})
 			})
 		},
 	}
+}
+
+// eachJob finds the jobs that texts mean, and does something to each. Do returns what it did.
+func eachJob(env *ui.Env, texts []string, find, do func(string) (string, error)) error {
+	jids := make([]string, len(texts))
+	for i, text := range texts { // all of them before any is changed
+		var err error
+		if jids[i], err = find(text); err != nil {
+			return err
+		}
+	}
+	for _, jid := range jids {
+		done, err := do(jid)
+		if err != nil {
+			return err
+		}
+		if err := env.Printf("%s %s\n", done, ui.Cell(jid)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

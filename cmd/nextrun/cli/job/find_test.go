@@ -41,7 +41,7 @@ func TestJobOfATask(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, "job", "show", "--last", "night"), "job j2", "handler dump", "task nightly")
 		clitest.WantLines(t, s.Must(t, "job", "log", "nightly", "--last"), "2026-01-02 00:00:00 UTC error no space left")
 		s.Fails(t, ui.Failed, []string{"job", "show", "--last", "idle"}, "has no job", "nextrun why idle")
-		s.Fails(t, ui.Failed, []string{"job", "log", "--last", "emits"}, "nextrun event show --last emits")
+		s.Fails(t, ui.Failed, []string{"job", "log", "--last", "emits"}, "nextrun event list --task emits")
 		s.Fails(t, ui.Failed, []string{"job", "log", "--last", "nope"}, "not found", "nextrun task list")
 	})
 }

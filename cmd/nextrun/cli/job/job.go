@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -30,17 +29,6 @@ func Command(env *ui.Env) *cobra.Command {
 // withQueue runs fn with the queue of the database.
 func withQueue(ctx context.Context, env *ui.Env, fn func(*jobqueue.Queue) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error { return useQueue(db, fn) })
-}
-
-// wakingQueue is withQueue for what makes jobs wait: consumers that want to be
-// notified are.
-func wakingQueue(ctx context.Context, env *ui.Env, fn func(*jobqueue.Queue) error) error {
-	return env.WithDatabase(ctx, func(db *store.DB) error {
-		return ui.Notifying(ctx, env, db, func(n *ui.Notifiers) error {
-			defer n.Submitted(periodic.SinkJob) // also what was done before an error
-			return useQueue(db, fn)
-		})
-	})
 }
 
 func useQueue(db *store.DB, fn func(*jobqueue.Queue) error) error {

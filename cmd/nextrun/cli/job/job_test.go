@@ -72,8 +72,8 @@ func TestJobListFilters(t *testing.T) {
 			"--state waiting":           a,
 			"--state waiting,cancelled": b + " " + a,
 			"-n 1":                      b,
-			"--task none":               "",
-			"--task t1":                 a,
+			"--tracker t1 -n 1":         a,
+			"--tracker none":            "",
 		}
 		for args, want := range tests {
 			var jobs []struct {
@@ -87,6 +87,32 @@ func TestJobListFilters(t *testing.T) {
 			}
 			if strings.Join(got, " ") != want {
 				t.Errorf("job list %s: %v, want %s", args, got, want)
+			}
+		}
+	})
+}
+
+// A list without rows says whether there is what it was asked about.
+func TestListsOfNothing(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "nightly", "--handler", "dump", "--timer", "2099-01-01", "--group", "g")
+		for _, list := range []string{"job list", "tick list", "event list"} {
+			s.Fails(t, ui.Failed, append(strings.Fields(list), "--task", "nosuch"), `task "nosuch": not found; see: nextrun task list`)
+			s.Fails(t, ui.Failed, append(strings.Fields(list), "--task", "night"), `task "night": not found; did you mean nightly?`)
+			if got := s.Must(t, append(strings.Fields(list), "--task", "nightly")...); got != "none of that kind\n" {
+				t.Errorf("%s: %q", list, got)
+			}
+			if got := s.Must(t, append(strings.Fields(list), "-n", "7")...); !strings.HasPrefix(got, "none; ") {
+				t.Errorf("%s: %q", list, got)
+			}
+		}
+		for _, list := range []string{"task list", "tick list"} {
+			s.Fails(t, ui.Failed, append(strings.Fields(list), "--group", "nosuch"), `no task of the group "nosuch"; see: nextrun task list`)
+		}
+		for _, args := range []string{"task list --state failed --group g", "tick list --decision late", "tick list --group g"} {
+			if got := s.Must(t, strings.Fields(args)...); got != "none of that kind\n" {
+				t.Errorf("%s: %q", args, got)
 			}
 		}
 	})

@@ -6,12 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -30,13 +33,16 @@ func listCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			filter.States, filter.WithArgs = states, list.JSON
-			all := !selects(c)
-			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				jobs, err := queue.List(c.Context(), filter)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				jobs, err := jobqueue.NewQueue(db.Jobs()).List(c.Context(), filter)
+				if err == nil && len(jobs) == 0 && c.Flags().Changed("task") {
+					err = find.Asked(c.Context(), periodic.NewTasks(db.Tasks()), filter.Tracker, "")
+				}
 				if err != nil {
 					return err
 				}
-				return printJobs(env, jobs, all, &list)
+				none := ui.IfNone(c, "none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
+				return printJobs(env, jobs, none, &list)
 			})
 		},
 	}
@@ -52,20 +58,9 @@ func listCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-// selects reports whether a flag chooses some of the jobs.
-func selects(c *cobra.Command) (some bool) {
-	for _, name := range []string{"state", "since", "until", "group", "task", "tracker", "handler", "worker"} {
-		some = some || c.Flags().Changed(name)
-	}
-	return some
-}
-
-func printJobs(env *ui.Env, jobs []jobqueue.Job, all bool, list *ui.ListFlags) error {
+func printJobs(env *ui.Env, jobs []jobqueue.Job, none string, list *ui.ListFlags) error {
 	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
-		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT")
-	if all {
-		t.IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
-	}
+		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT").IfEmpty(none)
 	return ui.PrintList(env, list, t, jobs, func(j *jobqueue.Job) (any, []any) {
 		state := jobState(j)
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {

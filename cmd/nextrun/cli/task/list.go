@@ -3,6 +3,7 @@ package task
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
@@ -25,9 +26,12 @@ func listCommand(env *ui.Env) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter.State = periodic.TaskState(state.Value)
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				all := filter == periodic.TaskFilter{}
 				filter.WithArgs = list.JSON
-				found, err := periodic.NewTasks(db.Tasks()).List(c.Context(), filter)
+				tasks := periodic.NewTasks(db.Tasks())
+				found, err := tasks.List(c.Context(), filter)
+				if err == nil && len(found) == 0 {
+					err = find.Asked(c.Context(), tasks, "", filter.Group)
+				}
 				if err != nil {
 					return taskProblem(err)
 				}
@@ -35,7 +39,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return taskProblem(err)
 				}
-				return printTasks(env, taskTable(all), found, results, &list)
+				none := ui.IfNone(c, "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to take over a crontab: nextrun import crontab")
+				return printTasks(env, none, found, results, &list)
 			})
 		},
 	}
@@ -48,16 +53,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-// taskTable is the table of all tasks, or of some.
-func taskTable(all bool) *ui.Table {
-	t := ui.NewTable("ID", "RESULT", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "PROBLEM").Least("AT", "HANDLER", "TIMER")
-	if all {
-		t.IfEmpty("none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to take over a crontab: nextrun import crontab")
-	}
-	return t
-}
-
-func printTasks(env *ui.Env, t *ui.Table, tasks []periodic.Task, results results, list *ui.ListFlags) error {
+func printTasks(env *ui.Env, none string, tasks []periodic.Task, results results, list *ui.ListFlags) error {
+	t := ui.NewTable("ID", "RESULT", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "PROBLEM").Least("AT", "HANDLER", "TIMER").IfEmpty(none)
 	return ui.PrintList(env, list, t, tasks, func(one *periodic.Task) (any, []any) {
 		next, at := plan(env, one)
 		return results.json(one), []any{one.ID, results.of(env, one), env.Ago(lastRun(results.outcomes[one.ID])), next, at, one.Timer, one.Task, one.Problem}

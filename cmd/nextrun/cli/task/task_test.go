@@ -136,7 +136,7 @@ func TestTaskListShowsProblems(t *testing.T) {
 		r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, "error task bad")
 		s.Must(t, "task", "set", "bad", "--timer", "hourly")
-		if text := s.Must(t, "task", "list", "--state", "problem"); text != "none\n" {
+		if text := s.Must(t, "task", "list", "--state", "problem"); text != "none of that kind\n" {
 			t.Errorf("after the edit:\n%s", text)
 		}
 	})

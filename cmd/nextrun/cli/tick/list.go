@@ -3,6 +3,7 @@ package tick
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic"
@@ -14,7 +15,7 @@ func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "tick",
 		Short: "Show and delete records of what happened at each tick",
-	}, listCommand(env), pruneCommand(env))
+	}, listCommand(env))
 }
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -36,20 +37,16 @@ for skipped, late and missed.`,
 				return err
 			}
 			filter.Decision = periodic.Decision(decision.Value)
-			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				manager := periodic.NewTasks(db.Tasks())
-				ticks, err := Read(c.Context(), manager, filter)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				tasks := periodic.NewTasks(db.Tasks())
+				ticks, err := Read(c.Context(), tasks, filter)
+				if err == nil && len(ticks.List) == 0 {
+					err = find.Asked(c.Context(), tasks, filter.TaskID, filter.Group)
+				}
 				if err != nil {
 					return err
 				}
-				if filter.TaskID != "" || len(ticks.List) == 0 {
-					tasks, err := manager.List(c.Context(), periodic.TaskFilter{ID: filter.TaskID})
-					if err != nil {
-						return err
-					}
-					env.WarnBlocked(queues, tasks)
-				}
-				return ticks.Print(env, &list)
+				return ticks.Print(env, &list, ui.IfNone(c, "none; ticks are recorded when a scheduler decides them: nextrun serve"))
 			})
 		},
 	}

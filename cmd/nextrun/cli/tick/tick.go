@@ -48,10 +48,9 @@ func (k Ticks) JSON() []ui.Object {
 	return lines
 }
 
-// Print writes the ticks of many tasks.
-func (k Ticks) Print(env *ui.Env, list *ui.ListFlags) error {
-	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").Wrap().
-		IfEmpty("none; ticks are recorded when a scheduler decides them: nextrun serve")
+// Print writes the ticks of many tasks, or a text if there are none.
+func (k Ticks) Print(env *ui.Env, list *ui.ListFlags, none string) error {
+	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").Wrap().IfEmpty(none)
 	return ui.PrintList(env, list, t, k.List, func(one *periodic.Tick) (any, []any) {
 		result := k.Results[one.JID]
 		return JSON(one, result), []any{env.Moment(one.Due), one.TaskID, Outcome(*one, result), k.why(*one)}

@@ -50,6 +50,7 @@ func TestTickListOfWhatDidNotRun(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "2099-01-01", "--group", "night")
+		s.Must(t, "task", "add", "idle", "--task", "t", "--timer", "2099-01-01", "--group", "day")
 		s.Must(t, "task", "run", "a")
 		s.Must(t, "scheduler", "--once")
 		for task, decision := range map[string]string{"a": "late", "gone": "skipped", "other": "queued"} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // ListFlags are the flags of a command that lists rows.
@@ -43,6 +44,17 @@ func (f *ListFlags) Bounds(since, until *time.Time, limit *int) error {
 		return Usagef("--until %s is not later than --since %s; an age such as 2h counts back from now", f.until.text, f.since.text)
 	}
 	return nil
+}
+
+// IfNone is what a list says in place of no rows: how to get the first one, or, if a flag of the
+// command chose some of the rows, that none is of that kind.
+func IfNone(command *cobra.Command, first string) string {
+	command.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != "limit" && f.Name != "json" {
+			first = "none of that kind"
+		}
+	})
+	return first
 }
 
 // PrintList writes rows as the flags say: in a table, or as JSON. Row returns the JSON of a row
