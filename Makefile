@@ -168,12 +168,6 @@ snapshot: ## Describe the schema that the migrations make, after a change of its
 manifests: ## Write dist/kubernetes/nextrun.yaml, the Helm chart without values
 	cd testdata/kubernetes && go test . -run TestManifestsAreTheChart -update
 
-.PHONY: test-originals
-test-originals: ## Compare imported schedules with systemd, cron, pg_cron and the library of Kubernetes
-	@scripts/need-cc
-	@scripts/need-originals
-	cd testdata/originals && go vet ./... && go test -count 1 -v $(TESTFLAGS) ./...
-
 .PHONY: test-kubernetes
 test-kubernetes: ## Check the Helm chart and the manifests against the types of the Kubernetes API
 	cd testdata/kubernetes && go vet ./... && go test $(TESTFLAGS) ./...

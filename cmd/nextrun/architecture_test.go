@@ -30,7 +30,7 @@ var arrows = []struct {
 	{"internal/connect", []string{"internal/sqldb", "internal/sqldb/..."}},
 	{"internal/overrides", []string{"internal/sqldb", "periodic", "periodic/days"}},
 	{"internal/figures", []string{"internal/sqldb", "internal/jobdb", "periodic/days", "periodic/sink", "periodic", "jobqueue"}},
-	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell, pg_cron
+	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
 	{"internal/proof", []string{"internal/sqldb", "internal/decide", "internal/overrides", "periodic", "periodic/days"}},
@@ -112,7 +112,7 @@ var parts = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
 	"store", "store/queues", "internal/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
 }, belowCommand...)
 

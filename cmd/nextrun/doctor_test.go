@@ -42,7 +42,7 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 	}
 	for _, want := range []string{"MISSING  go ", "MISSING  cc ", "MISSING  make ", "MISSING  postgres ", "MISSING  psql ", "MISSING  sqlite3 ", "MISSING  ps ",
 		"without  node ", "only make test-queues needs it", "without  promtool", "without  shellcheck",
-		"without  chromium", "without  docker", "only make test-browser needs it", "without  mmdebstrap", "only make test-originals needs it", "only make test-containers needs it", "by your package manager: go cc make git postgres"} {
+		"without  chromium", "without  docker", "only make test-browser needs it", "without  mmdebstrap", "only make test-containers needs it", "by your package manager: go cc make git postgres"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is missing in\n%s", want, output)
 		}

@@ -1,4 +1,4 @@
-// Package neighbors is what a database tells about other programs in it: a Docspell, and pg_cron.
+// Package neighbors is what a database tells about a Docspell in it.
 package neighbors
 
 import (

@@ -25,8 +25,6 @@ mmdebstrap|mmdebstrap|mmdebstrap|mmdebstrap|mmdebstrap|mmdebstrap|
 nspawn|systemd-container|systemd-container|systemd||systemd-container|
 rpm|rpm|rpm-build|rpm-tools|rpm|rpm|rpm
 systemd|systemd|systemd|systemd||systemd|
-cron|cron|cronie|cronie|cronie|cron|
-pg_cron|postgresql-15-cron|pg_cron||||
 promtool|prometheus|golang-github-prometheus|prometheus|prometheus|golang-github-prometheus-prometheus|prometheus
 shellcheck|shellcheck|ShellCheck|shellcheck|shellcheck|ShellCheck|shellcheck'
 

@@ -8,7 +8,7 @@
 //	event/    nextrun event list, tail, resend, ...: the outbox
 //	queue/    nextrun queue list, check, trigger: the queues that are not nextrun's own
 //	lock/     nextrun lock show, release: the lock of the modes leader and exclusive
-//	transfer/ nextrun import and export: schedules of other programs
+//	imports/  nextrun import: files of other programs for task apply
 //	timer/    nextrun next and preview: when something elapses
 //	service/  nextrun serve, scheduler, executor, relay, health: what runs until it is stopped
 //	check/    nextrun check

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/imports"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/lock"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/migrate"
@@ -18,7 +19,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/transfer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/verify"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/why"
@@ -53,7 +53,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
-		task.Command(env), calendars.Command(env), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
+		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env), benchCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

@@ -5,12 +5,12 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -121,43 +121,32 @@ func argsNode(args string) *yaml.Node {
 	return root
 }
 
-// WriteHandlers writes the section handlers of a configuration file. All handlers
-// must be commands or SQL. Of their settings it writes program, variables, directory and
-// concurrency, or the SQL and its role.
-func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
+// WriteHandlers writes the section handlers of a configuration file for commands, of which it
+// writes program, variables and directory.
+func WriteHandlers(w io.Writer, commands map[string]*handlers.CommandConfig) error {
 	list := &yaml.Node{Kind: yaml.MappingNode}
-	for _, task := range slices.Sorted(maps.Keys(handlers)) {
-		list.Content = append(list.Content, textNode(task), handlerNode(handlers[task]))
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		list.Content = append(list.Content, textNode(name), commandNode(commands[name]))
 	}
 	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("handlers"), list}})
 }
 
-func handlerNode(h Handler) *yaml.Node {
-	if h.SQL != nil {
-		n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("sql"), textNode(h.SQL.SQL)}}
-		if h.SQL.Role != "" {
-			n.Content = append(n.Content, textNode("role"), textNode(h.SQL.Role))
-		}
-		return n
-	}
+func commandNode(c *handlers.CommandConfig) *yaml.Node {
 	argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, word := range h.Command.Argv {
+	for _, word := range c.Argv {
 		argv.Content = append(argv.Content, textNode(word))
 	}
 	n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("command"), argv}}
-	if h.Command.Dir != "" {
-		n.Content = append(n.Content, textNode("dir"), textNode(h.Command.Dir))
+	if c.Dir != "" {
+		n.Content = append(n.Content, textNode("dir"), textNode(c.Dir))
 	}
-	if len(h.Command.Env) > 0 {
+	if len(c.Env) > 0 {
 		env := &yaml.Node{Kind: yaml.MappingNode}
-		for _, pair := range h.Command.Env {
+		for _, pair := range c.Env {
 			name, value, _ := strings.Cut(pair, "=")
 			env.Content = append(env.Content, textNode(name), textNode(value))
 		}
 		n.Content = append(n.Content, textNode("env"), env)
-	}
-	if h.Limits.Concurrency > 0 {
-		n.Content = append(n.Content, textNode("concurrency"), plainNode("!!int", strconv.Itoa(h.Limits.Concurrency)))
 	}
 	return n
 }

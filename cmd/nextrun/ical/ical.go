@@ -1,198 +1,122 @@
-// Package ical reads the days of an iCalendar file (RFC 5545), such as one of public holidays, as rows of
-// periodic_calendar.
+// Package ical reads the whole days of an iCalendar file (RFC 5545), such as one of public holidays, as rows of
+// periodic_calendar. A series that it does not understand wholly is left out and named: no day is wrong in silence.
 package ical
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
-	"unicode/utf8"
 
-	ics "github.com/arran4/golang-ical"
-	"github.com/teambition/rrule-go"
-
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// Problem is an event that was left out.
+// Problem is an event that was left out, with its whole series.
 type Problem struct {
-	Line int // at which it begins
-	Err  error
+	Event string // its summary and first day
+	Err   error
 }
 
-// mostRows bounds the days of one event that recurs.
-const mostRows = 5000
+// mostRows bounds the rows of a file.
+const mostRows = 100_000
 
-// Read returns the days of the events of a file as rows of a calendar, of events that recur those from a time up to
-// another one. Events that it cannot read are among the problems.
-func Read(text, name string, from, to time.Time) (rows []days.Row, problems []Problem) {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	line, begun, events := 0, 0, 0
-	var event strings.Builder
-	for l := range strings.Lines(text) {
-		line++
-		switch strings.ToUpper(strings.TrimSpace(l)) {
-		case "BEGIN:VEVENT":
-			begun, events = line, events+1
-			event.Reset()
-		case "END:VEVENT":
-			if begun == 0 {
-				continue
-			}
-			found, err := one(event.String(), name, from, to)
-			if rows = append(rows, found...); err != nil {
-				problems = append(problems, Problem{begun, err})
-			}
-			begun = 0
-		default:
-			if begun > 0 {
-				event.WriteString(l)
-			}
+// Read returns the days of the events of a file as rows of a calendar, in order; of a series those from a time up to
+// another one. The error is about the whole file, or that of ctx.
+func Read(ctx context.Context, content, name string, from, to time.Time) (rows []days.Row, problems []Problem, err error) {
+	events, err := parse(ctx, content)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range seriesOf(events) {
+		found, err := s.days(ctx, from, to)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			problems = append(problems, Problem{fmt.Sprintf("%q of %s", text.FirstLine(s[0].reason()), cmp.Or(s[0].text("DTSTART"), "no day")), err})
+		}
+		for _, r := range found {
+			r.Name = name
+			rows = append(rows, r)
+		}
+		if len(rows) > mostRows {
+			return nil, nil, fmt.Errorf("it has more than %d days; split it", mostRows)
 		}
 	}
-	switch {
-	case begun > 0:
-		problems = append(problems, Problem{begun, fmt.Errorf("the event has no END:VEVENT")})
-	case events == 0:
-		problems = append(problems, Problem{1, fmt.Errorf("there is no event (BEGIN:VEVENT) in it; is it an iCalendar file?")})
-	}
-	return rows, problems
+	slices.SortFunc(rows, func(a, b days.Row) int {
+		return cmp.Or(a.First.Compare(b.First), a.Last.Compare(b.Last), cmp.Compare(a.Reason, b.Reason))
+	})
+	return slices.Compact(rows), problems, nil
 }
 
-// one reads one event.
-func one(body, name string, from, to time.Time) ([]days.Row, error) {
-	file, err := ics.ParseCalendar(strings.NewReader("BEGIN:VCALENDAR\nBEGIN:VEVENT\n" + body + "END:VEVENT\nEND:VCALENDAR\n"))
-	if err != nil {
-		return nil, err
-	}
-	event := file.Events()[0]
-	if p := event.GetProperty(ics.ComponentPropertyStatus); p != nil && p.Value == string(ics.ObjectStatusCancelled) {
-		return nil, nil
-	}
-	if event.HasProperty(ics.ComponentPropertyRecurrenceId) {
-		return nil, fmt.Errorf("it changes one occurrence of another event (RECURRENCE-ID), which is not supported; add its days with: nextrun calendar add")
-	}
-	start := event.GetProperty(ics.ComponentPropertyDtStart)
-	if start == nil {
-		return nil, fmt.Errorf("it has no DTSTART")
-	}
-	row := days.Row{Name: name, Reason: summary(event)}
-	allDay := len(start.Value) == len("20060102")
-	begins, err := begin(event, allDay)
-	if err != nil {
-		return nil, fmt.Errorf("DTSTART %s: %w", start.Value, err)
-	}
-	length, err := lengthOf(event, begins, allDay)
-	if err != nil {
-		return nil, err
-	}
-	all, err := recurrences(event, begins, from, to)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]days.Row, len(all))
-	for i, at := range all {
-		rows[i] = row
-		if allDay {
-			rows[i].First = at
-			if length > 24*time.Hour {
-				rows[i].Last = at.Add(length - 24*time.Hour)
-			}
+// series are the events of one UID: one that may recur, and those that take the place of its occurrences.
+type series []*event
+
+// seriesOf are the series of a file. Events of one UID that are neither versions nor occurrences of another one are
+// series of their own, as in files that give all events the same UID.
+func seriesOf(events []*event) (all []series) {
+	places := map[string]int{}
+	for _, e := range events {
+		uid := e.text("UID")
+		if place, is := places[uid]; is && uid != "" {
+			all[place] = append(all[place], e)
 			continue
 		}
-		rows[i].Timer, rows[i].Length = at.UTC().Format("2006-01-02 15:04:05 UTC"), length
+		places[uid] = len(all)
+		all = append(all, series{e})
+	}
+	for i, s := range all {
+		related := slices.ContainsFunc(s, func(e *event) bool {
+			return e.text("RECURRENCE-ID") != "" || e.text("SEQUENCE") != s[0].text("SEQUENCE")
+		})
+		if len(s) > 1 && !related {
+			all[i] = s[:1]
+			for _, e := range s[1:] {
+				all = append(all, series{e})
+			}
+		}
+	}
+	return all
+}
+
+// days are the days of a series.
+func (s series) days(ctx context.Context, from, to time.Time) (rows []days.Row, err error) {
+	var main *whole
+	replaced := map[time.Time]bool{}
+	for _, e := range s {
+		w, err := e.read(to)
+		switch {
+		case err != nil:
+			return nil, err
+		case w.replaces.IsZero() && main != nil:
+			return nil, fmt.Errorf("several events have its UID")
+		case w.replaces.IsZero():
+			main = &w
+		case w.rule != nil || len(w.added)+len(w.removed) > 0:
+			return nil, fmt.Errorf("the event that changes its day %s recurs", w.replaces.Format(time.DateOnly))
+		case replaced[w.replaces]:
+			return nil, fmt.Errorf("two events change its day %s", w.replaces.Format(time.DateOnly))
+		default:
+			if replaced[w.replaces] = true; !w.cancelled {
+				rows = append(rows, w.row(w.start))
+			}
+		}
+	}
+	if main == nil {
+		return rows, nil
+	}
+	if main.cancelled {
+		return nil, nil
+	}
+	for _, at := range main.removed {
+		replaced[at] = true
+	}
+	for _, at := range main.occurrences(ctx, from, to) {
+		if !replaced[at] {
+			rows = append(rows, main.row(at))
+		}
 	}
 	return rows, nil
-}
-
-func begin(event *ics.VEvent, allDay bool) (time.Time, error) {
-	if allDay {
-		at, err := event.GetAllDayStartAt()
-		return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC), err
-	}
-	return event.GetStartAt()
-}
-
-// lengthOf is how long an event takes. DTEND is not part of it.
-func lengthOf(event *ics.VEvent, begins time.Time, allDay bool) (time.Duration, error) {
-	if p := event.GetProperty(ics.ComponentPropertyDuration); p != nil {
-		return 0, fmt.Errorf("it has a DURATION (%s), which is not supported; write DTEND instead", p.Value)
-	}
-	end := event.GetProperty(ics.ComponentPropertyDtEnd)
-	if end == nil {
-		if allDay {
-			return 24 * time.Hour, nil
-		}
-		return 0, fmt.Errorf("it has no DTEND, so it takes no time")
-	}
-	ends, err := event.GetEndAt()
-	if allDay && err == nil {
-		ends, err = event.GetAllDayEndAt()
-		ends = time.Date(ends.Year(), ends.Month(), ends.Day(), 0, 0, 0, 0, time.UTC)
-	}
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("DTEND %s: %w", end.Value, err)
-	case allDay && ends.Equal(begins):
-		return 24 * time.Hour, nil
-	case !ends.After(begins):
-		return 0, fmt.Errorf("its DTEND %s is not after its DTSTART", end.Value)
-	}
-	return ends.Sub(begins), nil
-}
-
-// recurrences are the begins of an event.
-func recurrences(event *ics.VEvent, begins, from, to time.Time) ([]time.Time, error) {
-	rule := event.GetProperty(ics.ComponentPropertyRrule)
-	if rule == nil {
-		return []time.Time{begins}, nil
-	}
-	options, err := rrule.StrToROption(rule.Value)
-	if err != nil {
-		return nil, fmt.Errorf("RRULE %s: %w", rule.Value, err)
-	}
-	options.Dtstart = begins
-	r, err := rrule.NewRRule(*options)
-	if err != nil {
-		return nil, fmt.Errorf("RRULE %s: %w", rule.Value, err)
-	}
-	var set rrule.Set
-	set.RRule(r)
-	for _, p := range event.GetProperties(ics.ComponentPropertyExdate) {
-		for text := range strings.SplitSeq(p.Value, ",") {
-			at, err := time.ParseInLocation("20060102T150405", strings.TrimSuffix(text, "Z"), begins.Location())
-			if len(text) == len("20060102") {
-				at, err = time.Parse("20060102", text)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("EXDATE %s: it is not a date", text)
-			}
-			set.ExDate(at)
-		}
-	}
-	all, next := []time.Time{}, set.Iterator()
-	for at, ok := next(); ok && at.Before(to); at, ok = next() {
-		switch {
-		case at.Before(from):
-		case len(all) == mostRows:
-			return nil, fmt.Errorf("RRULE %s: it has more than %d days; add a row with a timer instead: nextrun calendar add", rule.Value, mostRows)
-		default:
-			all = append(all, at)
-		}
-	}
-	return all, nil
-}
-
-// summary is the reason of the rows, as long as the column takes it.
-func summary(event *ics.VEvent) string {
-	p := event.GetProperty(ics.ComponentPropertySummary)
-	if p == nil {
-		return ""
-	}
-	text := strings.ToValidUTF8(strings.ReplaceAll(p.Value, "\x00", ""), "?")
-	for utf8.RuneCountInString(text) > 254 {
-		_, last := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-last]
-	}
-	return strings.Join(strings.Fields(text), " ")
 }

@@ -22,7 +22,7 @@ func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "calendar",
 		Short: "Manage days on which tasks run, or do not, the rows of the table periodic_calendar",
-	}, addCommand(env), listCommand(env), removeCommand(env), importCommand(env))
+	}, addCommand(env), listCommand(env), removeCommand(env))
 }
 
 // withRows runs fn with the calendars of the database and their rows.

@@ -1,16 +1,13 @@
 package calendars_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 func TestCalendarCommands(t *testing.T) {
@@ -107,85 +104,6 @@ func TestWindowCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, want)
-		}
-	})
-}
-
-const holidays = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20351224\r\nDTEND;VALUE=DATE:20351227\r\nSUMMARY:Weihnachten\r\nEND:VEVENT\r\n" +
-	"BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:2035\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-
-func TestCalendarImport(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		file := filepath.Join(t.TempDir(), "de-BY.ics")
-		if err := os.WriteFile(file, []byte(holidays), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		left := file + ":7: left out: DTSTART 2035"
-		if r := s.Fails(t, ui.Failed, []string{"calendar", "import", file, "--dry-run"}, left); !strings.Contains(r.Stdout, "add 2035-12-24 to 2035-12-26 Weihnachten\ncalendar de-BY: 1 row to add, 0 to remove\n") {
-			t.Errorf("--dry-run: %q", r.Stdout)
-		}
-		s.Must(t, "calendar", "add", "de-BY", "2035-01-01")
-		for _, want := range []string{"added 1 row, removed 0; 0 were there already", "added 0 rows, removed 0; 1 were there already"} {
-			if r := s.Fails(t, ui.Failed, []string{"calendar", "import", file}, left); !strings.Contains(r.Stdout, want) {
-				t.Errorf("import: %q, want %q", r.Stdout, want)
-			}
-		}
-		s.Fails(t, ui.Failed, []string{"calendar", "import", file, "--replace"}, left)
-		clitest.WantLines(t, s.Must(t, "calendar", "list"), "ID CALENDAR WHEN HOLDS REASON", "2 de-BY 2035-12-24 to 2035-12-26 - Weihnachten")
-		s.Fails(t, ui.WrongUsage, []string{"calendar", "import", file, "--name", "a b"}, "choose a name with --name")
-	})
-}
-
-// A holiday calendar that is imported from a file keeps 300 tasks from running on 24 December, and moves 20 of them
-// to the day after the holidays. A second import changes nothing.
-func TestImportedHolidaysKeepTasksFromRunning(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		if out := s.Must(t, "calendar", "import", "testdata/de-BY.ics"); !strings.HasPrefix(out, "calendar de-BY: added ") || strings.Contains(out, "added 0") {
-			t.Errorf("import: %q", out)
-		}
-		if out := s.Must(t, "calendar", "import", "testdata/de-BY.ics"); !strings.HasPrefix(out, "calendar de-BY: added 0 rows, removed 0; ") {
-			t.Errorf("second import: %q", out)
-		}
-		// Christmas has passed, and no scheduler has run since. Only on those days there is none to look at.
-		now := time.Now().UTC()
-		if now.Month() == time.December && 24 <= now.Day() && now.Day() <= 27 {
-			return // it has not passed yet
-		}
-		year := now.AddDate(0, -11, -24).Year()
-		var rows []string
-		for i := range 300 {
-			move := "skip"
-			if i < 20 {
-				move = "next"
-			}
-			rows = append(rows, fmt.Sprintf("('t%03d', 'x', '*-12-24 09:00 Europe/Berlin', 'de-BY', '%s')", i, move))
-		}
-		s.Exec(t, "INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES "+strings.Join(rows, ", "))
-		for move, day := range map[string]int{"skip": 24, "next": 27} {
-			due := fmt.Sprintf("'%d-12-%d 08:00:00.000000'", year, day)
-			s.Exec(t, "UPDATE periodic_task SET due = "+due+", nextrun = "+due+" WHERE task = 'x' AND on_excluded = '"+move+"'")
-		}
-		s.Start(t, "scheduler")
-		count := func(args ...string) (n int) {
-			var list []struct{ Reason, Nominal string }
-			s.JSON(t, &list, append([]string{"tick", "list", "--limit", "1000"}, args...)...)
-			return len(list)
-		}
-		storetest.Eventually(t, "decisions", func() bool { return count() == 300 })
-		if skipped, submitted := count("--decision", "skipped"), count("--decision", "submitted"); skipped != 280 || submitted != 20 {
-			t.Errorf("%d skipped, %d submitted", skipped, submitted)
-		}
-		if out := s.Must(t, "tick", "list", "--task", "t299"); !strings.Contains(out, fmt.Sprintf("%d-12-24 08:00:00 UTC", year)) || !strings.Contains(out, "calendar de-BY: Heiligabend") {
-			t.Errorf("skipped: %s", out)
-		}
-		if out := s.Must(t, "tick", "list", "--task", "t000"); !strings.Contains(out, fmt.Sprintf("calendar de-BY: Heiligabend; moved from %d-12-24 08:00:00 UTC", year)) {
-			t.Errorf("moved: %s", out)
-		}
-		out := s.Must(t, "task", "show", "t000")
-		if want := fmt.Sprintf("%d-12-27 08:00:00 UTC", year+1); !strings.Contains(out, want) {
-			t.Errorf("its next run is not %s:\n%s", want, out)
 		}
 	})
 }

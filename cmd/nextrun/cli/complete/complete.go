@@ -30,8 +30,7 @@ var ofFlags = map[string]source{
 }
 
 // files are the flags and the arguments that are names of files: the shell knows them.
-var files = []string{"config", "file", "handlers", "dir", "import crontab", "import timer", "import cronjob", "import pgcron",
-	"task apply", "man"}
+var files = []string{"config", "file", "import crontab", "import ics", "task apply", "man"}
 
 // Add gives the arguments and flags of all commands their values.
 func Add(env *ui.Env, root *cobra.Command) {

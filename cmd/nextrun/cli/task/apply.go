@@ -41,7 +41,7 @@ have changed in the table since the last apply.`,
 			case apply.KeepEdits && apply.Origin == "":
 				return ui.Usagef("--keep-edits needs --origin, which remembers what was applied last")
 			}
-			text, err := ui.ReadFile(env.Stdin, path)
+			text, err := ui.ReadFile(c.Context(), env.Stdin, path)
 			if err != nil {
 				return err
 			}

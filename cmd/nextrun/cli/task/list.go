@@ -39,7 +39,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return taskProblem(err)
 				}
-				none := ui.IfNone(c, "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to take over a crontab: nextrun import crontab")
+				none := ui.IfNone(c, "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to translate a crontab: nextrun import crontab")
 				return printTasks(env, none, found, results, &list)
 			})
 		},

@@ -147,26 +147,3 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 		d.Want(0, "SELECT count(*) FROM job")
 	})
 }
-
-// The lines of a crontab go to the workers of a queue, with the command in the args.
-func TestImportIntoAQueue(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		config, d := withRiver(t, s)
-		file := clitest.WriteFile(t, "crontab", "LANG=C\n5 4 * * * /usr/bin/backup --all\n")
-		s.Fails(t, ui.WrongUsage, []string{"import", "crontab", file, "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "no queue"}, "sink")
-		for _, summary := range []string{"changed: 1 of 1", "changed: 0 of 1"} {
-			r := s.Fails(t, ui.Done, []string{"import", "crontab", file, "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "river", "--config", config}, summary)
-			if r.Stdout != "" {
-				t.Errorf("handlers that nobody needs:\n%s", r.Stdout)
-			}
-		}
-		s.Must(t, "task", "disable", "backup")
-		s.Must(t, "task", "run", "backup", "--config", config)
-		args := d.One("SELECT args FROM periodic_task")
-		if args != `{"command":["/bin/sh","-c","/usr/bin/backup --all"],"env":["LANG=C"]}` {
-			t.Errorf("args %s", args)
-		}
-		d.Want("backup", "SELECT kind FROM river_job")
-	})
-}

@@ -67,7 +67,7 @@ Exit code 3: a timer never elapses, or the file differs. Exit code 2: a timer is
 			if !c.Flags().Changed("limit") {
 				o.number = 1
 			}
-			return nextOfSeveral(env, args, o)
+			return nextOfSeveral(c.Context(), env, args, o)
 		},
 	}
 	o.register(command)

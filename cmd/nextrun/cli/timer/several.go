@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,8 +14,8 @@ import (
 type placed struct{ timer, place string }
 
 // nextOfSeveral is [next] for timers of the command line or of a file, in one table.
-func nextOfSeveral(env *ui.Env, args []string, o nextOptions) error {
-	timers, err := timersOf(env, args, o.file)
+func nextOfSeveral(ctx context.Context, env *ui.Env, args []string, o nextOptions) error {
+	timers, err := timersOf(ctx, env, args, o.file)
 	if err != nil {
 		return err
 	}
@@ -50,14 +51,14 @@ func nextOfSeveral(env *ui.Env, args []string, o nextOptions) error {
 
 // timersOf are the arguments, or the lines of a file but for those that are empty or
 // begin with #.
-func timersOf(env *ui.Env, args []string, file string) (list []placed, err error) {
+func timersOf(ctx context.Context, env *ui.Env, args []string, file string) (list []placed, err error) {
 	for _, timer := range args {
 		list = append(list, placed{timer: timer})
 	}
 	if file == "" {
 		return list, nil
 	}
-	text, err := ui.ReadFile(env.Stdin, file)
+	text, err := ui.ReadFile(ctx, env.Stdin, file)
 	if err != nil {
 		return nil, err
 	}

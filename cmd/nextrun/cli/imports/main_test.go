@@ -1,0 +1,9 @@
+package imports_test
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+)
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
