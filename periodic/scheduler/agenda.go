@@ -29,7 +29,6 @@ func duties(l *loop) []duty {
 		{dueWhile(&l.foundDue), l.drainFound},
 		{func() time.Time { return l.pollAt }, l.poll},
 		{func() time.Time { return l.background.nextRetry(l.aside) }, l.retryAside},
-		{l.slow.next, l.slow.take},
 		{l.queued.next, l.follow},
 	}
 }

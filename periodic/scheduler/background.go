@@ -19,20 +19,17 @@ const maxBackground = 4
 // background is the work that may have to wait for somebody's lock. Goroutines do it and
 // send their findings; all else here is the loop's.
 type background struct {
-	found       chan search.Findings
-	workers     int  // the number of goroutines but those that take slow tasks
-	slowWorkers int  // and of those
-	retrying    bool // one of them tries again what was set aside
-	err         error
+	found    chan search.Findings
+	workers  int  // the number of goroutines
+	retrying bool // one of them tries again what was set aside
+	err      error
 }
 
 // start runs work in the background.
 func (b *background) start(work func() search.Findings) {
 	b.workers++
-	b.run(work)
+	go func() { b.found <- work() }()
 }
-
-func (b *background) run(work func() search.Findings) { go func() { b.found <- work() }() }
 
 func (b *background) full() bool { return b.workers >= maxBackground }
 
@@ -57,9 +54,7 @@ func (b *background) takeError(_, _ context.Context) error {
 
 // handleFindings applies the findings of work in the background.
 func (l *loop) handleFindings(f search.Findings) {
-	if f.Slow != nil {
-		l.slow.took(f)
-	} else if l.background.workers--; f.Retried {
+	if l.background.workers--; f.Retried {
 		l.background.retrying = false
 	}
 	l.aside.Tasks.End(f.Searched)

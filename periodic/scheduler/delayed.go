@@ -68,13 +68,10 @@ func (d *delayed) add(last delay) {
 	d.delays = append(d.delays, last)
 }
 
-// tookLong remembers that the database took long for a batch, and for a task of it, if it is known which.
-func (d *delayed) tookLong(key string, took time.Duration) {
+// tookLong remembers that the database took long for a batch.
+func (d *delayed) tookLong(took time.Duration) {
 	now := d.clock.now()
 	d.add(delay{of: ofAll, cause: fmt.Sprintf("the database took %.1f s for a batch", took.Seconds()), from: now.Add(-took), until: now})
-	if key != "" {
-		d.add(delay{of: key, cause: fmt.Sprintf("the database took %.1f s to submit this task", took.Seconds()), from: now})
-	}
 }
 
 // over notes that the delay of a task or of a sink is over.

@@ -35,7 +35,7 @@ func (l *loop) drain(soft, hard context.Context) error {
 			err = s.collect(soft)
 			continue
 		}
-		c := taskdb.Claim{Limit: l.cfg.BatchSize, After: after, Exclude: l.aside.Exclude()}
+		c := taskdb.Claim{Limit: l.pace.size, After: after, Exclude: l.aside.Exclude()}
 		c.Exclude.NextRunAfter = l.watermark.drainedUpTo
 		b, claimErr := s.take(hard, c)
 		if claimErr != nil {
@@ -43,7 +43,7 @@ func (l *loop) drain(soft, hard context.Context) error {
 			continue
 		}
 		l.pulse.Beat(nil)
-		full := len(b.Plans) == l.cfg.BatchSize
+		full := len(b.Plans) == c.Limit
 		more = full || !after.IsZero()
 		if after = (time.Time{}); full {
 			after = leaveRoom(b, c)

@@ -25,7 +25,7 @@ const (
 	EventError   EventKind = "error"   // something failed and will be tried again
 	EventSplit   EventKind = "split"   // a batch failed; its tasks are tried in smaller parts, to find those that fail
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
-	EventSlow    EventKind = "slow"    // the row of a task takes long to write: it is taken alone, beside the others; Took 0: not any more
+	EventSlow    EventKind = "slow"    // a batch of Count tasks took long to write: batches are smaller while that is so. Named once a minute
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
 	EventHeld    EventKind = "held"    // the row of a due task is locked for a while, by the session in Problem; empty: not any more
@@ -50,7 +50,7 @@ type Event struct {
 	Ticks   int            // batch: ticks
 	Took    time.Duration  // batch, slow; held: how long the row was locked, about
 	Skew    time.Duration  // clock: how far the database's clock is ahead
-	ID      string         // aside, held, slow: the task's id
+	ID      string         // aside, held: the task's id
 	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again

@@ -35,7 +35,8 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventEnded, EventFinish:
 		logEnded(log, e)
 	case EventSlow:
-		logSlow(log, e)
+		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
+			Warn("the database takes long to submit a batch of tasks: batches are smaller while it does. Look for a slow trigger or check on periodic_task, periodic_tick or job")
 	case EventHeld:
 		if e.Problem == "" {
 			log.WithFields(logrus.Fields{"id": e.ID, "after": e.Took.Round(time.Second)}).Info("the row of the task is free again")
@@ -71,15 +72,6 @@ func logFinish(log logrus.FieldLogger, e Event) {
 	case finish.Kept, finish.Open:
 		log.Debug("job has finished in time")
 	}
-}
-
-func logSlow(log logrus.FieldLogger, e Event) {
-	if e.Took == 0 {
-		log.WithField("id", e.ID).Info("the task is submitted with the others again")
-		return
-	}
-	log.WithFields(logrus.Fields{"id": e.ID, "took": e.Took.Round(time.Millisecond)}).
-		Warn("the database takes long to submit this task: it is submitted alone from now on, beside the others. Look for a slow trigger or check")
 }
 
 func logTick(log logrus.FieldLogger, e Event) {

@@ -25,7 +25,7 @@ const lockedRetry = 250 * time.Millisecond
 const clockSlack = time.Millisecond
 
 // loop is what the scheduler's one goroutine owns. Three things run beside it, and hand over what they find:
-// batches in flight (submitter.results), searches and slow tasks that may have to wait for somebody's lock
+// batches in flight (submitter.results), searches that may have to wait for somebody's lock
 // (background.found), and what asks for the ends of jobs (ends, with a goroutine and state of its own).
 type loop struct {
 	cfg     *Config
@@ -47,7 +47,7 @@ type loop struct {
 	clock      clock
 	watermark  watermark
 	ends       *ends // safe for concurrent use
-	slow       *slow
+	pace       pace
 	progress   bool // a batch has moved a task
 	trouble    aside.Trouble
 	broke      bool // a sink broke, perhaps in another way than before
@@ -70,10 +70,7 @@ func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, background: l.background, follower: follower{due: atOnce, limit: followLimit},
 	}
-	l.slow = &slow{
-		search: l.search, lanes: 1, tasks: &l.aside.Tasks, exclude: l.aside.Exclude, background: l.background,
-		clock: &l.clock, delayed: &l.delayed, observe: cfg.observe,
-	}
+	l.pace = pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe, delayed: &l.delayed}
 	l.duties = duties(l)
 	return l
 }
@@ -161,7 +158,7 @@ func (l *loop) once(ctx context.Context) error {
 			tries++
 			waits = true
 		}
-		if l.background.workers+l.background.slowWorkers == 0 && !waits {
+		if l.background.workers == 0 && !waits {
 			l.ends.once(ctx)
 			return nil
 		}
@@ -177,7 +174,7 @@ const maxTries = 4
 
 // stopWork waits for the work in the background, and gives up what is prepared.
 func (l *loop) stopWork() {
-	for l.background.workers+l.background.slowWorkers > 0 {
+	for l.background.workers > 0 {
 		l.handleFindings(<-l.background.found)
 	}
 	l.background.err = nil

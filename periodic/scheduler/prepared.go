@@ -46,7 +46,7 @@ func (a *prepared) yield() {
 // enable lets a loop prepare tasks, and use what its database can do.
 func (a *prepared) enable(l *loop) {
 	if a.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
-		l.batches.Sleep, a.openEarly, l.slow.lanes = waitUntil, batch.MaxEarly, slowLanes
+		l.batches.Sleep, a.openEarly = waitUntil, batch.MaxEarly
 	}
 }
 

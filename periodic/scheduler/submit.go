@@ -55,7 +55,7 @@ func (l *loop) submitDue(soft, hard context.Context) error {
 
 // startDue begins to submit prepared plans that are due. It reports whether there were any.
 func (s *submitter) startDue(soft, hard context.Context) (begun bool, err error) {
-	most := s.cfg.BatchSize
+	most := s.pace.size
 	first := !s.burst
 	if first {
 		most = min(most, firstPart)
@@ -107,7 +107,7 @@ func (s *submitter) handleResult(soft context.Context, r result) error {
 		}
 		if len(r.done.Kept) > 0 { // else another scheduler was first
 			s.handleCommitted(search.Committed{Batch: r.batch, Outcome: r.done})
-			s.slow.submitted(&r.done)
+			s.pace.took(len(r.done.Kept), r.done.Took)
 		}
 	case errors.As(r.err, &early):
 		if early.By <= s.prepared.lead {

@@ -13,7 +13,6 @@ import (
 // Tasks are the tasks that are left out of batches, by their keys.
 type Tasks struct {
 	held  isolate.Aside[string, reason]
-	slow  Slow
 	facts map[string]facts
 	busy  map[string]bool // they are being claimed in the background
 
@@ -42,8 +41,6 @@ const (
 	// Skipped means that its tick was skipped. The task is tried alone from now on, so
 	// that its next tick does not make a batch fail again.
 	Skipped
-	// Slowed means that it was in a batch that was slow; see [Slow].
-	Slowed
 )
 
 // Failed is a task to be left out of batches.
@@ -77,7 +74,7 @@ func newTasks() Tasks {
 
 // keys are those of all tasks that are left out.
 func (t *Tasks) keys() []string {
-	keys := slices.Concat(t.held.Keys(), t.slowKeys())
+	keys := t.held.Keys()
 	if len(t.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(t.busy))
 	}
@@ -111,7 +108,6 @@ func (t *Tasks) Add(f Failed, now time.Time) (first bool) {
 		why = refused
 	}
 	fact, known := t.facts[f.Key]
-	t.releaseSlow(f.Key)
 	t.held.Add(f.Key, why, now)
 	fact.verdict = f.Why
 	if f.Err != nil {
@@ -124,7 +120,6 @@ func (t *Tasks) Add(f Failed, now time.Time) (first bool) {
 // Release has batches take a task again.
 func (t *Tasks) Release(key string) {
 	t.held.Release(key)
-	t.releaseSlow(key)
 	delete(t.facts, key)
 }
 

@@ -20,7 +20,6 @@ type Findings struct {
 	Queued    *error                  // looked for queued ticks: why that cannot be done; points to nil: it can
 	Searched  []string                // keys of the tasks of a failed batch
 	Retried   bool                    // this was the retry of what was set aside
-	Slow      *aside.SlowPart         // this was the try of tasks that may be slow
 	Err       error                   // of the database as a whole
 }
 

@@ -47,21 +47,6 @@ func (s Searcher) Search(ctx context.Context, keys []string, exclude taskdb.Excl
 	return all.found
 }
 
-// Timed takes tasks that may be slow. Those that fail are searched.
-func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, exclude taskdb.Exclude) Findings {
-	exclude.IDs = nil
-	timed := part{Searcher: s, without: exclude}
-	switch err := timed.take(ctx, keys, nil); {
-	case err == nil:
-	case s.Faults.Isolatable(err):
-		timed.found = s.Search(ctx, keys, exclude, err)
-	default:
-		timed.found.Err = err
-	}
-	timed.found.Slow = p
-	return timed.found
-}
-
 // part is the search of some tasks. One goroutine owns it.
 type part struct {
 	Searcher
