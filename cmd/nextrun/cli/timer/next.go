@@ -1,7 +1,6 @@
 package timer
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -21,72 +20,38 @@ const maxElapses = 10_000
 type nextOptions struct {
 	number        int
 	after         ui.TimeFlag
-	file          string
 	explain, lint bool
 	asJSON        bool
-	golden        string
-	updateGolden  bool
 }
 
 // NextCommand returns `nextrun next`.
 func NextCommand(env *ui.Env) *cobra.Command {
 	var o nextOptions
 	command := &cobra.Command{
-		Use:   "next 'TIMER'... | --file FILE",
-		Short: "Show when timers elapse next",
+		Use:   "next 'TIMER'",
+		Short: "Show when a timer elapses next",
 		Long: `Show when a timer elapses next: a calendar event, a cron expression or an
-interval, which counts from --after as it would in a task created then. Of several
-timers, or those of a file, the next elapse of each is shown. JSON of one timer is
-an object, of several a list.
+interval, which counts from --after as it would in a task created then.
 
---golden compares the elapses with a file, and is for tests of timers: give --after,
-so that the elapses stay the same. --update-golden writes the file.
-
-Exit code 3: a timer never elapses, or the file differs. Exit code 2: a timer is wrong.`,
+Exit code 3: the timer never elapses. Exit code 2: it is wrong.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
   nextrun next '*-*~1 02:00' --explain
-  nextrun next '0 2 * * *' -n 3 --after 2026-03-28
-  nextrun next --file timers.txt
-  nextrun next '*-*~1 02:00' --after 2026-01-01 -n 12 --golden month-end.times`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if (len(args) == 0) == (o.file == "") {
-				return ui.Usagef("missing argument 'TIMER'; name timers, or a --file")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
+  nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
+		Args: ui.Arguments("'TIMER'"),
+		RunE: func(_ *cobra.Command, args []string) error {
 			if o.number < 1 || o.number > maxElapses {
 				return ui.Usagef("-n is %d; use 1 to %d", o.number, maxElapses)
 			}
-			if o.golden != "" {
-				return golden(env, args, o)
-			}
-			if len(args) == 1 {
-				return next(env, args[0], o)
-			}
-			if !c.Flags().Changed("limit") {
-				o.number = 1
-			}
-			return nextOfSeveral(c.Context(), env, args, o)
+			return next(env, args[0], o)
 		},
 	}
-	o.register(command)
-	return command
-}
-
-func (o *nextOptions) register(command *cobra.Command) {
 	flags := command.Flags()
-	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses; of several timers by default 1 of each")
+	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses")
 	flags.Var(&o.after, "after", "elapses after this time (default now)")
-	flags.StringVarP(&o.file, "file", "f", "", "read timers from this `file`, one a line; - is standard input")
-	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English, and write it in the other notations")
+	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
 	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
-	flags.StringVar(&o.golden, "golden", "", "compare the elapses of one timer with this `file`")
-	flags.BoolVar(&o.updateGolden, "update-golden", false, "write the file of --golden")
 	ui.JSONFlag(command, &o.asJSON)
-	for _, other := range []string{"file", "json", "explain", "lint"} {
-		command.MarkFlagsMutuallyExclusive("golden", other)
-	}
+	return command
 }
 
 // nextElapse is an elapse in the JSON form.
@@ -98,13 +63,11 @@ type nextElapse struct {
 
 // nextResult is the JSON form of `nextrun next`.
 type nextResult struct {
-	Timer       string             `json:"timer"`
-	NormalForm  string             `json:"normal_form,omitempty"`
-	Explanation string             `json:"explanation,omitempty"`
-	Notations   []explain.Notation `json:"notations,omitempty"`
-	Elapses     []nextElapse       `json:"elapses"`
-	Lint        []explain.Finding  `json:"lint,omitempty"`
-	Error       string             `json:"error,omitempty"`
+	Timer       string            `json:"timer"`
+	NormalForm  string            `json:"normal_form"`
+	Explanation string            `json:"explanation,omitempty"`
+	Elapses     []nextElapse      `json:"elapses"`
+	Lint        []explain.Finding `json:"lint,omitempty"`
 }
 
 func next(env *ui.Env, timer string, o nextOptions) error {
@@ -140,7 +103,7 @@ func nextOf(env *ui.Env, timer string, o nextOptions) (nextResult, *time.Locatio
 		result.Elapses = append(result.Elapses, nextElapse{t.In(zone), t.UTC(), t.Sub(env.Now()).Seconds()})
 	}
 	if o.explain {
-		result.Explanation, result.Notations = explain.Schedule(schedule), explain.Notations(schedule, after)
+		result.Explanation = explain.Schedule(schedule)
 	}
 	if o.lint {
 		result.Lint = explain.Lint(schedule, after, 0)
@@ -155,11 +118,6 @@ func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Locatio
 	lines := [][2]string{{"timer", result.NormalForm}}
 	if o.explain {
 		lines = append(lines, [2]string{"meaning", result.Explanation})
-		for _, n := range result.Notations {
-			if !n.Given {
-				lines = append(lines, [2]string{"as " + n.Name, cmp.Or(n.Timer, "none elapses at the same times")})
-			}
-		}
 	}
 	for _, f := range result.Lint {
 		lines = append(lines, [2]string{f.Code, f.Message})

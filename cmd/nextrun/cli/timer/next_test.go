@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
 // nextAt runs nextrun next at a time, in a zone.
@@ -134,53 +133,4 @@ func TestNextExplainsAndLints(t *testing.T) {
 	if !strings.Contains(got, "no problems found") {
 		t.Errorf("got\n%s", got)
 	}
-}
-
-// Several timers share a table; of each one elapse is shown.
-func TestNextOfSeveralTimers(t *testing.T) {
-	t.Parallel()
-	got := nextAt(t, "2026-03-28T12:00:00Z", "UTC", "hourly", "*-*-* 02:30 Europe/Berlin", "--explain")
-	want := `TIMER                      ELAPSES                   UTC                  LEFT            MEANING
-hourly                     2026-03-28 13:00:00 UTC   2026-03-28 13:00:00  in 1 h          every hour, UTC
-*-*-* 02:30 Europe/Berlin  2026-03-29 03:30:00 CEST  2026-03-29 01:30:00  in 13 h 30 min  at 02:30 every day, Europe/Berlin time
-`
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	got = nextAt(t, "2026-03-28T12:00:00Z", "UTC", "hourly", "*/7 * * * *", "-n", "2", "--lint")
-	for _, want := range []string{"2026-03-28 14:00:00 UTC", "2026-03-28 12:14:00 UTC", "uneven  elapses every 7 minutes, but"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("lacks %q:\n%s", want, got)
-		}
-	}
-}
-
-// A file has a timer on each line. What is wrong in it is named with its line, and the
-// others are shown.
-func TestNextOfAFile(t *testing.T) {
-	t.Parallel()
-	file := clitest.WriteFile(t, "timers.txt", "# reports\n\nhourly\n  Mon 25:00\n*-02-30\n")
-	s := clitest.Shell{}
-	r := s.Fails(t, ui.WrongUsage, []string{"next", "--file", file}, file+":4: hour 25 is not in 0..23\n\n  Mon 25:00\n      ^", "wrong timers: 1 of 3")
-	clitest.WantLines(t, r.Stdout, "TIMER ELAPSES", "hourly 20", "Mon 25:00 wrong", "*-02-30 never")
-	s.Stdin = "hourly\n*-02-30\n"
-	r = s.Fails(t, ui.Changes, []string{"next", "-f", "-", "--json"}, "timers that never elapse: 1 of 2")
-	var list []struct {
-		Timer      string
-		NormalForm string `json:"normal_form"`
-		Elapses    []struct{ UTC time.Time }
-		Error      string
-	}
-	clitest.Decode(t, r.Stdout, &list)
-	if len(list) != 2 || list[0].NormalForm != "*-*-* *:00:00" || len(list[0].Elapses) != 1 || list[1].Elapses == nil || len(list[1].Elapses) != 0 {
-		t.Errorf("got %+v", list)
-	}
-	s.Stdin = "hourly\nmonnday\n"
-	r = s.Fails(t, ui.WrongUsage, []string{"next", "-f", "-", "--json"}, "-:2: ")
-	if clitest.Decode(t, r.Stdout, &list); len(list) != 2 || list[1].Error == "" {
-		t.Errorf("got %+v", list)
-	}
-	s.Stdin = "# none\n"
-	s.Fails(t, ui.Failed, []string{"next", "-f", "-"}, "has no timers")
-	s.Fails(t, ui.Failed, []string{"next", "-f", file + ".none"}, "no such file")
 }

@@ -13,23 +13,34 @@ import (
 
 // previewResult is the JSON form of the preview.
 type previewResult struct {
-	Ticks    []previewLine  `json:"ticks"`
-	Frequent []frequentTask `json:"frequent"`
-	Total    int            `json:"total"` // ticks, listed or not
-	Busiest  []busyMinute   `json:"busiest"`
-	Changed  []changedTick  `json:"overrides"`
-
-	lines []previewLine // of both, by time; those of frequent tasks are their first ticks
+	Ticks   []previewLine `json:"ticks"`
+	Total   int           `json:"total"` // ticks, listed or not
+	Busiest []busyMinute  `json:"busiest"`
+	Changed []changedTick `json:"overrides"`
 }
 
 // previewLine is a tick of the preview, in its JSON form.
 type previewLine struct {
-	Change  string    `json:"change,omitempty"` // + or -
 	ID      string    `json:"id"`
 	NextRun time.Time `json:"nextrun"`
 	Due     time.Time `json:"due"`
 
-	frequent *frequentTask // whose first tick this is
+	repeats int           // how many ticks of a frequent task it stands for; 0: it is one
+	every   time.Duration // between them; 0: it differs
+}
+
+// text says how often a task runs: every 5 s: 720 times.
+func (l *previewLine) text() string {
+	times := ui.Counted(l.repeats, "time")
+	switch {
+	case l.repeats == 0:
+		return ""
+	case l.every == 0:
+		return times
+	case l.every%time.Second != 0:
+		return "every " + span.Exact(l.every) + ": " + times
+	}
+	return "every " + span.Text(l.every) + ": " + times
 }
 
 // changedTick is a tick that somebody has skipped or moved, in its JSON form.
@@ -51,40 +62,13 @@ func changedTicks(tasks []periodic.Task, now, until time.Time) []changedTick {
 	return list
 }
 
-// frequentTask stands for many ticks of a task, in its JSON form.
-type frequentTask struct {
-	Change string    `json:"change,omitempty"` // + or -
-	ID     string    `json:"id"`
-	Ticks  int       `json:"ticks"`
-	Every  *float64  `json:"every"` // seconds; null: they are not evenly spaced
-	First  time.Time `json:"first"`
-	Last   time.Time `json:"last"`
-}
-
-// text says how often a task runs: every 5 s: 720 times.
-func (f *frequentTask) text() string {
-	times := ui.Counted(f.Ticks, "time")
-	if f.Every == nil {
-		return times
-	}
-	every := time.Duration(*f.Every * float64(time.Second))
-	if every%time.Second != 0 {
-		return "every " + span.Exact(every) + ": " + times
-	}
-	return "every " + span.Text(every) + ": " + times
-}
-
 // busyMinute is a minute with several ticks, in its JSON form.
 type busyMinute struct {
-	Minute  time.Time    `json:"minute"`
-	Ticks   int          `json:"ticks"`
-	Spreads []spreadPeak `json:"spreads,omitempty"` // what they would leave
+	Minute time.Time `json:"minute"`
+	Ticks  int       `json:"ticks"`
 }
 
 func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
-	if o.asJSON {
-		return env.PrintJSON(r)
-	}
 	if err := env.PrintTable(r.table(env, o), nil, false); err != nil {
 		return err
 	}
@@ -101,13 +85,9 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 	if len(r.Busiest) == 0 {
 		return nil
 	}
-	header := []string{"BUSIEST MINUTES", "TICKS", "AT MOST, WITH A SPREAD"}
-	if !slices.ContainsFunc(r.Busiest, func(b busyMinute) bool { return len(b.Spreads) > 0 }) {
-		header = header[:2]
-	}
-	busiest := ui.NewTable(header...)
+	busiest := ui.NewTable("BUSIEST MINUTES", "TICKS")
 	for _, b := range r.Busiest {
-		busiest.Add([]any{env.Moment(b.Minute), b.Ticks, b.spreadText()}[:len(header)]...)
+		busiest.Add(env.Moment(b.Minute), b.Ticks)
 	}
 	if err := env.Printf("\n"); err != nil {
 		return err
@@ -117,30 +97,24 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 
 // table has a line for each tick, and for each frequent task.
 func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
-	isUTC := !slices.ContainsFunc(r.lines, func(line previewLine) bool { return differsFromUTC(line.NextRun, env.Zone) })
+	isUTC := !slices.ContainsFunc(r.Ticks, func(line previewLine) bool { return differsFromUTC(line.NextRun, env.Zone) })
+	isFrequent := slices.ContainsFunc(r.Ticks, func(line previewLine) bool { return line.repeats > 0 })
 	header := []string{"NEXT RUN", "UTC", "LEFT", "TASK"}
 	if isUTC {
 		header = slices.Delete(header, 1, 2)
 	}
-	if len(r.Frequent) > 0 {
+	if isFrequent {
 		header = append(header, "REPEATS")
 	}
 	t := ui.NewTable(header...).Least("UTC", "LEFT").
 		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", o.span.words()))
-	for _, line := range r.lines {
-		when := env.Moment(line.NextRun)
-		if line.Change != "" {
-			when = line.Change + " " + when
-		}
-		cells := []any{when, line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID}
+	for _, line := range r.Ticks {
+		cells := []any{env.Moment(line.NextRun), line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID}
 		if isUTC {
 			cells = slices.Delete(cells, 1, 2)
 		}
-		switch {
-		case line.frequent != nil:
-			cells = append(cells, line.frequent.text())
-		case len(r.Frequent) > 0:
-			cells = append(cells, "")
+		if isFrequent {
+			cells = append(cells, line.text())
 		}
 		t.Add(cells...)
 	}
@@ -148,10 +122,9 @@ func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
 }
 
 // listed is how many ticks the lines stand for.
-func (r previewResult) listed() int {
-	n := len(r.Ticks)
-	for _, f := range r.Frequent {
-		n += f.Ticks
+func (r previewResult) listed() (n int) {
+	for _, line := range r.Ticks {
+		n += max(line.repeats, 1)
 	}
 	return n
 }
