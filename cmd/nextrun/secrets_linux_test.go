@@ -178,7 +178,7 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('show', 'show', 'yearly', '2026-01-01'), ('call', 'call', 'yearly', '2026-01-01'),
 		('unknown', 'no-such-handler', 'yearly', '2026-01-01')`)
 	output := &said{}
-	command := s.command(environment, "serve", "--log-level", "debug", "--log-format", "logfmt", "--metrics", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--dashboard-actions")
+	command := s.command(environment, "serve", "--log-level", "debug", "--metrics", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--dashboard-actions")
 	command.Stdout, command.Stderr = output, output
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,12 @@
 //	service/  nextrun serve, scheduler, executor, relay, health: what runs until it is stopped
 //	check/    nextrun check
 //	migrate/  nextrun migrate up, down, status
-//	complete/ values for the shell's Tab key
 //	find/     tasks, jobs and events by a few characters
 //	ui/       what they share: flags, settings, tables, times, log lines
 //	clitest/  runs the command line in tests
 //
-// Here are the commands without a noun (version, man, help), and what all commands
-// get: flags.go times in a zone and --watch, help.go help texts.
+// Here are the commands without a noun (version, help), and what all commands get:
+// flags.go times in a zone, help.go help texts, complete.go values for the Tab key.
 //
 // Commands print results on standard output, and errors and logs on standard
 // error. No message shows a database's password.

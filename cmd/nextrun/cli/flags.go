@@ -42,22 +42,3 @@ func resolveTimes(env *ui.Env, command *cobra.Command) {
 		}
 	})
 }
-
-// watchable are the commands that --watch repeats.
-var watchable = []string{
-	"task list", "task show", "why", "tick list", "job list", "job show", "job limits", "job pauses", "event list",
-	"queue list", "lock show", "health", "preview",
-}
-
-// addWatch gives a command the flag --watch.
-func addWatch(env *ui.Env, command *cobra.Command) {
-	var watch ui.Watch
-	watch.Register(command)
-	run := command.RunE
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return watch.Run(c.Context(), env, func() error {
-			resolveTimes(env, c) // ages are of now
-			return run(c, args)
-		})
-	}
-}

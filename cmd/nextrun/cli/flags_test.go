@@ -91,18 +91,13 @@ func TestLimitOfShortLists(t *testing.T) {
 	})
 }
 
-// Every list has --limit, and what changes by itself has --watch.
+// Every list has --limit.
 func TestFlagsOfLists(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"task list", "tick list", "job list", "event list",
 		"job limits", "job pauses", "lock show", "queue list", "next", "preview"} {
 		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-n, --limit int") {
 			t.Errorf("%s has no --limit:\n%s", command, help)
-		}
-	}
-	for _, command := range []string{"task list", "task show", "why", "tick list", "job list", "job show", "event list", "lock show", "health"} {
-		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-w, --watch interval") {
-			t.Errorf("%s has no --watch:\n%s", command, help)
 		}
 	}
 }

@@ -64,42 +64,37 @@ func usageOf(c *cobra.Command, width int) string {
 			}
 		}
 	}
-	if flags := c.LocalFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s", flags.FlagUsagesWrapped(width))
+	if c.HasAvailableLocalFlags() {
+		fmt.Fprintf(&b, "\nFlags:\n%s", flagsOf(c).FlagUsagesWrapped(width))
 	}
-	if inherited := c.InheritedFlags(); inherited.HasAvailableFlags() {
-		var names []string
-		inherited.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		all := "Flags of all commands: " + strings.Join(names, ", ") + "; see: " + c.Root().Name() + " --help"
-		fmt.Fprintf(&b, "\n%s\n", wrap(all, width))
-	} else if c.HasAvailableSubCommands() {
+	switch {
+	case c.HasAvailableInheritedFlags():
+		fmt.Fprintf(&b, "\nFlags of all commands, such as --db and --config: %s --help\n", c.Root().Name())
+	case c.HasAvailableSubCommands():
 		fmt.Fprintf(&b, "\nSee: %s COMMAND --help\n", c.CommandPath())
 	}
 	return b.String()
 }
 
-// wrap breaks a line between words where it is wider than a terminal.
-func wrap(line string, width int) string {
-	if width == 0 {
-		return line
-	}
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(line) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			b.WriteString("\n  ")
-			column = 2
-		default:
-			b.WriteByte(' ')
-			column++
+// flagsOf are the flags of a command as its help text has them.
+func flagsOf(c *cobra.Command) *pflag.FlagSet {
+	shown := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		one := *f
+		if f.Value.Type() == "bool" {
+			one.Value = truth{f.Value}
 		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
+		shown.AddFlag(&one)
+	})
+	return shown
 }
+
+// truth is a flag that stands alone, without the [=true|false] that the library writes after those of
+// type bool.
+type truth struct{ pflag.Value }
+
+// Type is a kind of flag without a value.
+func (truth) Type() string { return "boolfunc" }
 
 // defaults are what help texts say of the defaults of flags.
 var defaults = regexp.MustCompile(` \(default [^)]*\)`)

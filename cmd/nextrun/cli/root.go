@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/calendars"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/imports"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
@@ -36,7 +35,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	}
 	env.Version, env.Revision = builtFrom().version, builtFrom().commit
 	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
-	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "logfmt", "json"}}
+	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "json"}}
 	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
 	flags := root.PersistentFlags()
 	flags.StringVar(&env.Flags.DB, "db", "",
@@ -54,26 +53,14 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
 		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
-		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env), benchCommand(),
+		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	setHelp(env, root)
-	for _, path := range watchable {
-		addWatch(env, find(root, path))
-	}
 	forgetDefaults(find(root, "task set"))
-	complete.Add(env, root)
+	addCompletion(env, root)
 	return root
-}
-
-// benchCommand says where a command went.
-func benchCommand() *cobra.Command {
-	const where = "measuring has moved to nextrun's repository; in a checkout of it run: make bench-own NEXTRUN_DB=URL"
-	return &cobra.Command{
-		Use: "bench", Hidden: true, Short: where, Args: cobra.ArbitraryArgs, FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		RunE: func(*cobra.Command, []string) error { return ui.Usagef(where) },
-	}
 }
 
 // find finds a command that is there.

@@ -1,13 +1,9 @@
 package job_test
 
 import (
-	"bufio"
-	"context"
-	"io"
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -206,37 +202,6 @@ func TestJobWrongUsage(t *testing.T) {
 	} {
 		clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(args), want)
 	}
-}
-
-func TestJobListWatch(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Submit(t, "first")
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		read, write := io.Pipe()
-		exit := make(chan int, 1)
-		go func() {
-			lookup := func(name string) string { return s.Env[name] }
-			exit <- cli.Run(ctx, []string{"job", "list", "--watch"}, strings.NewReader(""), write, io.Discard, lookup)
-			_ = write.Close() // ends the reader
-		}()
-		lines, submitted, seen := bufio.NewScanner(read), false, false
-		for !seen && lines.Scan() {
-			if strings.Contains(lines.Text(), " first ") && !submitted {
-				s.Submit(t, "second")
-				submitted = true
-			}
-			seen = strings.Contains(lines.Text(), " second ")
-		}
-		cancel()
-		for lines.Scan() { // until the program has ended
-			continue
-		}
-		if got := <-exit; got != ui.Done || !seen {
-			t.Errorf("exit code %d, new job seen: %v", got, seen)
-		}
-	})
 }
 
 // On SQLite other programs may write lines without a counter; showing them comes

@@ -26,7 +26,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 		Short: "List jobs, newest first",
 		Example: `  nextrun job list --task nightly-backup
   nextrun job list --state failed --since yesterday
-  nextrun job list --state failed,retrying --watch`,
+  nextrun job list --state failed,retrying`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := list.Bounds(&filter.Since, &filter.Until, &filter.Limit); err != nil {

@@ -86,7 +86,10 @@ func (l *jobLog) follow(ctx context.Context) error {
 	for {
 		ended, err := l.write(ctx)
 		if err != nil || ended {
-			return ui.UnlessEnded(ctx, err)
+			if ctx.Err() != nil { // the user has ended it, which fails what is going on
+				return nil
+			}
+			return err
 		}
 		select {
 		case <-ctx.Done():

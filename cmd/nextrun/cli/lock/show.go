@@ -16,8 +16,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		Long: `Show who holds the locks, or held them last: a lock is held, released by its
 holder, or expired, if the holder died or lost the database. The times are the
 database's.`,
-		Example: `  nextrun lock show --watch`,
-		Args:    ui.Arguments(),
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				locks, err := db.Periodic().Locks().List(c.Context())

@@ -25,8 +25,6 @@ func (env *Env) Logger() *logrus.Logger {
 	switch {
 	case env.Flags.LogFormat.Value == "json":
 		logger.SetFormatter(&jsonFormatter{})
-	case env.Flags.LogFormat.Value == "logfmt":
-		logger.SetFormatter(logfmtFormatter{})
 	case device.Width > 0:
 		logger.SetFormatter(&shortFormatter{zone: env.Zone, device: device})
 	default:
@@ -46,24 +44,6 @@ func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
 	for _, name := range fieldsInOrder(entry.Data) {
 		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
-}
-
-// logfmtFormatter writes a line of key=value pairs, for programs.
-type logfmtFormatter struct{}
-
-// Format implements [logrus.Formatter].
-func (logfmtFormatter) Format(entry *logrus.Entry) ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "time=%s level=%s msg=%s", entry.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), entry.Level, logValue(entry.Message))
-	for _, name := range fieldsInOrder(entry.Data) {
-		key := name
-		if name == "time" || name == "level" || name == "msg" {
-			key = "fields." + name
-		}
-		fmt.Fprintf(&b, " %s=%s", key, logValue(entry.Data[name]))
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil

@@ -120,13 +120,13 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 	}
 }
 
-// The fields that matter most come first, in every format.
+// The fields that matter most come first.
 func TestLogFieldsInOrder(t *testing.T) {
 	t.Parallel()
 	entry := &logrus.Entry{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Level: logrus.WarnLevel, Message: "job ended",
 		Data: logrus.Fields{"jid": "j", "group": "g", "error": "a b", "state": "failed", "id": "i", "other": 1}}
-	got, err := logfmtFormatter{}.Format(entry)
-	want := "time=2026-03-01T12:00:00.000Z level=warning msg=\"job ended\" id=i state=failed error=\"a b\" other=1 group=g jid=j\n"
+	got, err := lineFormatter{}.Format(entry)
+	want := "2026-03-01 12:00:00Z WARN  job ended         id=i  state=failed  error=\"a b\"  other=1  group=g  jid=j\n"
 	if err != nil || string(got) != want {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}

@@ -10,9 +10,8 @@ import (
 
 // Terminal is what is known of the device that a stream goes to.
 type Terminal struct {
-	Width  int  // columns; 0: as many as there are, since it is no terminal
-	Height int  // lines; 0: not known
-	Color  bool // texts may be coloured
+	Width int  // columns; 0: as many as there are, since it is no terminal
+	Color bool // texts may be coloured
 }
 
 // terminal looks at a stream. --color and NO_COLOR (https://no-color.org) decide
@@ -23,8 +22,8 @@ func (env *Env) terminal(w io.Writer) Terminal {
 		t.Width = env.Terminal(w)
 	} else if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		t.Width = 80
-		if width, height, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			t.Width, t.Height = width, height
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			t.Width = width
 		}
 	}
 	switch env.Flags.Color.Value {
