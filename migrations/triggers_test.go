@@ -68,9 +68,9 @@ var edits = []struct{ name, edit, check, want string }{
 	{"the second failure turns nothing", failJobs(2), failing, "2 failing; -; -; -"},
 	{"the third failure pauses", failJobs(3), failing, "3 failing; -; paused; -; nextrun: paused after 3 failures in a row; the last: no space"},
 	{"a failure of somebody else's pause counts", "UPDATE periodic_task SET paused = '2026-01-01 00:00:00.000000', paused_by = 'ada' WHERE id = 'p'; " + failJobs(3), failing, "3 failing; -; -; -; ada: -"},
-	{"a success resumes", failJobs(3) + "UPDATE job SET state = 'success' WHERE jid = 'p4'", failing, "0 failing; -; paused; recovered"},
-	{"it leaves what somebody has paused again", failJobs(3) + "UPDATE periodic_task SET paused = '2026-01-01 00:00:00.000000' WHERE id = 'p'; UPDATE job SET state = 'success' WHERE jid = 'p4'",
-		failing, "0 failing; -; paused; recovered; nobody: -"},
+	{"a success ends the count, not the pause", failJobs(3) + "UPDATE job SET state = 'success' WHERE jid = 'p4'",
+		failing, "0 failing; -; paused; recovered; nextrun: paused after 3 failures in a row; the last: no space"},
+	{"a failure of a paused task counts", failJobs(4), failing, "4 failing; -; paused; -; nextrun: paused after 3 failures in a row; the last: no space"},
 	{"a success of a task that is well writes nothing", "UPDATE job SET state = 'success' WHERE jid = 'p1'", failing, "0 -; -; -; -"},
 	{"who resumes keeps the count, so the next failure pauses", failJobs(3) + "UPDATE periodic_task SET paused = NULL WHERE id = 'p'; UPDATE job SET state = 'failed', result = 'no space' WHERE jid = 'p4'",
 		failing, "4 failing; -; paused; paused; nextrun: paused after 4 failures in a row; the last: no space"},
@@ -115,7 +115,7 @@ const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES 
 		('a', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000'),
 		('a', '2026-01-03 00:00:00.000000', 'queued', '2026-01-03 00:00:00.000000'),
 		('b', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000');
-	INSERT INTO periodic_task (id, task, timer, pause_after, probe_delay) VALUES ('p', 'x', 'daily', 3, 10);
+	INSERT INTO periodic_task (id, task, timer, pause_after) VALUES ('p', 'x', 'daily', 3);
 	INSERT INTO job (jid, task, tracker, due) VALUES ('p1', 'x', 'p', '2026-01-01 00:00:00.000000'), ('p2', 'x', 'p', '2026-01-02 00:00:00.000000'),
 		('p3', 'x', 'p', '2026-01-03 00:00:00.000000'), ('p4', 'x', 'p', '2026-01-04 00:00:00.000000');
 	INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 'p', due, 'submitted', jid, due FROM job WHERE tracker = 'p';

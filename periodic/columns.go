@@ -116,10 +116,6 @@ func failureColumns() []Column {
 			Help: "pause the task after so many failures in a row, or none (default none)",
 		},
 		{
-			Name: "probe_delay", Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Failures.ProbeDelay }),
-			Help: "with --pause-after: try one tick after this time, and double it with each failure, or none (default none)",
-		},
-		{
 			Name: "finish_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pace.FinishBy }),
 			Help: "by when the job of a tick has to have succeeded: a `time` after its due such as 2h, or a time of day such as 06:30, or none (default none)",
 		},

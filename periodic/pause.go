@@ -49,11 +49,7 @@ func (p Pause) Text() string {
 		text += " by " + p.By
 	}
 	text += " since " + p.Since.UTC().Format(pauseLayout)
-	switch {
-	case p.Until.IsZero():
-	case p.AfterFailures():
-		text += ", next probe at " + p.Until.UTC().Format(pauseLayout)
-	default:
+	if !p.Until.IsZero() {
 		text += " until " + p.Until.UTC().Format(pauseLayout)
 	}
 	if p.Reason != "" {
@@ -262,29 +258,9 @@ func at(t time.Time, word string) string {
 // Failures say what follows when jobs of a task fail. Only jobs of ticks count, and only how they
 // ended: not an attempt that is tried again, and not a job that was cancelled.
 type Failures struct {
-	PauseAfter int           // the task is paused after so many failures in a row; 0: it is not
-	ProbeDelay time.Duration // whole seconds after which such a pause lets one tick through; each failure doubles them, up to a day; 0: somebody resumes the task
-	Count      int           // failures since the last success; written when a job ends
+	PauseAfter int // the task is paused after so many failures in a row, until somebody resumes it; 0: it is not
+	Count      int // failures since the last success; written when a job ends
 }
 
-// AfterFailures reports whether the pause follows from failures. Its Until is when the next tick is
-// let through, as a probe: if its job succeeds, the pause ends.
+// AfterFailures reports whether the pause follows from failures.
 func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == bounds.PausedAfterFailures }
-
-// AfterText says for people after how many failures the task was paused, and when it is tried again.
-func (p Pause) AfterText(now time.Time) string {
-	text, _, _ := strings.Cut(p.Reason, ";")
-	switch {
-	case p.Until.IsZero():
-		return text
-	case p.At(now):
-		return text + ", next probe at " + p.Until.UTC().Format(pauseLayout)
-	}
-	return text + ", the next tick is a probe"
-}
-
-// Probes reports whether the next tick of the task is a probe: the task was paused after
-// failures, and it is time to try again.
-func (t *Task) Probes(now time.Time) bool {
-	return t.Pause.AfterFailures() && !t.Pause.At(now) && t.Failures.PauseAfter > 0 && t.Failures.Count >= t.Failures.PauseAfter
-}

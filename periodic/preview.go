@@ -48,15 +48,11 @@ func (f *future) next(now time.Time) {
 	if decided.Before(now) {
 		decided = now
 	}
-	manual, pause := f.manual, f.At.Task.Pause
-	// Its job is expected to succeed, which ends a pause after failures. What is due now is skipped.
-	tried := f.probe && f.At.LeftOut == "" && manual == pause.At(decided)
-	f.manual, f.probe, f.resumed = false, f.probe && !tried, f.resumed || tried
+	manual := f.manual
+	f.manual = false
 	f.advance()
 	switch t := f.At.Task; {
 	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
-	case tried && (manual || t.Pace.CatchupDelay == 0):
-		f.goTo(f.timer.NewestDue(f.At.Due, decided))
 	case manual: // both are decided at once
 		f.keep(decided)
 	case f.timer.Paced(f.At.NextRun, decided) != f.At.NextRun:
@@ -81,7 +77,7 @@ func (f *future) keep(decided time.Time) {
 // passPause goes on to the first tick that a pause does not skip.
 func (f *future) passPause(now time.Time) {
 	switch p := f.At.Task.Pause; {
-	case f.resumed || !p.At(f.At.Due) || !p.At(now) && f.At.Due.Before(p.Since):
+	case !p.At(f.At.Due) || !p.At(now) && f.At.Due.Before(p.Since):
 	case p.Until.IsZero():
 		f.At.Due = time.Time{}
 	default:
@@ -96,7 +92,7 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
-	f.manual, f.left, f.probe = t.Manual(), t.Pace.left(), t.Pause.AfterFailures()
+	f.manual, f.left = t.Manual(), t.Pace.left()
 	switch {
 	case t.Unplanned():
 		f.set(f.timer.Anew(now))

@@ -42,9 +42,8 @@ type future struct {
 	timer timeline
 
 	// Of a preview:
-	manual         bool // At was set by a user
-	probe, resumed bool // paused after failures: until a job succeeds, and since then
-	left           int  // ticks until MaxTicks is reached, this one included; negative: any number
+	manual bool // At was set by a user
+	left   int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
 // Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars and

@@ -221,7 +221,6 @@ func (v *validator) failures(f *Failures) {
 	if n := f.PauseAfter; n < 0 || n > maxCount {
 		v.addf("pause_after", "is %d; use 1 to %d, or 0 for no pause", n, maxCount)
 	}
-	v.limit("probe_delay", f.ProbeDelay)
 }
 
 func (v *validator) policies(t *Task) {

@@ -27,7 +27,7 @@ const DefaultTickLimit = 100
 // works takes a task within milliseconds.
 const OverdueAfter = 5 * time.Second
 
-// PausedAfterFailures is the By of a pause that follows from failures. A success ends it.
+// PausedAfterFailures is the By of a pause that follows from failures.
 const PausedAfterFailures = "nextrun"
 
 // HousekeepingTask is the task whose jobs delete what is old.

@@ -232,7 +232,6 @@ func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
 	d.record(due, periodic.Submitted, "", jid)
 	d.count(due, 1)
-	d.plan.probe(&d.paused, d.Now)
 	d.expect(jid, due)
 }
 
@@ -311,7 +310,6 @@ func (d *decider) takeQueued() {
 		jid := d.newID(due)
 		d.settle(due, periodic.Submitted, "", jid)
 		d.count(due, 1)
-		d.plan.probe(&d.paused, d.Now)
 		d.expect(jid, due)
 	}
 }

@@ -21,7 +21,6 @@ type Plan struct {
 	Settled    []periodic.Tick // queued ticks that are decided now
 	Cancel     string          // id of a pending job to cancel (OverlapReplace)
 	Manual     time.Time       // the tick that a user set and that is decided here; zero: none
-	ProbeUntil time.Time       // the tick is a probe after failures, and no other one is until then; zero: it is none
 	TickCount  int             // Ticks of the task, and those of the plan, where MaxTicks is set
 
 	offset time.Duration // of the task's own tick, because of Spread
@@ -78,24 +77,3 @@ func (p *Plan) ended() bool {
 
 // clearFinishBy notes that the newest tick of the plan need not finish: people or calendars leave it out.
 func (p *Plan) clearFinishBy() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }
-
-// maxProbeDelay is the longest time between two probes, unless ProbeDelay is longer.
-const maxProbeDelay = 24 * time.Hour
-
-// probeDelay is how long the task is paused after its last failure.
-func probeDelay(f *periodic.Failures) time.Duration {
-	d, most := f.ProbeDelay, max(f.ProbeDelay, maxProbeDelay)
-	for n := f.PauseAfter; n < f.Count && d < most; n++ {
-		d *= 2
-	}
-	return min(d, most)
-}
-
-// probe pauses the task again when a probe is submitted: until its job has ended, or should have. What a
-// user has submitted is none, since no pause holds for it.
-func (p *Plan) probe(pause *periodic.Pause, now time.Time) {
-	if pause.AfterFailures() && p.Task.Probes(now) && p.ProbeUntil.IsZero() {
-		p.ProbeUntil = now.Add(probeDelay(&p.Task.Failures))
-		pause.Until = p.ProbeUntil
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -67,36 +66,6 @@ func TestPlanMadeAhead(t *testing.T) {
 				t.Errorf("the plan lasts longer than %s", test.lasts)
 			}
 		})
-	}
-}
-
-// Of the ticks that are due when a pause after failures is over, one is let through; the others wait for its job, or
-// until the delay is over again.
-func TestProbeIsOneTick(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
-	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
-	one := periodic.Task{
-		ID: "t", Enabled: true, Timer: "hourly", Created: hour(1), Due: hour(9), NextRun: hour(9), Sink: periodic.SinkJob, Overlap: periodic.OverlapAllow, Catchup: periodic.CatchupAll,
-		Failures: periodic.Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: 5}, Pause: periodic.Pause{Since: hour(8), Until: hour(10), By: bounds.PausedAfterFailures},
-	}
-	timer, err := calendar.Parse(one.Timer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := Decide(&one, timer, Facts{Now: now}, func(time.Time) string { return "j" })
-	got := ""
-	for _, k := range plan.Ticks {
-		got += fmt.Sprintf("%d %s; ", k.Due.Hour(), k.Decision)
-	}
-	if want := "9 skipped; 10 submitted; 11 skipped; 12 skipped; "; got != want || !plan.ProbeUntil.Equal(now.Add(40*time.Minute)) {
-		t.Errorf("%swith others from %s on, want %s40 minutes later", got, plan.ProbeUntil, want)
-	}
-	for count, want := range map[int]time.Duration{3: 10 * time.Minute, 4: 20 * time.Minute, 12: 24 * time.Hour, 1_000_000: 24 * time.Hour} {
-		f := periodic.Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: count}
-		if got := probeDelay(&f); got != want {
-			t.Errorf("after %d failures the pause is %s, want %s", count, got, want)
-		}
 	}
 }
 

@@ -13,7 +13,6 @@ const (
 	taskProblem     Code = "task_problem"      // the row has a problem: the scheduler cannot use it
 	taskWarning     Code = "task_warning"      // the row has a warning; the task still runs
 	taskStartsLater Code = "task_starts_later" // the time starts is still to come
-	taskProbes      Code = "task_probes"       // it was paused after failures, and its next tick is a probe
 	taskEnded       Code = "task_ended"        // the time ends has passed, or max_ticks is reached
 	timerNever      Code = "timer_never"       // the timer never elapses again
 	queueUnknown    Code = "queue_unknown"     // the program that was asked does not know the queue in sink

@@ -86,16 +86,10 @@ func outOfTime(f *Facts) (list []Finding) {
 	t := &f.Task
 	if t.Pause.At(f.Now) {
 		what := "It has been " + sentence(t.Pause.Text())
-		if t.Pause.AfterFailures() {
-			what += " A job that succeeds ends the pause."
-		}
 		if t.Pause.Since.After(f.Now) {
 			what = "It is paused already, although its `paused` is " + at(t.Pause.Since) + ", which is to come."
 		}
 		list = append(list, Finding{taskPaused, what + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
-	}
-	if t.Probes(f.Now) {
-		list = append(list, Finding{taskProbes, fmt.Sprintf("It was %s: if its job succeeds, the pause is over.", t.Pause.AfterText(f.Now)), ""})
 	}
 	if t.Starts.After(f.Now) {
 		list = append(list, Finding{taskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})

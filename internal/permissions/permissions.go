@@ -163,7 +163,7 @@ var (
 	changeable = []string{
 		"enabled", "task", "group_", "args", "subject", "priority", "timer", "summary",
 		"starts", "ends", "exclude_calendars", "run_calendars", "on_excluded", "overlap", "catchup", "grace", "deadline", "jitter", "spread",
-		"catchup_limit", "catchup_delay", "max_ticks", "tick_count", "pause_after", "probe_delay", "failures", "finish_by",
+		"catchup_limit", "catchup_delay", "max_ticks", "tick_count", "pause_after", "failures", "finish_by",
 		"retry_limit", "retry_delay", "timeout", "concurrency", "paused", "paused_until", "paused_by", "paused_reason",
 	}
 )

@@ -219,7 +219,7 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [bounds.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (Recorded, error)
-	// Advance writes Due, NextRun, Problem, ProbeUntil and TickCount of the plans' tasks, and returns the ids of those
+	// Advance writes Due, NextRun, Problem and TickCount of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.

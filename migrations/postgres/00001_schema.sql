@@ -1228,18 +1228,15 @@ CREATE TRIGGER nextrun_override_truncated AFTER TRUNCATE ON periodic_task
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_override_orphans();
 REVOKE EXECUTE ON FUNCTION nextrun_override_checks(), nextrun_override_replans(), nextrun_override_orphans() FROM PUBLIC;
 
--- Tasks that are paused after failures: pause_after, probe_delay, failures, and what the end of a job
+-- Tasks that are paused after failures: pause_after, failures, and what the end of a job
 -- turned.
 
 ALTER TABLE periodic_task
   ADD COLUMN pause_after integer,
-  ADD COLUMN probe_delay integer,
   ADD COLUMN failures    integer NOT NULL DEFAULT 0,
   ADD CONSTRAINT nextrun_pause_after CHECK (pause_after BETWEEN 1 AND 1000000),
-  ADD CONSTRAINT nextrun_probe_delay CHECK (probe_delay BETWEEN 1 AND 31536000),
   ADD CONSTRAINT nextrun_failures    CHECK (failures >= 0);
-COMMENT ON COLUMN periodic_task.pause_after IS 'the task is paused when so many of its jobs have failed in a row; NULL: never';
-COMMENT ON COLUMN periodic_task.probe_delay IS 'seconds after which such a pause lets one tick through; each failure doubles them, up to a day; NULL: somebody resumes the task';
+COMMENT ON COLUMN periodic_task.pause_after IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
 COMMENT ON COLUMN periodic_task.failures    IS 'so many jobs of ticks have failed since the last success; written when a job ends';
 
 ALTER TABLE periodic_tick ADD COLUMN turned varchar(16);
@@ -1248,9 +1245,8 @@ ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_turned
 COMMENT ON COLUMN periodic_tick.turned IS 'what the end of its job did to the task: failing (the first failure), paused, recovered (the first success after failures); NULL: nothing';
 
 -- What the end of a tick's job does to its task, in the transaction that records the end. The task is
--- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone:
--- what somebody else paused stays paused. A worker tells when the job ended, another queue nothing that
--- can be relied on.
+-- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone. A worker
+-- tells when the job ended, another queue nothing that can be relied on.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_outcome(of_task text, of_due timestamp, failed boolean, said text, ended timestamp) RETURNS void
 LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
@@ -1258,28 +1254,24 @@ DECLARE
   t    record;
   here timestamp;
   turn text;
-  own  boolean;
 BEGIN
-  SELECT failures, pause_after, paused, paused_until, paused_by INTO t
+  SELECT failures, pause_after, paused, paused_until INTO t
     FROM {{schema}}.periodic_task WHERE id = of_task FOR NO KEY UPDATE;
   IF NOT FOUND OR (NOT failed AND t.failures = 0) THEN
     RETURN;
   END IF;
   here := CASE WHEN ended BETWEEN '1970-01-01' AND '9000-01-01' THEN ended ELSE clock_timestamp() AT TIME ZONE 'UTC' END;
-  own := t.paused IS NOT NULL AND t.paused_by IS NOT DISTINCT FROM 'nextrun';
   IF NOT failed THEN
     turn := 'recovered';
-    UPDATE {{schema}}.periodic_task SET failures = 0, paused = CASE WHEN own THEN NULL ELSE paused END WHERE id = of_task;
+    UPDATE {{schema}}.periodic_task SET failures = 0 WHERE id = of_task;
   ELSE
     turn := CASE WHEN t.failures = 0 THEN 'failing' END;
     UPDATE {{schema}}.periodic_task SET failures = least(failures, 2147483646) + 1 WHERE id = of_task;
-    IF t.failures + 1 >= t.pause_after AND (own OR t.paused IS NULL OR t.paused_until <= here) THEN
-      IF NOT own THEN
-        turn := concat_ws(', ', turn, 'paused');
-      END IF;
+    IF t.failures + 1 >= t.pause_after AND (t.paused IS NULL OR t.paused_until <= here) THEN
+      turn := concat_ws(', ', turn, 'paused');
       UPDATE {{schema}}.periodic_task
-         SET paused        = CASE WHEN own THEN paused ELSE here END,
-             paused_until  = CASE WHEN probe_delay IS NOT NULL THEN here + make_interval(secs => least(probe_delay * power(2::double precision, least(failures - pause_after, 30)), greatest(86400, probe_delay))) END,
+         SET paused        = here,
+             paused_until  = NULL,
              paused_by     = 'nextrun',
              paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
                CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
@@ -1307,24 +1299,6 @@ REVOKE EXECUTE ON FUNCTION nextrun_tick_ended() FROM PUBLIC;
 CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
   FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
   EXECUTE FUNCTION nextrun_tick_ended();
-
--- Who pauses a task again that was paused after failures means another pause, which no success ends.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_repaused() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  NEW.paused_by := NULL;
-  IF NEW.paused_reason = OLD.paused_reason THEN
-    NEW.paused_reason := NULL;
-  END IF;
-  IF NEW.paused_until = OLD.paused_until THEN
-    NEW.paused_until := NULL;
-  END IF;
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_repaused BEFORE UPDATE OF paused ON periodic_task
-  FOR EACH ROW WHEN (NEW.paused <> OLD.paused AND OLD.paused_by = 'nextrun' AND NEW.paused_by = 'nextrun')
-  EXECUTE FUNCTION nextrun_task_repaused();
 
 -- By when the jobs of ticks have to have succeeded: finish_by, and what became of that.
 
@@ -1397,14 +1371,11 @@ DROP TRIGGER IF EXISTS nextrun_task_finish ON periodic_task;
 DROP FUNCTION IF EXISTS nextrun_task_finish();
 DROP INDEX IF EXISTS nextrun_tick_finish;
 ALTER TABLE periodic_task DROP COLUMN IF EXISTS finish_by;
-DROP TRIGGER IF EXISTS nextrun_task_repaused ON periodic_task;
-DROP FUNCTION IF EXISTS nextrun_task_repaused();
 DROP TRIGGER IF EXISTS nextrun_tick_ended ON periodic_tick;
 DROP FUNCTION IF EXISTS nextrun_tick_ended();
 DROP FUNCTION IF EXISTS nextrun_task_outcome(text, timestamp, boolean, text, timestamp);
 ALTER TABLE periodic_task
   DROP COLUMN IF EXISTS pause_after,
-  DROP COLUMN IF EXISTS probe_delay,
   DROP COLUMN IF EXISTS failures;
 DROP TRIGGER IF EXISTS nextrun_override_orphans ON periodic_task;
 DROP TRIGGER IF EXISTS nextrun_override_truncated ON periodic_task;

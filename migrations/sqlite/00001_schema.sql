@@ -531,20 +531,17 @@ END;
 -- A pause skips what falls due: a scheduler that marked the row decided without the pause,
 -- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
 -- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
--- Who pauses a task again that was paused after failures means another
--- pause, which no success ends.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_paused AFTER UPDATE OF paused, paused_until ON periodic_task
   WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
 BEGIN
   UPDATE periodic_task
      SET worker = NULL, marked = NULL,
-         paused_by     = CASE WHEN (NEW.paused IS NOT NULL OR OLD.paused IS NULL) AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun') THEN NEW.paused_by END,
-         paused_reason = CASE WHEN (NEW.paused IS NOT NULL OR OLD.paused IS NULL) AND (1 AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun') OR NEW.paused_reason IS NOT OLD.paused_reason) THEN NEW.paused_reason END,
+         paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
+         paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
          (paused, paused_until) = (SELECT since,
            CASE WHEN since IS NULL AND OLD.paused IS NOT NULL THEN NULL
                 WHEN since IS NOT OLD.paused AND till <= since AND till IS OLD.paused_until THEN NULL
-                WHEN till IS OLD.paused_until AND NOT (1 AND NOT (NEW.paused IS NOT NULL AND OLD.paused IS NOT NULL AND NEW.paused IS NOT OLD.paused AND coalesce(OLD.paused_by, '') = 'nextrun' AND coalesce(NEW.paused_by, '') = 'nextrun')) THEN NULL
                 ELSE till END
            FROM (SELECT CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END AS since,
                         CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END AS till))
@@ -1203,36 +1200,32 @@ END;
 
 ALTER TABLE periodic_task ADD COLUMN pause_after integer
   CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN probe_delay integer
-  CONSTRAINT nextrun_probe_delay CHECK (probe_delay IS NULL OR typeof(probe_delay) = 'integer' AND probe_delay BETWEEN 1 AND 31536000);
 ALTER TABLE periodic_task ADD COLUMN failures integer NOT NULL DEFAULT 0
   CONSTRAINT nextrun_failures CHECK (typeof(failures) = 'integer' AND failures BETWEEN 0 AND 2147483647);
 ALTER TABLE periodic_tick ADD COLUMN turned varchar(16)
   CONSTRAINT nextrun_turned CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered'));
 
 -- What the end of a tick's job does to its task, in the transaction that records the end. The first
--- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone: what
--- somebody else paused stays paused.
-{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_by = 'nextrun' OR paused_until <= {{.}}){{end}}
+-- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone.
+{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_until <= {{.}}){{end}}
 {{define "turned"}}
   UPDATE periodic_tick SET turned = (
       SELECT nullif(CASE WHEN failures = 0 THEN 'failing' ELSE '' END ||
-        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) OR paused IS NOT NULL AND coalesce(paused_by, '') = 'nextrun' THEN ''
+        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) THEN ''
              WHEN failures = 0 THEN ', paused' ELSE 'paused' END, '')
         FROM periodic_task WHERE id = periodic_tick.task_id)
    WHERE due = NEW.due AND task_id ={{end}}
 {{define "failed"}}  UPDATE periodic_task SET failures = min(failures, 2147483646) + 1,
       (paused, paused_until, paused_by, paused_reason) = (SELECT
-        CASE WHEN NOT pauses OR own THEN paused ELSE {{.}} END,
-        CASE WHEN NOT pauses THEN paused_until WHEN probe_delay IS NOT NULL THEN strftime('%Y-%m-%d %H:%M:%f000', {{.}},
-          printf('+%d seconds', min(probe_delay * (1 << min(failures + 1 - pause_after, 30)), max(86400, probe_delay)))) END,
+        CASE WHEN pauses THEN {{.}} ELSE paused END,
+        CASE WHEN NOT pauses THEN paused_until END,
         CASE WHEN pauses THEN 'nextrun' ELSE paused_by END,
         CASE WHEN pauses THEN substr(printf('paused after %d %s in a row; the last: ', failures + 1, CASE failures WHEN 0 THEN 'failure' ELSE 'failures' END) ||
           coalesce(nullif(replace(replace(replace(said, char(10), ' '), char(13), ' '), char(9), ' '), ''), 'it did not say why'), 1, 254) ELSE paused_reason END
-        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses, paused IS NOT NULL AND coalesce(paused_by, '') = 'nextrun' AS own,{{end}}
+        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses,{{end}}
 {{define "recovered"}}
   UPDATE periodic_tick SET turned = 'recovered' WHERE task_id = NEW.{{.}} AND due = NEW.due;
-  UPDATE periodic_task SET failures = 0, paused = CASE WHEN paused_by = 'nextrun' THEN NULL ELSE paused END WHERE id = NEW.{{.}};
+  UPDATE periodic_task SET failures = 0 WHERE id = NEW.{{.}};
 {{end}}
 -- A success without failures before it writes nothing.
 -- +goose StatementBegin
@@ -1330,7 +1323,6 @@ DROP TRIGGER IF EXISTS nextrun_tick_failed;
 DROP TRIGGER IF EXISTS nextrun_job_recovered;
 DROP TRIGGER IF EXISTS nextrun_job_failed;
 ALTER TABLE periodic_task DROP COLUMN pause_after;
-ALTER TABLE periodic_task DROP COLUMN probe_delay;
 ALTER TABLE periodic_task DROP COLUMN failures;
 DROP TRIGGER IF EXISTS nextrun_override_orphans;
 DROP TABLE IF EXISTS periodic_override;

@@ -240,7 +240,8 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.F
 	case f != nil:
 		row.Harm, row.Cause, row.Wrong = "unfinished", "had to finish by "+show.Moment(f.By, zone)+", and has not: "+f.Why, nil
 	case t.Pause.AfterFailures():
-		row.Harm, row.Cause, row.paused = "failed", t.Pause.AfterText(s.now()), true
+		cause, _, _ := strings.Cut(t.Pause.Reason, ";")
+		row.Harm, row.Cause, row.paused = "failed", cause, true
 	case row.Wrong != nil && !counted && row.Times == shownTicks:
 		row.Cause = fmt.Sprintf("%s the last %d times", show.Word(row.Harm), row.Times)
 	case row.Wrong != nil:

@@ -40,8 +40,6 @@ func noNext(state string, blocked bool, p periodic.Pause, now time.Time, zone *t
 		return ""
 	case p.Until.IsZero():
 		return "skipped until resumed"
-	case p.AfterFailures():
-		return "skipped until a probe, " + show.Clock(p.Until, now, zone)
 	}
 	return "skipped until " + show.Clock(p.Until, now, zone)
 }

@@ -156,13 +156,13 @@ func TestPausedTasksSayWhatBecomesOfTheirTicks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`DELETE FROM periodic_task`)
 		for id, set := range map[string]string{"open": "paused = '2026-01-01 00:00:00'", "until": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00'",
-			"probed": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00', paused_by = 'nextrun', pause_after = 3, failures = 3", "off": "enabled = false", "broken": "problem = 'bad'"} {
+			"failing": "paused = '2026-01-01 00:00:00', paused_by = 'nextrun', pause_after = 3, failures = 3", "off": "enabled = false", "broken": "problem = 'bad'"} {
 			s.hours(id, "..", time.Now().UTC())
 			s.Exec(`UPDATE periodic_task SET `+set+` WHERE id = ?`, id)
 		}
-		for id, want := range map[string]string{"open": "skipped until resumed", "until": "skipped until 1 Mar 2099, 12:30", "probed": "skipped until a probe, 1 Mar 2099, 12:30", "off": "none while disabled", "broken": "none while blocked"} {
+		for id, want := range map[string]string{"open": "skipped until resumed", "until": "skipped until 1 Mar 2099, 12:30", "failing": "skipped until resumed", "off": "none while disabled", "broken": "none while blocked"} {
 			paths := []string{"/tasks?q=" + id}
-			if id != "broken" && id != "probed" { // they need attention
+			if id != "broken" && id != "failing" { // they need attention
 				paths = append(paths, "/")
 			}
 			for _, path := range paths {

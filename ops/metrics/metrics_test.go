@@ -130,7 +130,7 @@ func TestWhatARunShows(t *testing.T) {
 			`nextrun_job_wait_seconds_count{task="work"} 1`,
 			`nextrun_tasks{state="enabled"} 1`, `nextrun_tasks{state="disabled"} 1`, `nextrun_tasks{state="blocked"} 1`,
 			`nextrun_task_info{group="default",id="good",overlap="skip",sink="job",task="work",timer="yearly"} 1`,
-			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`, `nextrun_task_next_probe_timestamp_seconds{id="bad"} 0`,
+			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`,
 			`nextrun_task_problem{id="bad"} 1`, `nextrun_task_problem{id="good"} 0`,
 			`nextrun_task_failures{id="good"} 0`, `nextrun_task_finish_at_risk{id="good"} 0`, `nextrun_task_finish_late{id="good"} 0`,
 			`nextrun_task_expected_success_timestamp_seconds{id="good"} 1.7672256e+09`,

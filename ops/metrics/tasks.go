@@ -17,7 +17,6 @@ var (
 	taskInfo     = describe("task_info", "1; the labels say what the task is.", "id", "task", "group", "timer", "sink", "overlap")
 	taskProblem  = describe("task_problem", "1 if the row has a problem, also one that is only a warning.", "id")
 	taskPaused   = describe("task_paused", "1 while the task is paused: what falls due is skipped.", "id")
-	probeAt      = describe("task_next_probe_timestamp_seconds", "When a task that is paused after failures lets the next tick through; 0: never, somebody has to resume it. Absent: it is not paused so.", "id")
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none did, as far as ticks were read (up to 1,000).", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
 		"Due of the newest tick that must have succeeded by now: its time, spread, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
@@ -37,9 +36,6 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, 
 		p.add(taskInfo, 1, t.ID, t.Task, t.Group, t.Timer, string(t.Sink), string(t.Overlap))
 		p.add(taskProblem, truth(t.Problem != ""), t.ID)
 		p.add(taskPaused, truth(t.Pause.At(now)), t.ID)
-		if t.Pause.AfterFailures() {
-			p.at(probeAt, t.Pause.Until, t.ID)
-		}
 		p.at(lastSuccess, o.LastSuccess, t.ID)
 		if len(o.Ticks) > 0 {
 			p.at(lastDue, o.Ticks[0].Due, t.ID)

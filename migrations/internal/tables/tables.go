@@ -97,7 +97,7 @@ var All = map[string][]Column{
 		{Name: "exclude_calendars", ours: true}, {Name: "run_calendars", ours: true}, {Name: "on_excluded", ours: true},
 		{Name: "spread", ours: true}, {Name: "catchup_limit", ours: true}, {Name: "catchup_delay", ours: true},
 		{Name: "max_ticks", ours: true}, {Name: "tick_count", ours: true},
-		{Name: "pause_after", ours: true}, {Name: "probe_delay", ours: true}, {Name: "failures", ours: true},
+		{Name: "pause_after", ours: true}, {Name: "failures", ours: true},
 		{Name: "finish_by", ours: true},
 	},
 	"scheduler_lock": {

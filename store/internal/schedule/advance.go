@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/decide"
@@ -48,24 +47,7 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []s
 	}
 	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain)
-	if err != nil {
-		return nil, err
-	}
-	return ids, tx.pauseUntilProbe(ctx, slices.DeleteFunc(slices.Clone(plans), func(p decide.Plan) bool { return p.ProbeUntil.IsZero() || !slices.Contains(ids, p.Task.ID) }))
-}
-
-// pauseUntilProbe has tasks paused again whose plans submit a probe. Their rows are locked.
-func (tx schedulerTx) pauseUntilProbe(ctx context.Context, plans []decide.Plan) error {
-	if len(plans) == 0 {
-		return nil
-	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("till")}, len(plans),
-		func(i int) []any { return []any{plans[i].Task.ID, plans[i].ProbeUntil} })
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE periodic_task AS t SET paused_until = v.till FROM `+r.SQL+` AS v WHERE t.id = v.of_task`, r.Param)
-	return err
+	return ids, err
 }
 
 // Uncount implements [taskdb.Tx]. The trigger nextrun_task_paced has a task that has ended planned anew.

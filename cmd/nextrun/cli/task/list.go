@@ -68,8 +68,6 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 		return "disabled", ""
 	case t.Pause.At(env.Now()) && t.Pause.Until.IsZero():
 		return "paused", ""
-	case t.Pause.At(env.Now()) && t.Pause.AfterFailures():
-		return "paused", "next probe at " + env.Moment(t.Pause.Until)
 	case t.Pause.At(env.Now()):
 		return "paused", "until " + env.Moment(t.Pause.Until)
 	case t.Blocked() != "":

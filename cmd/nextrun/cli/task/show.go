@@ -124,8 +124,6 @@ func (s shown) state(env *ui.Env) [][2]string {
 	t := &s.task
 	next, at := plan(env, t)
 	switch {
-	case next == "paused" && t.Pause.AfterFailures() && at != "":
-		next += ", " + at
 	case next == "paused" && at != "":
 		next += " " + at
 	case at != "":
@@ -148,9 +146,6 @@ func (s shown) state(env *ui.Env) [][2]string {
 		failed = strings.TrimPrefix(diagnosis.InARow("", t.Failures.Count, s.results.failing[t.ID], env.Moment), " ")
 		if failed == "" {
 			failed = fmt.Sprintf("%d in a row", t.Failures.Count)
-		}
-		if t.Probes(env.Now()) {
-			failed += "; the next tick is a probe"
 		}
 	}
 	return [][2]string{

@@ -25,8 +25,6 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 		next = "not planned yet"
 	case t.Pause.At(f.Now) && t.Pause.Until.IsZero():
 		next = "paused"
-	case t.Pause.At(t.NextRun) && t.Pause.AfterFailures():
-		next = "paused, next probe at " + env.Moment(t.Pause.Until)
 	case t.Pause.At(t.NextRun):
 		next = "paused until " + env.Moment(t.Pause.Until)
 	}
