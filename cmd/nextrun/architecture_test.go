@@ -60,7 +60,6 @@ var arrows = []struct {
 	{"ops/dashboard", []string{"store", "internal/figures", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
-	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "internal/figures", "periodic", "calendar", "internal/explain"}},
 	{"jobqueue", nil},
 	{"jobqueue/executor", []string{"jobqueue", "internal/jobdb", "jobqueue/executor/internal/..."}},
 	{"jobqueue/executor/internal/...", []string{"jobqueue", "internal/jobdb"}},

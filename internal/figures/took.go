@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // Took reads how long the jobs took that ended in a state, such as success, of the n newest ticks of each of these tasks.
@@ -47,25 +46,4 @@ func tookQuery(asked string, state jobqueue.State) string {
 			j AS MATERIALIZED (SELECT id, (SELECT started FROM job WHERE jid = k.jid AND state = '` + string(state) + `') AS started,
 				(SELECT finished FROM job WHERE jid = k.jid AND state = '` + string(state) + `') AS finished FROM k)
 		SELECT id, started, finished FROM j WHERE started IS NOT NULL AND finished IS NOT NULL`
-}
-
-// Elsewhere reads the newest ticks in a time that became an event or a job of another queue, at most limit of each task and of
-// all. They begin when they were decided; of those whose end is not told, that is their end, too. CROSS JOIN keeps SQLite from
-// reading all ticks.
-func (r Reader) Elsewhere(ctx context.Context, from, to time.Time, group string, limit int) (list []SampledRun, err error) {
-	var rows []sampleRow
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT 0 AS sampled, t.id AS tracker, t.task, t.group_, coalesce(`+told+`, 'submitted') AS state,
-				k.decided AS started, coalesce(k.finished, k.decided) AS finished
-			FROM periodic_task AS t CROSS JOIN periodic_tick AS k
-			WHERE k.task_id = t.id AND k.due >= $1 AND k.due < $2 AND t.sink <> '`+string(periodic.SinkJob)+`' AND k.decision = 'submitted' AND ($3 = '' OR t.group_ = $3) LIMIT $4`,
-			sqldb.Timestamp(from), sqldb.Timestamp(to), group, limit)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read what ran in other queues: %w", err)
-	}
-	for _, row := range rows {
-		list = append(list, row.run())
-	}
-	return list, nil
 }

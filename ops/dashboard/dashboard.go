@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
-	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
@@ -134,8 +133,7 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))
 	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
 	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
-	pages := plan.Pages{DB: s.db, Tasks: s.tasks, Prefix: s.prefix, Now: s.now}
-	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", pages.Timeline))
+	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", s.timelinePage))
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))

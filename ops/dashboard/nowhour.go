@@ -132,11 +132,7 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 		return nil, err
 	}
 	l := &loadView{}
-	for _, one := range services {
-		if one.Lives && one.Kind == figures.Executor {
-			l.Executors, l.Places = l.Executors+1, l.Places+one.Places
-		}
-	}
+	l.Executors, l.Places = executors(services)
 	for _, q := range t.Queue {
 		switch q.State {
 		case "running", "scheduled":
@@ -161,6 +157,16 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 		l.Trouble = fmt.Sprintf("%s %s, the oldest for %s", count(l.Waiting, "job"), verb, span.Text(t.Now.Sub(l.Oldest).Truncate(time.Minute)))
 	}
 	return l, nil
+}
+
+// executors counts the executors that are known to run, and their places.
+func executors(services []figures.Service) (n, places int) {
+	for _, one := range services {
+		if one.Lives && one.Kind == figures.Executor {
+			n, places = n+1, places+one.Places
+		}
+	}
+	return n, places
 }
 
 // Full reports whether all places are taken.

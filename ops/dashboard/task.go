@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
-	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -23,7 +22,7 @@ import (
 
 // How much of the past and of the future a task shows.
 const (
-	taskTicks    = plan.UsualTicks
+	taskTicks    = 50
 	tableTicks   = 20
 	taskUpcoming = 5
 	lateLong     = 5 * time.Minute // from which on a late beginning is remarked

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
-	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
@@ -102,16 +101,25 @@ func usual(ticks []figures.TickResult) time.Duration {
 			took = append(took, k.Finished.Sub(k.Started))
 		}
 	}
-	if median, known := plan.Usual(took); known {
-		return median
+	if usual, known := median(took); known {
+		return usual
 	}
 	return 0
+}
+
+// median is how long the runs usually took that took so long. Fewer than three do not tell it.
+func median(took []time.Duration) (median time.Duration, known bool) {
+	if len(took) == 0 {
+		return 0, false
+	}
+	slices.Sort(took)
+	return took[len(took)/2], len(took) >= 3
 }
 
 // unusual says how much longer or shorter than usual a job of a task took that succeeded; empty: not much, or nobody knows.
 func (s *source) unusual(ctx context.Context, task string, took time.Duration) (string, error) {
 	of, err := figures.Of(s.db).Took(ctx, []string{task}, taskTicks, "success")
-	if normal, known := plan.Usual(of[task]); known {
+	if normal, known := median(of[task]); known {
 		return slower(took, normal), err
 	}
 	return "", err

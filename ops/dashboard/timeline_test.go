@@ -13,17 +13,18 @@ import (
 )
 
 type timelineData struct {
-	Grouped bool    `json:"by_group"`
-	OneIn   float64 `json:"read_one_in"`
+	Grouped bool      `json:"by_group"`
+	Known   time.Time `json:"runs_known_since"`
+	Until   time.Time `json:"runs_planned_until"`
 	From    time.Time
 	Rows    []struct {
 		Name    string
-		Runs    float64
-		Failed  float64
-		Planned float64
-		Skipped float64 `json:"planned_but_skipped"`
-		Usual   string  `json:"usually_takes"`
-		Out     int     `json:"did_not_run"`
+		Runs    int
+		Failed  int
+		Planned int
+		Skipped int    `json:"planned_but_skipped"`
+		Usual   string `json:"usually_takes"`
+		Out     int    `json:"did_not_run"`
 		Cells   []struct {
 			Load   float64
 			Failed float64
@@ -32,7 +33,7 @@ type timelineData struct {
 		}
 	}
 	All    struct{ Cells []struct{ Load float64 } } `json:"at_once"`
-	Most   float64                                  `json:"most_at_once"`
+	Most   int                                      `json:"most_at_once"`
 	Others int                                      `json:"rows_not_listed"`
 }
 
@@ -47,7 +48,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 		}
 		var d timelineData
 		s.data("/timeline?format=json", &d)
-		if d.Grouped || d.OneIn != 1 || len(d.Rows) < 2 || d.Rows[0].Name != "report" || d.Rows[0].Runs != 4 || d.Rows[0].Failed != 1 || d.Rows[0].Usual != "25 min" || d.Rows[0].Planned < 2 {
+		if d.Grouped || !d.Known.IsZero() || !d.Until.IsZero() || len(d.Rows) < 2 || d.Rows[0].Name != "report" || d.Rows[0].Runs != 4 || d.Rows[0].Failed != 1 || d.Rows[0].Usual != "25 min" || d.Rows[0].Planned < 2 {
 			s.Fatalf("%+v", d)
 		}
 		load, failed, planned := 0.0, 0.0, 0.0
@@ -59,16 +60,16 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 			}
 		}
 		// A cell is a quarter of an hour.
-		if want := (110*60 + 1) / 900.0; math.Abs(load-want) > .01 || math.Abs(failed-25/15.0) > .01 || math.Abs(planned-(d.Rows[0].Planned-d.Rows[0].Skipped)*25/15.0) > 2 {
-			s.Errorf("load %.4f, want %.4f; failed %.4f, planned %.4f of %.0f, %.0f skipped", load, want, failed, planned, d.Rows[0].Planned, d.Rows[0].Skipped)
+		if want := (110*60 + 1) / 900.0; math.Abs(load-want) > .01 || math.Abs(failed-25/15.0) > .01 || math.Abs(planned-float64(d.Rows[0].Planned-d.Rows[0].Skipped)*25/15.0) > 2 {
+			s.Errorf("load %.4f, want %.4f; failed %.4f, planned %.4f of %d, %d skipped", load, want, failed, planned, d.Rows[0].Planned, d.Rows[0].Skipped)
 		}
 		for _, row := range d.Rows {
 			if row.Name == "beat" && (row.Planned < 3200 || row.Planned > 4700) {
-				s.Errorf("a very frequent timer has %.0f ticks to come in 9 to 12 hours", row.Planned)
+				s.Errorf("a very frequent timer has %d ticks to come in 9 to 12 hours", row.Planned)
 			}
 		}
 		page := s.get("/timeline?zone=Asia/Tokyo")
-		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 4 ran, 1 failed, 0 did not run, `, `show=9&#43;hours`, "← earlier"} {
+		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 4 ran, 1 failed, 0 did not run, `, "← earlier"} {
 			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
 				s.Errorf("lacks %q:\n%s", want, page)
 			}
@@ -81,7 +82,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 				s.Errorf("%s lacks %q", path, want)
 			}
 		}
-		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin&show=36+hours"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
+		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
 			s.Error("does not say that the clock changes")
 		}
 	})
@@ -122,7 +123,7 @@ func TestTimelineAgreesWithOtherPages(t *testing.T) {
 			s.Errorf("of 2 events of the last 24 hours, it shows %+v", told)
 		}
 		if slow := d.Rows[rows["slow"]]; slow.Runs != 3 || slow.Usual != "1 h 15 min" || slow.Skipped < slow.Planned/3 || slow.Skipped > slow.Planned/2 {
-			s.Errorf("of a slow task it shows %.0f runs, that take %s, and of %.0f to come %.0f skipped", slow.Runs, slow.Usual, slow.Planned, slow.Skipped)
+			s.Errorf("of a slow task it shows %d runs, that take %s, and of %d to come %d skipped", slow.Runs, slow.Usual, slow.Planned, slow.Skipped)
 		}
 		if !strings.Contains(s.get("/task?id=slow"), "1 h 15 min") {
 			s.Error("the page of the task says another duration")
@@ -130,21 +131,17 @@ func TestTimelineAgreesWithOtherPages(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('twin', 'work', 'hourly', 'allow')`)
 		s.ran("twin", now.Add(-10*time.Hour), 30*time.Minute, "success")
 		s.ran("twin", now.Add(-10*time.Hour+time.Minute), time.Minute, "success")
-		for _, show := range []string{"10+days", "36+hours"} {
-			s.data("/timeline?format=json&show="+show, &d)
-			if d.Most < 2 {
-				s.Errorf("in %s, at most %.1f run at once", show, d.Most)
-			}
+		if s.data("/timeline?format=json", &d); d.Most != 2 {
+			s.Errorf("at most %d run at once", d.Most)
 		}
 		page := s.get("/timeline")
-		if !regexp.MustCompile(`aria-current="true">36 hours</a>[^<]*<a[\s\S]*<p>\w+ \d+ \w+ \d+, \d\d:00 to \w+ \d+ \w+ \d+, \d\d:00, UTC\.`).MatchString(page) {
+		if !regexp.MustCompile(`<p>\w+ \d+ \w+ \d+, \d\d:00 to \w+ \d+ \w+ \d+, \d\d:00, UTC\.`).MatchString(page) {
 			s.Error("the page does not say which time it shows")
 		}
 	})
 }
 
-// Many tasks are drawn by group. Of many runs a part is read, and stands for all of them, whether
-// they take long or not; the page says so, and stays small.
+// Many tasks are drawn by group. Of many runs the newest are read; the page says which are left out, and stays small.
 func TestTimelineOfManyTasks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		now := time.Now()
@@ -152,7 +149,7 @@ func TestTimelineOfManyTasks(t *testing.T) {
 		for i := range 60 {
 			s.Exec(`INSERT INTO periodic_task (id, task, group_, timer) VALUES (?, 'work', ?, 'hourly')`, fmt.Sprintf("t%02d", i), fmt.Sprintf("g%d", i%3))
 		}
-		// In each second of the last 5 hours a job of g0 ends that took a second, and one of g1 that took a minute.
+		// In each 2 seconds of the last 5 hours a job of g0 ends that took a second, and one of g1 that took a minute.
 		s.Exec(`CREATE TABLE past (n integer, at timestamp, before timestamp)`)
 		for i := range 300 { // minutes
 			s.Exec(`INSERT INTO past VALUES (?, ?, ?)`, i, at(-time.Duration(i+1)*time.Minute), at(-time.Duration(i+2)*time.Minute))
@@ -164,28 +161,29 @@ func TestTimelineOfManyTasks(t *testing.T) {
 				`SELECT '` + g + `-' || n || '-' || i, 'work', '` + g + `', 't0` + g[1:] + `', 'success', at, ` + began + `, at FROM past CROSS JOIN n`)
 		}
 		var d timelineData
-		s.data("/timeline?format=json&show=36+hours", &d)
-		if !d.Grouped || d.OneIn < 5 || len(d.Rows) != 4 { // with the group of nextrun's own task, which may have run
+		s.data("/timeline?format=json", &d)
+		if !d.Grouped || d.Known.IsZero() || len(d.Rows) != 4 { // with the group of nextrun's own task, which may have run
 			s.Fatalf("%.2000s", fmt.Sprintf("%+v", d))
 		}
 		for _, row := range d.Rows {
-			if want := map[string]float64{"g0": 9000, "g1": 9000}[row.Name]; math.Abs(row.Runs-want) > want/2 {
-				s.Errorf("%s has %.0f runs, want about %.0f", row.Name, row.Runs, want)
+			if want := map[string]int{"g0": 5000, "g1": 5000}[row.Name]; row.Runs < want-30 || row.Runs > want+30 {
+				s.Errorf("%s has %d runs, want about %d", row.Name, row.Runs, want)
 			}
 		}
-		page := s.get("/timeline?show=36+hours")
-		if len(page) > 150_000 || !strings.Contains(page, "estimated from one in 6") || !strings.Contains(page, "group=g0") {
+		if known := now.Sub(d.Known); known < 2*time.Hour || known > 3*time.Hour {
+			s.Errorf("runs are known since %s ago", known)
+		}
+		page := s.get("/timeline")
+		if len(page) > 150_000 || !strings.Contains(page, "those that ended before "+d.Known.Format("15:04")) && !strings.Contains(page, "those that ended before "+d.Known.Format("Mon 15:04")) || !strings.Contains(page, "group=g0") {
 			s.Errorf("%d bytes:\n%.3000s", len(page), page)
 		}
 		d = timelineData{}
-		s.data("/timeline?format=json", &d) // by itself, it shows so little that nothing is missing
-		if d.OneIn > 2 {
-			s.Errorf("at first sight, one in %.1f is read", d.OneIn)
+		if s.data("/timeline?format=json&group=g1", &d); d.Grouped || !d.Known.IsZero() || len(d.Rows) != 20 || d.Rows[0].Name != "t01" || d.Rows[0].Runs != 9000 {
+			s.Errorf("a group has %d rows, the first is %s with %d runs, known since %s", len(d.Rows), d.Rows[0].Name, d.Rows[0].Runs, d.Known)
 		}
-		d = timelineData{}
-		s.data("/timeline?format=json&group=g1&show=9+hours", &d)
-		if want := 9000.0; d.Grouped || len(d.Rows) != 20 || d.Rows[0].Name != "t01" || math.Abs(d.Rows[0].Runs-want) > want/5 {
-			s.Errorf("a group has %d rows, the first is %s with %.0f runs instead of %.0f", len(d.Rows), d.Rows[0].Name, d.Rows[0].Runs, want)
+		s.Exec(`UPDATE periodic_task SET timer = '*:*:*', nextrun = '1970-01-01 00:00:00', due = NULL WHERE group_ = 'g2'`)
+		if s.data("/timeline?format=json", &d); d.Until.Before(now.Add(30*time.Minute)) || d.Until.After(now.Add(time.Hour)) || !strings.Contains(s.get("/timeline"), "the plan ends at ") {
+			s.Errorf("of twenty tasks that are due each second, the plan ends at %s", d.Until)
 		}
 	})
 }

@@ -1,0 +1,234 @@
+package dashboard
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// How much a timeline looks at: tasks, runs that have ended, ticks of other queues, of events or without a job, and ticks to come.
+const (
+	timelineTasks     = 10_000
+	timelineRuns      = 10_000
+	timelineElsewhere = 3000
+	timelineAhead     = 50_000
+)
+
+// fill reads what ran and computes what will.
+func (d *timelineView) fill(ctx context.Context, s *source) error {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Group: d.Group, Limit: timelineTasks, Slim: true})
+	if err != nil {
+		return err
+	}
+	services, err := figures.Of(s.db).Services(ctx)
+	if err != nil {
+		return err
+	}
+	d.Cut = len(tasks) == timelineTasks
+	_, d.Places = executors(services)
+	runs, elsewhere, err := d.readPast(ctx, s)
+	if err != nil {
+		return err
+	}
+	d.Grouped = d.Group == "" && manyOf(tasks, append(elsewhere, runs...))
+	took, err := s.tookOf(ctx, tasks, runs)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		d.ran(run, d.All)
+	}
+	for _, run := range elsewhere { // they take no place of the executors
+		d.ran(run)
+	}
+	d.plan(tasks, took)
+	if !d.Grouped {
+		for id, list := range took {
+			if median, known := median(list); known && d.rows[id] != nil {
+				d.rows[id].Usual = span.Exact(median)
+			}
+		}
+		return d.leaveOut(ctx, s)
+	}
+	return nil
+}
+
+// readPast reads what ran until now, here and in other queues.
+func (d *timelineView) readPast(ctx context.Context, s *source) (runs, elsewhere []figures.Run, err error) {
+	until := earlier(d.To, d.now)
+	if !d.From.Before(until) {
+		return nil, nil, nil
+	}
+	if runs, err = figures.Of(s.db).Runs(ctx, d.From, until, d.Group, timelineRuns); err != nil {
+		return nil, nil, err
+	}
+	ended, oldest := 0, until
+	for _, run := range runs {
+		if !run.Finished.IsZero() && !run.Finished.After(until) {
+			ended, oldest = ended+1, earlier(oldest, run.Finished)
+		}
+	}
+	if ended == timelineRuns {
+		d.Known = oldest
+	}
+	elsewhere, err = figures.Of(s.db).Elsewhere(ctx, d.From, until, d.Group, timelineElsewhere)
+	d.Partly = len(elsewhere) == timelineElsewhere
+	return runs, elsewhere, err
+}
+
+// tookOf is how long the jobs of tasks took that succeeded: of a few tasks as their pages say, of many those that the page has read.
+func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []figures.Run) (map[string][]time.Duration, error) {
+	const few = 100
+	if len(tasks) <= few {
+		ids := make([]string, len(tasks))
+		for i := range tasks {
+			ids[i] = tasks[i].ID
+		}
+		return figures.Of(s.db).Took(ctx, ids, taskTicks, "success")
+	}
+	took := map[string][]time.Duration{}
+	for _, run := range runs {
+		if run.State == "success" {
+			took[run.TaskID] = append(took[run.TaskID], run.Finished.Sub(run.Started))
+		}
+	}
+	return took, nil
+}
+
+// plan adds what will run. A job that still runs is in the way of the next one of its task, as the task says.
+func (d *timelineView) plan(tasks []periodic.Task, took map[string][]time.Duration) {
+	n, usual, free, from := 0, make(map[string]time.Duration, len(took)), map[string]time.Time{}, later(d.From, d.now)
+	for id, list := range took {
+		usual[id], _ = median(list)
+	}
+	for u := range periodic.Preview(tasks, from.Add(-time.Microsecond), d.To) {
+		if u.NextRun.Before(from) && from.After(d.now) {
+			continue
+		}
+		if n++; n > timelineAhead {
+			d.Planned = u.NextRun
+			break
+		}
+		row, start := d.row(u.Task.Group, u.Task.ID), later(u.NextRun, from)
+		row.Planned++
+		long := usual[u.Task.ID]
+		if before := free[u.Task.ID]; before.After(start) {
+			if u.Task.Overlap == periodic.OverlapSkip || before.Add(-long).After(start) { // another one waits already
+				row.Skipped++
+				continue
+			}
+			start = before
+		}
+		if end := start.Add(long); u.Task.Overlap == periodic.OverlapSkip || u.Task.Overlap == periodic.OverlapQueue {
+			free[u.Task.ID] = end
+		}
+		d.add(start, start.Add(long), "plan", row, d.All)
+		d.edge(start, start.Add(long))
+	}
+}
+
+// leaveOut marks the ticks of tasks that did not run.
+func (d *timelineView) leaveOut(ctx context.Context, s *source) error {
+	until := earlier(d.To, d.now)
+	if !d.From.Before(until) {
+		return nil
+	}
+	ticks, err := s.tasks.Ticks(ctx, periodic.TickFilter{Group: d.Group, Decision: bounds.NotRun, DueFrom: d.From, DueTo: until, Limit: timelineElsewhere})
+	d.Partly = d.Partly || len(ticks) == timelineElsewhere
+	for _, k := range ticks {
+		row, class := d.row("", k.TaskID), show.Kind(string(k.Decision))
+		row.Out += max(k.Missed, 1)
+		for i := d.cell(k.Due); i <= min(d.cell(later(k.Due, k.Until)), timelineCells-1); i++ {
+			if cell := &row.Cells[max(i, 0)]; cell.Out != "warn" {
+				cell.Out = class
+			}
+		}
+	}
+	return err
+}
+
+// cell is in which cell a time lies, if it is not before the page.
+func (d *timelineView) cell(at time.Time) int { return int(at.Sub(d.From) / timelineCell) }
+
+// manyOf reports whether there are more tasks than rows, in more than one group.
+func manyOf(tasks []periodic.Task, runs []figures.Run) bool {
+	ids, groups := map[string]bool{}, map[string]bool{}
+	for i := range tasks {
+		ids[tasks[i].ID], groups[tasks[i].Group] = true, true
+	}
+	for _, run := range runs {
+		ids[run.TaskID], groups[run.Group] = true, true
+	}
+	return len(ids) > timelineRows && len(groups) > 1
+}
+
+// row is that of a task, or of its group.
+func (d *timelineView) row(group, task string) *timelineRow {
+	name := task
+	if d.Grouped {
+		name = group
+	}
+	if d.rows[name] == nil {
+		d.rows[name] = &timelineRow{Name: name, Cells: make([]chart.Level, timelineCells)}
+	}
+	return d.rows[name]
+}
+
+// ran adds a run to its row and to others.
+func (d *timelineView) ran(run figures.Run, also ...*timelineRow) {
+	to := run.Finished
+	if to.IsZero() {
+		to = d.now
+	}
+	row, class := d.row(run.Group, run.TaskID), show.Kind(run.State)
+	switch row.Ran++; class {
+	case "bad":
+		row.Failed++
+	case "wait": // it was handed over, and nobody tells how it ended
+		class = "off"
+	}
+	d.add(run.Started, to, class, append(also, row)...)
+	if len(also) > 0 {
+		d.edge(run.Started, to)
+	}
+}
+
+// edge notes when a run begins and ends.
+func (d *timelineView) edge(from, to time.Time) {
+	if from.Before(to) && from.Before(d.To) && to.After(d.From) {
+		d.edges = append(d.edges, edge{from, 1}, edge{to, -1})
+	}
+}
+
+// add adds what a run takes of each cell to rows.
+func (d *timelineView) add(from, to time.Time, class string, rows ...*timelineRow) {
+	if !from.Before(d.To) || to.Before(d.From) {
+		return
+	}
+	for i := max(d.cell(from), 0); i <= min(d.cell(to), timelineCells-1); i++ {
+		begin := d.From.Add(time.Duration(i) * timelineCell)
+		part := max(float64(earlier(to, begin.Add(timelineCell)).Sub(later(from, begin)))/float64(timelineCell), 1e-6)
+		for _, row := range rows {
+			cell := &row.Cells[i]
+			cell.Value += part
+			if class == "bad" {
+				cell.Bad += part
+			} else if class == "busy" || cell.Class == "" || cell.Class == "off" {
+				cell.Class = class
+			}
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
