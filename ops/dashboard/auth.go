@@ -85,7 +85,8 @@ func (p *passwords) authorize(r *http.Request) (string, Access) {
 	}
 	select {
 	case p.checking <- struct{}{}:
-	case <-r.Context().Done(): // the client has gone
+	case <-r.Context().Done(): // the client has gone, and has tried nothing
+		p.attempts.giveBack(household(client))
 		return "", None
 	}
 	wrong := bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists

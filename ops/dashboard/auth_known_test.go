@@ -46,7 +46,7 @@ func TestGuessesHoldUpNobody(t *testing.T) {
 }
 
 // Whoever guesses too often from an address is refused, told of, and locks out nobody at another.
-// A client that has gone does not wait.
+// A client that has gone does not wait, and has tried nothing.
 func TestGuessesAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
@@ -97,7 +97,14 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 	cancel()
 	r := httptest.NewRequestWithContext(gone, http.MethodGet, "/", http.NoBody)
 	r.SetBasicAuth("ada", "other")
-	if _, access := p.authorize(r); access != None {
-		t.Errorf("who has gone gets %d", access)
+	for range attemptsAtOnce {
+		if _, access := p.authorize(r); access != None {
+			t.Errorf("who has gone gets %d", access)
+		}
+	}
+	<-p.checking
+	p.known = map[[32]byte]bool{}
+	if got := try(r.RemoteAddr, "", "s3cret"); got != Act {
+		t.Errorf("after those who have gone, ada gets %d", got)
 	}
 }

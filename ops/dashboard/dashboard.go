@@ -88,7 +88,6 @@ type source struct {
 	prefix string
 	mask   show.Mask
 	now    func() time.Time
-	shared *frame.Shared
 }
 
 // Handler returns the dashboard of a database. It returns an error if an option is not
@@ -105,7 +104,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 		o.Logger = logrus.StandardLogger()
 	}
 	s := &server{
-		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now, nil},
+		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},
 		queue:  jobqueue.NewQueue(db.Jobs()), health: o.Health, wake: o.Wake,
 	}
 	pages, err := fs.Sub(templates, "templates")
@@ -115,7 +114,6 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now, figures.Of(db).Zones); err != nil {
 		return nil, err
 	}
-	s.shared = &s.frame.Shared
 	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil
 }
 

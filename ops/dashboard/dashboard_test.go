@@ -105,7 +105,7 @@ func (s *site) history(n int, handler jobqueue.Handler) {
 	s.Work(n, "work", handler)
 }
 
-var allPages = []string{"/", "/tasks", "/task?id=report", "/tick?id=report", "/timeline", "/timeline?show=10+days&zone=Europe/Berlin", "/timeline?group=default",
+var allPages = []string{"/", "/tasks", "/task?id=report", "/tick?id=report", "/timeline", "/timeline?zone=Europe/Berlin", "/timeline?group=default",
 	"/jobs", "/events", "/scheduler"}
 
 func TestPagesShowARun(t *testing.T) {

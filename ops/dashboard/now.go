@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,7 +37,7 @@ type nowView struct {
 	Load    *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
 	Others  []otherQueue   `json:"other_queues,omitempty"`
 	Open    int            `json:"jobs_open_in_other_queues"`
-	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: not counted yet
+	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: they are too many
 	Since   time.Time      `json:"since"`               // where the strips begin
 	Ran     int            `json:"tasks_that_ran"`      // since then, without the troubled ones
 	Strips  []taskRow      `json:"strips"`              // those that ran last, on this page
@@ -101,24 +100,24 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	zone, trouble := frame.Zone(r), errgroup.Group{} // beside the rest: the pages have two connections
 	trouble.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
-	latest, err := s.latest(ctx, &t, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+	ran, silent, err := figures.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
 	if err == nil {
 		err = d.readBeside(ctx, s, t, zone)
 	}
 	if err := cmp.Or(trouble.Wait(), err); err != nil {
 		return nil, err
 	}
-	if err := d.readStrips(ctx, s, latest, t.Now, zone); err != nil {
+	if err := d.readStrips(ctx, s, ran, silent, t.Now, zone); err != nil {
 		return nil, err
 	}
 	d.verdict = d.judge()
-	d.NotRun, err = s.notRun(ctx, r, &t, t.Now.Add(-24*time.Hour), t.Now, "") // at last, when it disturbs nothing
+	d.NotRun, err = s.notRun(ctx, t.Now.Add(-24*time.Hour), t.Now, "") // at last, when it disturbs nothing
 	return &d, err
 }
 
 // readBeside reads what stands beside the tasks: the next hour, jobs, events and windows.
 func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
-	if d.Hour, err = s.nextHour(ctx, &t, zone); err != nil {
+	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
 		return err
 	}
 	if d.Load, err = s.load(ctx, t); err != nil {
@@ -137,32 +136,13 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 	return err
 }
 
-// notRun counts the ticks of a time that got no job; nil: it takes longer than that.
-func (s *source) notRun(ctx context.Context, r *http.Request, t *figures.Totals, from, to time.Time, group string) (map[string]int, error) {
-	key := fmt.Sprintf("ticks %s %s", to.Sub(from).Round(time.Second), group)
-	return dearest(ctx, r, s, t, key, func(ctx context.Context) (map[string]int, error) {
-		return figures.Of(s.db).NotRun(ctx, from, to, group)
-	})
-}
-
-// latest reads which tasks have run since a time, and which have not.
-func (s *source) latest(ctx context.Context, t *figures.Totals, since time.Time, most int) (latestTasks, error) {
-	return dear(ctx, s, t, fmt.Sprint("latest ", since, most), lookAge, func(ctx context.Context) (l latestTasks, err error) {
-		l.ran, l.silent, err = figures.Of(s.db).Latest(ctx, since, most)
-		return l, err
-	})
-}
-
-// latestTasks are those that have had a tick since the strips begin, and those that have not.
-type latestTasks struct{ ran, silent figures.LatestTasks }
-
 // readStrips adds the tasks that ran last, apart from those that need attention.
-func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks, now time.Time, zone *time.Location) error {
+func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent figures.LatestTasks, now time.Time, zone *time.Location) error {
 	room, first := max(stripTasks-len(d.Troubled), 10), 0
 	if d.Page > 1 {
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
-	before, ran, silent := first, latest.ran, latest.silent
+	before := first
 	d.Empty = ran.All == 0 && (silent.All == 0 || silent.All == 1 && silent.First[0].Task == store.HousekeepingTask)
 	listed := map[string]bool{}
 	d.Ran, d.Silent = ran.All, silent.All
@@ -202,10 +182,10 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 	return s.days(ctx, d.Strips, now, zone)
 }
 
-// LeftOut says how many ticks did not run; empty: all did.
+// LeftOut says how many ticks did not run, if they are not too many; empty: all did.
 func (d *nowView) LeftOut() string {
 	if d.NotRun == nil {
-		return "The ticks that did not run are being counted"
+		return "Ticks that did not run"
 	}
 	var parts []string
 	for _, decision := range []periodic.Decision{periodic.Skipped, periodic.Missed, periodic.Late} {

@@ -55,11 +55,7 @@ func (s *source) dueBefore(ctx context.Context, until time.Time) ([]periodic.Tas
 }
 
 // nextHour counts the ticks of each minute, and lists the tasks that come first.
-func (s *source) nextHour(ctx context.Context, t *figures.Totals, zone *time.Location) (hourView, error) {
-	return dear(ctx, s, t, "hour "+zone.String(), lookAge, func(ctx context.Context) (hourView, error) { return s.hourFrom(ctx, t.Now, zone) })
-}
-
-func (s *source) hourFrom(ctx context.Context, now time.Time, zone *time.Location) (h hourView, err error) {
+func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Location) (h hourView, err error) {
 	from := now.Truncate(time.Minute)
 	until := from.Add(time.Hour)
 	tasks, err := s.dueBefore(ctx, until)

@@ -53,10 +53,8 @@ const looked = 50
 
 // troubled are the tasks that need attention, and which of them are overdue.
 func (s *source) troubled(ctx context.Context, t *figures.Totals) (tasks []periodic.Task, late map[string]bool, err error) {
-	tasks, err = dear(ctx, s, t, "attention", lookAge, func(ctx context.Context) ([]periodic.Task, error) {
-		return s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
-	})
-	tasks, late = slices.Clone(tasks), map[string]bool{}
+	late = map[string]bool{}
+	tasks, err = s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
 	if err != nil || t.Overdue == 0 || t.NoScheduler() {
 		return tasks, late, err
 	}

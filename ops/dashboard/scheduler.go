@@ -157,7 +157,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	if d.Others, _, err = s.others(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.readDecided(ctx, s, &t); err != nil {
+	if err := d.readDecided(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := d.readQueue(ctx, s); err != nil {
@@ -172,15 +172,12 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 }
 
 // readDecided reads what was decided last, and when the first tick to come of all is due.
-func (d *schedulerView) readDecided(ctx context.Context, s *server, t *figures.Totals) error {
-	last, err := dear(ctx, &s.source, t, "decided", lookAge, func(ctx context.Context) (two [2]figures.Decided, err error) {
-		two[0], two[1], err = figures.Of(s.db).LastDecided(ctx)
-		return two, err
-	})
+func (d *schedulerView) readDecided(ctx context.Context, s *server) error {
+	newest, submitted, err := figures.Of(s.db).LastDecided(ctx)
 	if err != nil {
 		return err
 	}
-	d.Newest, d.Submitted = decidedOf(last[0]), decidedOf(last[1])
+	d.Newest, d.Submitted = decidedOf(newest), decidedOf(submitted)
 	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})
 	if len(next) > 0 {
 		d.Next = next[0].NextRun

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,7 +29,7 @@ type tickList struct {
 	From     time.Time      `json:"from"`
 	To       time.Time      `json:"to"`
 	Last     string         `json:"-"`      // the name of a time until now; empty: another time
-	Counts   map[string]int `json:"counts"` // of those that have no job, by decision; nil: not counted yet
+	Counts   map[string]int `json:"counts"` // of those that have no job, by decision; nil: they are too many
 	Ticks    []listedTick   `json:"ticks"`
 	paged
 }
@@ -68,13 +69,9 @@ func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
 	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), zone); err != nil {
 		return nil, err
 	}
-	t, err := figures.Of(s.db).Totals(ctx)
-	if err != nil {
-		return nil, err
-	}
 	list, err := s.tasks.Ticks(ctx, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.Decision), DueFrom: d.From, DueTo: d.To, Limit: d.Page*ticksPerPage + 1})
 	if err == nil {
-		d.Counts, err = s.notRun(ctx, r, &t, d.From, d.To, d.Group)
+		d.Counts, err = s.notRun(ctx, d.From, d.To, d.Group)
 	}
 	if err != nil {
 		return nil, err
@@ -131,6 +128,20 @@ func (s *server) listedTick(k *periodic.Tick, result periodic.Result, zone *time
 	return row
 }
 
+// countTime is how long it may take to count ticks.
+const countTime = time.Second
+
+// notRun counts the ticks of a time that got no job; nil: it takes too long.
+func (s *source) notRun(ctx context.Context, from, to time.Time, group string) (map[string]int, error) {
+	short, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	counts, err := figures.Of(s.db).NotRun(short, from, to, group)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, nil
+	}
+	return counts, err
+}
+
 // NotRun is how many ticks were skipped, missed or late.
 func (d *tickList) NotRun() int { return notRun(d.Counts) }
 
@@ -138,7 +149,7 @@ func notRun(counts map[string]int) int {
 	return counts[string(periodic.Skipped)] + counts[string(periodic.Missed)] + counts[string(periodic.Late)]
 }
 
-// Uncounted reports whether the next look knows how many there are.
+// Uncounted reports whether there are too many to count them.
 func (d *tickList) Uncounted() bool { return d.Counts == nil }
 
 // Number is how many ticks have a decision; -1: they are not counted.

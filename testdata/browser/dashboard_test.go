@@ -61,7 +61,6 @@ var largePages = []struct {
 	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Removed: 2,160", "and later ones"}},
 	{"/tick?id=task-00001", "main ol.story b", 3, []string{"decided", "the task"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
-	{"/timeline?show=10+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?group=group-7", "main table.lanes tbody tr", 41, []string{"Next rows"}},
 	{"/jobs", "main table.list tbody tr", 100, []string{"What failed most"}},
 	{"/jobs?state=failed", "main table.list tbody tr", 100, []string{"no space left"}},

@@ -84,7 +84,7 @@ type Frame struct {
 	pages  map[string]*template.Template
 	log    logrus.FieldLogger
 	now    func() time.Time
-	Shared Shared // what several visitors look at
+	shared shared // what several visitors look at
 	zones  zones
 }
 
@@ -158,7 +158,7 @@ func (f *Frame) load(ctx context.Context, r *http.Request, load Load) (any, erro
 		return load(ctx, r)
 	}
 	key := fmt.Sprintf("%s %s", r.URL.RequestURI(), Zone(r))
-	return f.Shared.Get(key, f.now(), AnswerAge, func() (any, error) {
+	return f.shared.get(key, f.now(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTimeout) // others wait for it, too
 		defer cancel()
 		return load(ctx, r)
@@ -241,7 +241,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 		}
 		user := cmp.Or(Who(ctx).User, "somebody")
 		done, back, err := do(store.By(ctx, user), r, user)
-		f.Shared.forget()
+		f.shared.forget()
 		if err != nil {
 			f.Fail(w, r, err)
 			return

@@ -1,47 +1,65 @@
 package frame
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// What takes long does not hold up a page: the next look has it, and an older answer stands in for a new one.
-func TestSoonDoesNotWaitLong(t *testing.T) {
+// All that ask for the same within a moment get one answer. One that failed is asked for again, and costs the others nothing.
+func TestAnswersAreShared(t *testing.T) {
 	t.Parallel()
-	const before = 10 * time.Minute
 	synctest.Test(t, func(t *testing.T) {
-		var s Shared
-		n := 0
-		look := func(wait, want time.Duration) any {
+		var s shared
+		asked := map[string]int{}
+		look := func(key string, err error) {
+			if _, got := s.get(key, time.Now(), func() (any, error) { asked[key]++; return nil, err }); !errors.Is(got, err) {
+				t.Errorf("%s: %v, want %v", key, got, err)
+			}
+		}
+		wants := func(jobs, tasks int) {
 			t.Helper()
-			began := time.Now()
-			data, err := s.Soon("ticks", began, time.Minute, before, wait, func() (any, error) {
-				time.Sleep(time.Second) //nolint:forbidigo // the clock is that of synctest
-				n++
-				return n, nil
-			})
-			if took := time.Since(began); took != want || err != nil {
-				t.Errorf("it took %s, want %s: %v", took, want, err)
-			}
-			return data
-		}
-		for _, step := range []struct {
-			after, wait, took time.Duration
-			want              any
-		}{
-			{0, time.Millisecond, time.Millisecond, nil},
-			{2 * time.Second, time.Millisecond, 0, 1},
-			{time.Minute, time.Millisecond, 0, 1}, // it is read again
-			{2 * time.Second, time.Millisecond, 0, 2},
-			{2 * before, time.Millisecond, time.Millisecond, nil}, // too old to stand in
-			{2 * before, 2 * time.Second, time.Second, 4},
-		} {
-			time.Sleep(step.after) //nolint:forbidigo // as above
-			if got := look(step.wait, step.took); got != step.want {
-				t.Errorf("after %s it is %v, want %v", step.after, got, step.want)
+			if asked["jobs"] != jobs || asked["tasks"] != tasks {
+				t.Errorf("the database was asked %v, want %d and %d", asked, jobs, tasks)
 			}
 		}
+		failed := errors.New("the database is away")
+		look("jobs", nil)
+		look("tasks", failed)
+		look("jobs", nil)
+		look("tasks", nil)
+		look("tasks", nil)
+		wants(1, 2)
+		time.Sleep(answerAge) //nolint:forbidigo // the clock is that of synctest
+		look("jobs", nil)
+		wants(2, 2)
+		s.forget()
+		look("jobs", nil)
+		look("tasks", nil)
+		wants(3, 3)
+	})
+}
+
+// Whoever waits for somebody whose request breaks off gets an error.
+func TestAnswersThatBreakOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s shared
+		broke, waited := make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer func() { _ = recover() }()
+			_, _ = s.get("jobs", time.Now(), func() (any, error) { <-broke; panic("the page is broken") })
+		}()
 		synctest.Wait()
+		go func() {
+			_, err := s.get("jobs", time.Now(), func() (any, error) { return nil, nil })
+			waited <- err
+		}()
+		synctest.Wait()
+		close(broke)
+		if err := <-waited; !errors.Is(err, errInterrupted) {
+			t.Errorf("the error is %v", err)
+		}
 	})
 }
