@@ -3,11 +3,12 @@ package migrations_test
 import (
 	"context"
 	"net/url"
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -18,29 +19,14 @@ import (
 
 // roles makes the roles of a database, with names of its own, since roles belong to the
 // whole server.
-func (db *database) roles(tenants ...permissions.Tenant) (prefix string) {
+func (db *database) roles() (prefix string) {
 	db.Helper()
-	names := permissions.Names{Prefix: "t" + db.one("SELECT md5(current_database())")[:12] + "_"}
-	made := append(permissions.Roles(), "owner")
-	script, err := names.Roles()
-	for i := 0; err == nil; i++ {
-		db.exec(script)
-		if i == len(tenants) {
-			break
-		}
-		made = append(made, tenants[i].Name)
-		script, err = names.Tenant(tenants[i])
+	prefix = "t" + db.one("SELECT md5(current_database())")[:12] + "_"
+	for _, role := range storetest.Roles() {
+		db.DropRoles(prefix + role)
 	}
-	if err != nil {
-		db.Fatal(err)
-	}
-	db.Cleanup(func() {
-		for _, role := range made {
-			db.exec("DO $$ BEGIN DROP OWNED BY " + names.Prefix + role + " CASCADE; EXCEPTION WHEN undefined_object THEN NULL; END $$;" +
-				"DROP ROLE IF EXISTS " + names.Prefix + role)
-		}
-	})
-	return names.Prefix
+	db.Script("", "roles.sql", "prefix="+prefix)
+	return prefix
 }
 
 // as is the database for a role, with a search_path that does not matter.
@@ -216,4 +202,18 @@ func TestServicesWorkWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
 		('a', 'x', 'yearly', '2026-01-01', 'job', 'replace'), ('b', 'x', 'yearly', '2026-01-01', 'event', 'skip')`)
 	db.eventually("SELECT count(*) FROM job WHERE tracker = 'a' AND state = 'success'")
 	db.eventually("SELECT count(*) FROM outbox_message")
+}
+
+// The page names each role.
+func TestPageNamesTheRoles(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/permissions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range append(storetest.Roles(), "owner") {
+		if !strings.Contains(string(page), "| `nextrun_"+role+"` |") {
+			t.Errorf("the table of docs/permissions.md lacks nextrun_%s", role)
+		}
+	}
 }

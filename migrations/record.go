@@ -50,7 +50,7 @@ func (m *Migrator) hidden(ctx context.Context, table string) error {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	return fmt.Errorf("%w: role %s may not read the table %s.%s; as its owner run: GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON %s.%s TO %s; "+
-		"all that nextrun needs: nextrun permissions roles", errHidden, role, schema, table, schema, role, schema, table, role)
+		"all that nextrun needs: dist/postgres/roles.sql", errHidden, role, schema, table, schema, role, schema, table, role)
 }
 
 // found names what was in the database before nextrun, and whether it does without

@@ -1,10 +1,12 @@
 package migrations_test
 
 import (
+	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store"
 )
 
 // tenantRights are what a tenant may do with tasks whose ids begin with acme-, beside
@@ -65,9 +67,11 @@ func TestTenantMayManageItsOwnTasksOnPostgres(t *testing.T) {
 			('n', 'report', 'acme', NULL), ('f', 'report', 'globex', 'acme-report');
 		INSERT INTO joblog (id, jid, level, created, message) VALUES ('g', 'g', 'info', now(), 'm'), ('a', 'a', 'info', now(), 'm')`)
 	before := db.one("SELECT count(*) FROM periodic_task")
-	acme := permissions.Tenant{Name: "acme", Handlers: []string{"backup"}}
-	later := permissions.Tenant{Name: "acme", Handlers: []string{"report", "o'clock"}}
-	prefix := db.roles(permissions.Tenant{Name: "globex", Handlers: []string{"report"}}, acme, later)
+	prefix := db.roles()
+	db.DropRoles(prefix+"acme", prefix+"globex")
+	db.Script("", "tenant.sql", "prefix="+prefix, "name=globex", "handlers=report")
+	db.Script("", "tenant.sql", "prefix="+prefix, "name=acme", "handlers=backup")
+	db.Script("", "tenant.sql", "prefix="+prefix, "name=acme", "handlers=report,o'clock")
 	db.tries(prefix, tenantRights)
 	for query, want := range map[string]string{
 		"SELECT string_agg(id, ' ' ORDER BY id DESC) FROM periodic_task":           "acme-report acme-b",
@@ -83,5 +87,40 @@ func TestTenantMayManageItsOwnTasksOnPostgres(t *testing.T) {
 	db.want(before+" yearly", "SELECT count(*) - 2 || ' ' || (SELECT timer FROM periodic_task WHERE id = 'globex-1') FROM periodic_task")
 	if err := db.m.Check(t.Context()); err != nil {
 		t.Errorf("the tables differ from what this version expects: %v", err)
+	}
+}
+
+// In a schema of its own, an owner that may do nothing else makes the tables, and the scripts run as that
+// owner. A tenant without a name or handlers is refused.
+func TestScriptsInASchemaOfItsOwnOnPostgres(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	prefix := "c" + d.One("SELECT md5(current_database())")[:12] + "_"
+	for _, role := range storetest.Roles() {
+		d.DropRoles(prefix + role)
+	}
+	d.DropRoles(prefix+"owner", prefix+"acme") // before the others, to whom the owner has granted rights
+	d.Script("", "owner.sql", "schema=my_jobs", "prefix="+prefix)
+	own, err := store.Open(t.Context(), d.URL+"&options=-c%20role="+prefix+"owner", store.Options{Schema: "my_jobs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Close() })
+	if _, err := migrations.Of(own).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Script("", "roles.sql", "schema=my_jobs", "prefix="+prefix)
+	d.Script("", "tenant.sql", "schema=my_jobs", "prefix="+prefix, "name=acme", "handlers=report")
+	d.Want(prefix+"owner", `SELECT string_agg(DISTINCT tableowner, ' ') FROM pg_tables WHERE schemaname = 'my_jobs'`)
+	// Who makes roles has made them; the rest is up to the owner.
+	d.Script(prefix+"owner", "roles.sql", "schema=my_jobs", "prefix="+prefix)
+	d.Script(prefix+"owner", "tenant.sql", "schema=my_jobs", "prefix="+prefix, "name=acme", "handlers=backup", "ids=acme/")
+	d.Exec("SET ROLE " + prefix + `acme; INSERT INTO "my_jobs".periodic_task (id, task, group_, timer) VALUES ('acme/1', 'backup', 'acme', 'daily'); RESET ROLE`)
+	d.Want("1", `SELECT count(*) FROM "my_jobs".periodic_task WHERE id LIKE 'acme%'`)
+	for _, lacks := range []struct{ want, variable string }{{"name the tenant", "handlers=report"}, {"name what its tasks may run", "name=acme"}} {
+		err := storetest.RunScript(t.Context(), d.URL, "tenant.sql", "schema=my_jobs", "prefix="+prefix, lacks.variable)
+		if err == nil || !strings.Contains(err.Error(), lacks.want) {
+			t.Errorf("only %s: %v", lacks.variable, err)
+		}
 	}
 }

@@ -27,7 +27,6 @@ var book = map[string]chapter{
 	"operations/backup.md":        {},
 	"operations/security.md":      {},
 	"operations/sizing.md":        {},
-	"operations/tenants.md":       {},
 	"operations/upgrades.md":      {},
 	"scaling.md":                  {},
 	"testing.md":                  {},

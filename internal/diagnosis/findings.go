@@ -249,7 +249,7 @@ func ofUnread(f *Facts) []Finding {
 	}
 	remedy := ""
 	if strings.Contains(strings.Join(f.unread, ""), "permission denied") {
-		remedy = "to give the rights that are missing: nextrun permissions roles"
+		remedy = "to give the rights that are missing: psql -f dist/postgres/roles.sql"
 	}
 	return []Finding{{notRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", remedy}}
 }

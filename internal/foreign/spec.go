@@ -105,6 +105,4 @@ type Kind interface {
 	Validate() error
 	// Open returns the queue of this kind in a database, and does not use that yet.
 	Open(db *sqldb.DB) (Queue, error)
-	// Grants returns statements that give roles what a scheduler needs.
-	Grants(roles string) []string
 }

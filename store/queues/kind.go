@@ -23,10 +23,6 @@ func Open(db *store.DB, k Kind) (sink.Submitter, error) { return k.kind().Open(s
 // no database.
 func Validate(k Kind) error { return k.kind().Validate() }
 
-// Grants returns statements that give roles of PostgreSQL, separated by commas, what a
-// scheduler needs in the queue's tables; nil if these are not known. It needs no database.
-func Grants(k Kind, roles string) []string { return k.kind().Grants(roles) }
-
 var (
 	// ErrUnusable is wrapped by errors about a queue that takes no jobs: its tables are
 	// missing or too old, or this role lacks a right. No row is to blame.

@@ -1,13 +1,13 @@
 package migrated
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"net/url"
 	"os"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store"
 )
@@ -69,15 +69,15 @@ func grant(address string) (err error) {
 	if !rolesAreWanted() || !strings.HasPrefix(address, "postgres") {
 		return nil
 	}
-	script, err := permissions.Names{Prefix: rolePrefix}.Roles()
-	if err != nil {
-		return err
-	}
 	db, err := sql.Open("postgres", address)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.Exec(script)
-	return err
+	for _, role := range storetest.Roles() { // other packages make them at the same time
+		if _, err := db.Exec("DO $$ BEGIN CREATE ROLE " + rolePrefix + role + "; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"); err != nil {
+			return err
+		}
+	}
+	return storetest.RunScript(context.Background(), address, "roles.sql", "prefix="+rolePrefix)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // whole is what does not break in a sentence: a command, a code, or a date.
-var whole = regexp.MustCompile("nextrun (?:task|job|tick|event|queue|lock|serve|executor|relay|health|permissions|next)\\b(?:[^;,]*[^;,.\\s])?|`[^`]+`|\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d(?::\\d\\d)?(?: [A-Z]{3,4})?)?")
+var whole = regexp.MustCompile("nextrun (?:task|job|tick|event|queue|lock|serve|executor|relay|health|next)\\b(?:[^;,]*[^;,.\\s])?|`[^`]+`|\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d(?::\\d\\d)?(?: [A-Z]{3,4})?)?")
 
 // prose is a sentence with its commands as code, which break as little as dates.
 func prose(text string) template.HTML {

@@ -1,2 +1,0 @@
-// Package permissions holds the commands that print the SQL for roles of PostgreSQL.
-package permissions

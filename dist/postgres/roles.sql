@@ -1,0 +1,120 @@
+-- Roles of nextrun on PostgreSQL. Run this as the owner of the tables or as a superuser, after
+-- nextrun migrate up, and once more after an upgrade that adds tables:
+--
+--   psql DATABASE -f roles.sql
+--   psql DATABASE -v schema=jobs -v prefix=shop_ -f roles.sql
+--
+-- schema is that of the tables (public), prefix what the names of the roles begin with (nextrun_).
+-- It may be run at any time: it sets the rights of these roles on nextrun's tables, and touches
+-- nothing else.
+\set ON_ERROR_STOP on
+\if :{?schema}
+\else
+  \set schema public
+\endif
+\if :{?prefix}
+\else
+  \set prefix nextrun_
+\endif
+\set viewer :prefix viewer
+\set dashboard :prefix dashboard
+\set operator :prefix operator
+\set editor :prefix editor
+\set scheduler :prefix scheduler
+\set executor :prefix executor
+\set housekeeper :prefix housekeeper
+\set relay :prefix relay
+
+BEGIN;
+SET LOCAL search_path = :"schema";
+SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
+-- After nextrun migrate up --without job, tables that are gone at the end of this transaction stand in for those
+-- of jobs: tables of these names then belong to something else, or there are none.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM nextrun_found WHERE name = 'without job') THEN
+    CREATE TEMP TABLE job () ON COMMIT DROP;
+    CREATE TEMP TABLE joblog (counter bigserial) ON COMMIT DROP;
+    CREATE TEMP TABLE jobgroupuse () ON COMMIT DROP;
+    CREATE TEMP TABLE job_pause () ON COMMIT DROP;
+    CREATE TEMP TABLE job_limit () ON COMMIT DROP;
+  END IF;
+END $$;
+SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
+    :'viewer', :'dashboard', :'operator', :'editor', :'scheduler', :'executor', :'housekeeper', :'relay'
+  ]) AS name WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec
+
+GRANT USAGE ON SCHEMA :"schema"
+  TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
+REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
+  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
+  nextrun_migration, nextrun_found
+  FROM :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
+REVOKE ALL ON SEQUENCE joblog_counter_seq
+  FROM :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
+
+-- Every program of nextrun compares the tables with its own version.
+GRANT SELECT ON nextrun_migration, nextrun_found
+  TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
+
+-- The viewer reads all: people, Grafana, and the dashboard without actions.
+GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
+  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  event_topic, event_offset, outbox_message, outbox_topic, outbox_lag
+  TO :"viewer", :"dashboard", :"operator";
+
+-- The dashboard with actions pauses, edits and runs tasks, skips and moves single ticks, cancels and retries jobs, and sends
+-- events again. It neither adds nor deletes tasks.
+GRANT UPDATE ON periodic_task TO :"dashboard";
+GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"dashboard";
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"dashboard";
+GRANT INSERT ON periodic_action, joblog TO :"dashboard";
+GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"dashboard";
+GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
+
+-- The operator does what people on call do, from the command line: what the dashboard does,
+-- and pauses and limits of jobs.
+GRANT UPDATE ON periodic_task TO :"operator";
+GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"operator";
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"operator";
+GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO :"operator";
+GRANT INSERT ON periodic_action, joblog TO :"operator";
+GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
+GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
+
+-- The editor manages tasks and calendars, and sees what became of them.
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO :"editor";
+GRANT SELECT, INSERT, UPDATE ON periodic_origin TO :"editor";
+GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
+  periodic_finish, job, joblog, scheduler_lock TO :"editor";
+GRANT SELECT, INSERT ON periodic_action TO :"editor";
+
+-- The scheduler changes tasks, and neither adds nor deletes any.
+GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_override TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO :"scheduler";
+
+-- The executor works on jobs, and needs no right on tasks.
+GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO :"executor";
+GRANT SELECT ON job_pause, job_limit TO :"executor";
+GRANT INSERT ON periodic_action TO :"executor";
+GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
+
+-- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
+-- this role, too.
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_override, periodic_action, job, joblog,
+  event_store, outbox_message, event_offset TO :"housekeeper";
+
+-- The relay publishes events and delivers hooks.
+GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate, event_topic, event_offset,
+  outbox_message, outbox_topic, worker_session, worker_service TO :"relay";
+GRANT SELECT ON outbox_lag TO :"relay";
+COMMIT;

@@ -1,0 +1,107 @@
+-- A tenant of nextrun on PostgreSQL: a team or customer who manages some of the tasks in a table that
+-- others use, too. Run this as the owner of the tables or as a superuser, after roles.sql; once more to
+-- change the handlers:
+--
+--   psql DATABASE -v name=acme -v handlers=report,invoice -f tenant.sql
+--   psql DATABASE -v name=acme -v handlers=report -v ids=acme/ -v group=customers -f tenant.sql
+--
+-- It makes the role nextrun_acme (schema and prefix as in roles.sql), which adds and changes tasks
+-- whose ids begin with ids (acme-), of the group (acme), for these handlers, and sees their ticks, their
+-- jobs and the logs of these. It disables tasks and cannot delete them; it writes no marks, plans, queues or
+-- jobs, and reads no other table or view.
+--
+-- Row security is then on for these tables. The owner and the roles of roles.sql see all rows; any other
+-- login sees none, so give it one of these roles first. A login that has another role of nextrun, too,
+-- has the rights of both. What the ids of two tenants begin with must not begin alike. Tenants share
+-- executors and connections: limit the jobs of the group, and the logins (CONNECTION LIMIT).
+\set ON_ERROR_STOP on
+\if :{?schema}
+\else
+  \set schema public
+\endif
+\if :{?prefix}
+\else
+  \set prefix nextrun_
+\endif
+\set viewer :prefix viewer
+\set dashboard :prefix dashboard
+\set operator :prefix operator
+\set editor :prefix editor
+\set scheduler :prefix scheduler
+\set executor :prefix executor
+\set housekeeper :prefix housekeeper
+\set relay :prefix relay
+\if :{?name}
+\else
+  DO $$ BEGIN RAISE EXCEPTION 'name the tenant: -v name=acme'; END $$;
+\endif
+\if :{?handlers}
+\else
+  DO $$ BEGIN RAISE EXCEPTION 'name what its tasks may run: -v handlers=report,invoice'; END $$;
+\endif
+\if :{?ids}
+\else
+  \set ids :name -
+\endif
+\if :{?group}
+\else
+  \set group :name
+\endif
+\set tenant :prefix :name
+
+BEGIN;
+SET LOCAL search_path = :"schema";
+SET LOCAL client_min_messages = warning;
+SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
+
+SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'tenant') \gexec
+GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
+REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
+  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
+  nextrun_migration, nextrun_found
+  FROM :"tenant";
+
+-- What a tenant may say of a task: neither its mark (worker, marked), nor its plan (due,
+-- nextrun), nor the queue that it feeds (sink). It disables tasks, and cannot delete them: who may
+-- delete from a table may lock all of it.
+GRANT SELECT ON periodic_task TO :"tenant";
+GRANT INSERT (
+  id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
+  exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
+  jitter, spread, catchup_limit, catchup_delay, max_ticks, tick_count, pause_after,
+  failures, finish_by, retry_limit, retry_delay, timeout, concurrency,
+  paused, paused_until, paused_by, paused_reason
+) ON periodic_task TO :"tenant";
+GRANT UPDATE (
+  enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
+  exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
+  jitter, spread, catchup_limit, catchup_delay, max_ticks, tick_count, pause_after,
+  failures, finish_by, retry_limit, retry_delay, timeout, concurrency,
+  paused, paused_until, paused_by, paused_reason
+) ON periodic_task TO :"tenant";
+-- It skips and moves single ticks of them; who undoes that is the editor, or the operator.
+GRANT SELECT, INSERT (task_id, due, moved_to, reason, who), UPDATE (moved_to, reason, who) ON periodic_override TO :"tenant";
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_tick, job, joblog TO :"tenant";
+
+-- Row security is for everybody but the owner, whose rights the triggers have. The other
+-- roles see all rows, as before.
+SELECT format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name), format('DROP POLICY IF EXISTS nextrun_all ON %I', name),
+    format('CREATE POLICY nextrun_all ON %I TO %s USING (true)', name, (SELECT string_agg(format('%I', role), ', ') FROM unnest(ARRAY[
+      :'viewer', :'dashboard', :'operator', :'editor', :'scheduler', :'executor', :'housekeeper', :'relay'
+    ]) AS role)), format('DROP POLICY IF EXISTS %I ON %I', :'tenant', name)
+  FROM unnest(ARRAY['periodic_task', 'periodic_override', 'periodic_tick', 'job', 'joblog']) AS name \gexec
+
+CREATE POLICY :"tenant" ON periodic_task TO :"tenant"
+  USING (starts_with(id, :'ids'))
+  WITH CHECK (starts_with(id, :'ids') AND group_ = :'group' AND sink = 'job'
+    AND task = ANY (string_to_array(:'handlers', ',')));
+CREATE POLICY :"tenant" ON periodic_override TO :"tenant" USING (starts_with(task_id, :'ids'));
+CREATE POLICY :"tenant" ON periodic_tick FOR SELECT TO :"tenant" USING (starts_with(task_id, :'ids'));
+CREATE POLICY :"tenant" ON job FOR SELECT TO :"tenant" USING (starts_with(tracker, :'ids') AND group_ = :'group');
+CREATE POLICY :"tenant" ON joblog FOR SELECT TO :"tenant" USING (jid IN (SELECT jid FROM job));
+
+COMMIT;
