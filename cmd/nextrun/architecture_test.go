@@ -59,7 +59,8 @@ var arrows = []struct {
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"ops/dashboard", []string{"store", "internal/figures", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
-	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
+	{"ops/dashboard/internal/chart", nil},
+	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/chart", "store"}},
 	{"jobqueue", nil},
 	{"jobqueue/executor", []string{"jobqueue", "internal/jobdb", "jobqueue/executor/internal/..."}},
 	{"jobqueue/executor/internal/...", []string{"jobqueue", "internal/jobdb"}},

@@ -6,8 +6,8 @@ import (
 	"html/template"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )

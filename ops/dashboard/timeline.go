@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )

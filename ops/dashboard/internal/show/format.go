@@ -2,8 +2,8 @@ package show
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -17,12 +17,9 @@ import (
 // Never reports whether a time stands for none.
 func Never(t time.Time) bool { return t.IsZero() || !t.Before(periodic.Never) || t.Year() <= 1970 }
 
-// Number is a number of things with a comma between thousands; a float64 is rounded.
-func Number(n any) string {
-	digits := fmt.Sprint(n)
-	if f, is := n.(float64); is {
-		digits = fmt.Sprintf("%.0f", f)
-	}
+// Number is a number of things with a comma between thousands.
+func Number(n int) string {
+	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}

@@ -19,7 +19,6 @@ type Bars struct {
 	Name     string
 	Bars     []Bar
 	Top      float64 // of the axis; a bar that is longer is drawn with a cut
-	Floor    float64 // Top is not below it
 	Half     string  // what is written at half of Top; empty: nothing
 	Whole    string  // and at Top
 	Usual    float64 // a line; 0: none
@@ -92,7 +91,6 @@ func (b Bars) Durations(span func(time.Duration) string) Bars {
 	if usual > 0 && most > farOff*usual {
 		most = 2 * usual
 	}
-	most = max(most, b.Floor)
 	day := tops[len(tops)-1]
 	top := day * time.Duration(1+most/day.Seconds())
 	for i := len(tops) - 1; i >= 0 && most <= tops[i].Seconds(); i-- {

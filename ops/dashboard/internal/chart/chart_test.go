@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 )
 
 // titles returns the titles of a drawing, after a look whether it is XML.
@@ -46,43 +46,6 @@ func has(t *testing.T, list []string, want string, times int) {
 	}
 }
 
-var zone = func() *time.Location {
-	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		panic(err)
-	}
-	return zone
-}()
-
-func at(hour, minute int) time.Time { return time.Date(2026, 3, 29, hour, minute, 0, 0, time.UTC) }
-
-func TestTimeline(t *testing.T) {
-	t.Parallel()
-	evil := `"><script>` + "\xff\x07"
-	drawing := chart.Timeline{From: at(0, 0), To: at(12, 0), Now: at(6, 0), Zone: zone, Rows: []chart.Row{
-		{Name: evil, Runs: []chart.Run{
-			{From: at(1, 0), To: at(3, 0), Class: evil, Title: "one " + evil, Link: evil},
-			{From: at(2, 0), To: at(4, 0), Class: "failed", Title: "two"},
-		}},
-		{Name: "other", Runs: []chart.Run{
-			{From: at(2, 30), To: at(2, 45), Title: "three"},
-			{From: at(5, 0), To: at(5, 0), Title: "unknown length"},
-			{From: at(0, 0).Add(-2 * time.Hour), To: at(0, 0).Add(-time.Hour), Title: "before"},
-			{From: at(13, 0), To: at(14, 0), Title: "after"},
-		}},
-	}}.Draw()
-	list := titles(t, drawing)
-	for want, times := range map[string]int{
-		"one ": 1, "two": 2 /* also: two runs at once */, "three": 1, "unknown length": 1, "before": 0, "after": 0,
-		"two runs at once": 1, "3 at once": 1, "the clock changes by 1h0m0s": 1,
-	} {
-		has(t, list, want, times)
-	}
-	if strings.Contains(drawing, "<script") {
-		t.Error("a text is not escaped")
-	}
-}
-
 // A lane is as high as what runs at once. Neighbours of one height are one shape, and what failed
 // is drawn over the rest.
 func TestLane(t *testing.T) {
@@ -102,21 +65,6 @@ func TestLane(t *testing.T) {
 			t.Errorf("lacks %q: %s", want, drawing)
 		}
 	}
-}
-
-func TestYear(t *testing.T) {
-	t.Parallel()
-	drawing := chart.Year(time.Date(2026, 1, 1, 12, 0, 0, 0, zone), func(day time.Time) chart.Day {
-		if day.Format(time.DateOnly) == "2026-03-29" {
-			return chart.Day{Count: 2, Class: "failed", Title: "it failed"}
-		}
-		return chart.Day{Title: "no tick"}
-	})
-	list := titles(t, drawing)
-	if len(list) != 53*7 {
-		t.Errorf("%d days", len(list))
-	}
-	has(t, list, "Sun 2026-03-29: it failed", 1)
 }
 
 func TestBars(t *testing.T) {
@@ -140,7 +88,7 @@ func TestBars(t *testing.T) {
 			t.Errorf("the axis of %g s ends at %s, want %s", value, got.Whole, want)
 		}
 	}
-	far := chart.Bars{Floor: 1, Bars: []chart.Bar{{Value: 3600, Class: "bad"}}}
+	far := chart.Bars{Bars: []chart.Bar{{Value: 3600, Class: "bad"}}}
 	for range 20 {
 		far.Bars = append(far.Bars, chart.Bar{Value: 0.3, Class: "good"})
 	}
@@ -153,11 +101,6 @@ func TestBars(t *testing.T) {
 		}
 	}
 	titles(t, chart.Bars{Name: "nothing"}.Draw())
-	if alone := chart.File(chart.Timeline{From: at(0, 0), To: at(1, 0), Zone: zone}.Draw()); !strings.Contains(alone, "<style>") {
-		t.Error("a file has no colours")
-	} else {
-		titles(t, alone)
-	}
 }
 
 func TestStrip(t *testing.T) {
