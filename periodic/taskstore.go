@@ -124,7 +124,6 @@ type Result struct {
 	Retries           int       // of the job; of events the failed attempts
 	Started, Finished time.Time // of the job; an event finishes when it is published or dead
 	Message           string    // what the job said at its end; the problem of the event
-	PutBack           bool      // somebody has put the job back into nextrun's own queue
 }
 
 // TaskFilter selects tasks; its zero value selects all.

@@ -37,7 +37,6 @@ func TestHousekeeping(t *testing.T) {
 		for id, submitted := range map[string]string{"gone-old": old, "gone-young": young} {
 			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
 		}
-		env.Exec(`INSERT INTO periodic_action (at, who, action) VALUES ('` + old + `', 'ada', 'old'), ('` + young + `', 'ada', 'young')`)
 		older := time.Now().UTC().Add(-32 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
 		for id, due := range map[string]string{"older": older, "young": young} { // only a tick that is planned may be past
 			env.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('` + id + `', 'x', 'hourly', false)`)
@@ -56,9 +55,6 @@ func TestHousekeeping(t *testing.T) {
 		}
 		if got := env.texts(t, `SELECT task_id FROM periodic_override ORDER BY task_id`); !slices.Equal(got, []string{"older", "young", "young"}) {
 			t.Errorf("overrides left: %v", got)
-		}
-		if got := env.texts(t, `SELECT action FROM periodic_action`); !slices.Equal(got, []string{"young"}) {
-			t.Errorf("actions left: %v", got)
 		}
 		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
 			t.Errorf("jobs left: %v", got)
@@ -135,8 +131,8 @@ func TestHousekeepingWithoutATable(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('old', '2020-01-01 00:00:00.000000', 'submitted', '2020-01-01 00:00:00.000000')`)
-		env.Exec(`ALTER TABLE periodic_action RENAME TO hidden`)
-		if n, err := env.db.PruneTicks(t.Context(), time.Hour); n != 1 || err == nil || !strings.Contains(err.Error(), "periodic_action") {
+		env.Exec(`ALTER TABLE periodic_awaited RENAME TO hidden`)
+		if n, err := env.db.PruneTicks(t.Context(), time.Hour); n != 1 || err == nil || !strings.Contains(err.Error(), "periodic_awaited") {
 			t.Errorf("%d ticks deleted, %v", n, err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // PruneTicks deletes the records of ticks that were decided longer ago than age, and
-// returns their number. It also deletes the record of what people did longer ago. Ticks that wait for a job stay. It works in small batches,
+// returns their number. Ticks that wait for a job stay. It works in small batches,
 // each in a transaction of its own. If the database refuses to delete some of them,
 // the error names those; all others are deleted.
 func (db *DB) PruneTicks(ctx context.Context, age time.Duration) (int, error) {

@@ -84,11 +84,6 @@ func over(db *sqldb.DB) *DB {
 	}}
 }
 
-// By returns a context whose changes are recorded as those of somebody: what people do
-// with [periodic.Tasks], [jobqueue.Queue] and the outbox in it gets a row of
-// periodic_action in the same transaction. Empty: nothing is recorded, as without By.
-func By(ctx context.Context, who string) context.Context { return sqldb.By(ctx, who) }
-
 // Close closes the connections that [Open] made. The pool of [New] stays open.
 func (db *DB) Close() error { return db.db.Close() }
 

@@ -223,7 +223,6 @@ func (s *Story) follow(ctx context.Context, db *store.DB) error {
 		read func() error
 	}{
 		{"its job", func() error { return s.readJob(ctx, db) }},
-		{"what people did with it", func() error { return s.readPeople(ctx, db) }},
 		{"its hooks", func() error { return s.readHooks(ctx, db) }},
 	} {
 		unread, err := partOf(part.what, part.read())

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
@@ -45,7 +44,7 @@ func (s *Story) ofTick() {
 	case k.Missed < 0:
 		due = fmt.Sprintf("the first of more than 10,000 ticks until %s that were missed together", s.at(k.Until))
 	case err != nil || len(next) == 0 || !next[0].Due.Equal(k.Due):
-		due = "not a time of the timer that the task has now: " + cmp.Or(reasons.Hand(k.Reason, false), hookText(k.Reason), "the timer was another one then")
+		due = "not a time of the timer that the task has now: " + cmp.Or(reasons.Hand(k.Reason), hookText(k.Reason), "the timer was another one then")
 	case next[0].NextRun.After(k.Due):
 		due += ", and its jitter delays it by " + span.Exact(next[0].NextRun.Sub(k.Due))
 	}
@@ -103,23 +102,6 @@ func (s *Story) delivery(name, what, receiver string, r *outbox.Record) {
 		how += ": " + firstLine(r.Problem)
 	}
 	s.step(name, r.Created, to, string(r.Status), what+": "+how)
-}
-
-// shownActions is how many actions of people a story has.
-const shownActions = 20
-
-func (s *Story) readPeople(ctx context.Context, db *store.DB) error {
-	if s.JID == "" {
-		return nil
-	}
-	actions, err := figures.Of(db).Actions(ctx, "", s.JID, shownActions)
-	for _, a := range actions {
-		if hookText(s.Tick.Reason) != "" && a.Action == "run" {
-			continue
-		}
-		s.step("by hand", a.At, a.At, planned, a.Who+": "+strings.TrimSpace(a.Action+" "+a.Detail))
-	}
-	return err
 }
 
 // hookSpan is how long after the end of a job its hooks are looked for. They are written in

@@ -110,14 +110,13 @@ type historyRow struct {
 	Result   sqldb.RowText
 	Retries  sqldb.RowInt
 	Lost     sqldb.RowInt
-	PutBack  sqldb.RowInt `db:"put_back"`
 }
 
 func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID), Own: r.Own.N == 1,
-		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N, Lost: r.Lost.N, Hand: reasons.Hand(string(r.Reason), r.PutBack.N == 1),
+		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N, Lost: r.Lost.N, Hand: reasons.Hand(string(r.Reason)),
 	}
 }
 
@@ -158,8 +157,7 @@ func query(asked string, hasJobs, success bool) string {
 				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $3 ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
 				` + latest + ` AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
-		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `,
-			CASE WHEN EXISTS (SELECT 1 FROM periodic_action AS p WHERE p.jid = k.jid AND p.action = 'retry') THEN 1 ELSE 0 END AS put_back
+		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
 		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3` + join + ` LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
 		ORDER BY t.id, k.due DESC`
 }

@@ -48,14 +48,11 @@ const DelayUnknown = "it was not decided in time, and the cause is not known"
 const (
 	ByHand     = "run by hand"
 	Backfilled = "backfilled"
-	PutBack    = "put back by hand" // no reason: the job of the tick ran again
 )
 
-// Hand says how somebody has asked for a tick, by its reason and by whether somebody has put its job back; empty: nobody has.
-func Hand(reason string, putBack bool) string {
+// Hand says how somebody has asked for a tick, by its reason; empty: nobody has.
+func Hand(reason string) string {
 	switch {
-	case putBack:
-		return PutBack
 	case strings.HasPrefix(reason, ByHand), strings.HasSuffix(reason, "; "+ByHand):
 		return ByHand
 	case reason == Backfilled:

@@ -6,23 +6,18 @@ import (
 	"github.com/nextrun/nextrun/internal/reasons"
 )
 
-// A tick that somebody ran, backfilled or put back is marked. One that a timer or a queue made is not.
+// A tick that somebody ran or backfilled is marked. One that a timer or a queue made is not.
 func TestTicksThatPeopleAskedForAreKnown(t *testing.T) {
-	for _, c := range []struct {
-		reason  string
-		putBack bool
-		want    string
-	}{
-		{"", false, ""},
-		{"the job of 02:00:00 UTC is still waiting", false, ""},
-		{reasons.ByHand, false, "run by hand"},
-		{"moved from 2026-01-01; " + reasons.ByHand, false, "run by hand"},
-		{reasons.Backfilled, false, "backfilled"},
-		{"paused by grace: backfilled later", false, ""},
-		{reasons.ByHand, true, "put back by hand"},
+	for reason, want := range map[string]string{
+		"": "",
+		"the job of 02:00:00 UTC is still waiting": "",
+		reasons.ByHand: "run by hand",
+		"moved from 2026-01-01; " + reasons.ByHand: "run by hand",
+		reasons.Backfilled:                         "backfilled",
+		"paused by grace: backfilled later":        "",
 	} {
-		if got := reasons.Hand(c.reason, c.putBack); got != c.want {
-			t.Errorf("reason %q, put back %t: %q, want %q", c.reason, c.putBack, got, c.want)
+		if got := reasons.Hand(reason); got != want {
+			t.Errorf("reason %q: %q, want %q", reason, got, want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ const (
 type Options struct {
 	// Prefix is the path below which the handler is mounted, such as /schedules; empty: /.
 	Prefix string
-	// Authorize says who asks and what they may do. The name is recorded with what they
+	// Authorize says who asks and what they may do. The name is logged with what they
 	// do. nil: everybody may read, and nobody may act.
 	Authorize func(*http.Request) (user string, access Access)
 	// ReadOnly: nobody may act, whatever Authorize says.

@@ -195,7 +195,6 @@ type jobView struct {
 	More     bool                `json:"more"` // there are more lines, or some after After
 	After    int64               `json:"after,omitempty"`
 	Next     int64               `json:"next,omitempty"`
-	Actions  []actionRow         `json:"actions"`
 	Can      []string            `json:"-"` // what may be done with it
 }
 
@@ -231,9 +230,6 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.Bars = s.bars(steps, frame.Zone(r))
-	if d.Actions, err = s.recorded(ctx, "", id); err != nil {
-		return nil, err
-	}
 	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}

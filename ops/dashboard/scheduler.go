@@ -31,7 +31,6 @@ type schedulerView struct {
 	Next      time.Time     `json:"next_due,omitzero"` // the first tick to come of all
 	Pauses    []pauseRow    `json:"pauses"`
 	Limits    []limitRow    `json:"limits"`
-	Actions   []actionRow   `json:"actions"` // the newest first
 }
 
 // decided is a decision about a tick.
@@ -167,8 +166,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 		return nil, err
 	}
 	d.readStages(ctx, s)
-	d.Actions, err = s.recorded(ctx, "", "")
-	return &d, err
+	return &d, nil
 }
 
 // readDecided reads what was decided last, and when the first tick to come of all is due.
@@ -246,27 +244,4 @@ func (d *schedulerView) readStages(ctx context.Context, s *server) {
 		}
 		d.Stages = append(d.Stages, stageRow{h.Stage, string(h.State), show.Shorten(show.Printable(s.mask.Line(h.Error)), 500)})
 	}
-}
-
-// How many actions a page shows.
-const shownActions = 20
-
-// actionRow is what somebody did.
-type actionRow struct {
-	At     time.Time `json:"at"`
-	Who    string    `json:"who"`
-	Action string    `json:"action"`
-	Task   string    `json:"task,omitempty"`
-	JID    string    `json:"jid,omitempty"`
-	Detail string    `json:"detail,omitempty"`
-}
-
-// recorded is what people did last: with a task, with a job, or at all.
-func (s *server) recorded(ctx context.Context, task, jid string) ([]actionRow, error) {
-	actions, err := figures.Of(s.db).Actions(ctx, task, jid, shownActions)
-	list := make([]actionRow, len(actions))
-	for i, a := range actions {
-		list[i] = actionRow{a.At, show.Printable(a.Who), show.Printable(a.Action), a.TaskID, a.JID, show.Printable(s.mask.Line(a.Detail))}
-	}
-	return list, err
 }

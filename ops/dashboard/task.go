@@ -53,7 +53,6 @@ type taskView struct {
 	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
 	Can      []string       `json:"-"`                     // what may be done with it now
 	Retry    string         `json:"-"`                     // its last job, if that failed and may be tried again
-	Actions  []actionRow    `json:"actions"`               // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
 	Charts   charts         `json:"-"`
@@ -101,9 +100,6 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.Row.Cells = d.Row.Cells[max(len(d.Row.Cells)-shownTicks, 0):]
 	if d.Why, err = s.why(ctx, id, zone); err != nil {
-		return nil, err
-	}
-	if d.Actions, err = s.recorded(ctx, id, ""); err != nil {
 		return nil, err
 	}
 	if d.Finish, err = s.finishes(ctx, id); err != nil {

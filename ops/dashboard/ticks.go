@@ -119,7 +119,7 @@ func midnight(noon time.Time) time.Time {
 
 func (s *server) listedTick(k *periodic.Tick, result periodic.Result, zone *time.Location) listedTick {
 	t := figures.TickResult{Due: k.Due, Until: k.Until, Decision: k.Decision, Reason: k.Reason, Missed: k.Missed, Decided: k.Decided, JID: k.JID, Own: result.Sink == periodic.SinkJob,
-		Result: result.Message, Started: result.Started, Finished: result.Finished, Retries: result.Retries, Hand: reasons.Hand(k.Reason, result.PutBack)}
+		Result: result.Message, Started: result.Started, Finished: result.Finished, Retries: result.Retries, Hand: reasons.Hand(k.Reason)}
 	if k.Decision == periodic.Submitted {
 		t.State = result.State
 	}

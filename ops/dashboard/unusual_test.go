@@ -85,13 +85,12 @@ func TestTickOfAHook(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('verify', 'work', 'hourly', '2099-01-01 00:00:00')`)
 		s.ran("verify", due, time.Second, "success")
 		s.Exec(`UPDATE periodic_tick SET reason = 'submitted by tasks.backup.on_success of backup'`)
-		s.Exec(`INSERT INTO periodic_action (at, who, action, task_id, jid) SELECT submitted, 'somebody', 'run', 'verify', jid FROM job`) // as older versions did
 		page := s.get("/tick?id=verify")
 		if !strings.Contains(page, "the task has now: a hook asked for it") || !strings.Contains(page, ">submitted by tasks.backup.on_success of backup") || strings.Contains(page, "by hand") {
 			s.Errorf("the page: %s", page)
 		}
 		s.Exec(`UPDATE periodic_tick SET reason = 'run by hand'`)
-		if page := s.get("/tick?id=verify"); !strings.Contains(page, "the task has now: run by hand") || !strings.Contains(page, "somebody: run") {
+		if page := s.get("/tick?id=verify"); !strings.Contains(page, "the task has now: run by hand") {
 			s.Errorf("the page: %s", page)
 		}
 	})

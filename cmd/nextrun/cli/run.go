@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Run runs the command line and returns its exit code, one of [ui.Done],
@@ -28,7 +26,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	command, err := root.ExecuteContextC(store.By(ctx, cmp.Or(env.Person(), "somebody")))
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ui.Done
 	}

@@ -82,8 +82,6 @@ func (d database) victims() map[string][]victim {
 			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
 		"periodic_origin": {{make: []string{`INSERT INTO periodic_origin (name, version, digests) VALUES ('{id}', 1, '["{id}"]')`},
 			where: map[string]string{"name": "name = '{id}'", "digests": `digests = '["{id}"]'`}}},
-		"periodic_action": {{make: []string{`INSERT INTO periodic_action (at, who, action, task_id, jid, detail) VALUES ({now}, '{id}', 'run', '{id}', '{id}', '{id}')`},
-			where: map[string]string{"who": "who = '{id}'", "detail": "detail = '{id}'"}}},
 		"job": {
 			{make: []string{insertJob}, where: map[string]string{"jid": "jid = '{id}'", "subject": "subject = '{id}'"}, works: jobEnds},
 			{make: ofTask(insertJob, `INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES ('{id}', {now}, 'submitted', '{id}', {now})`),

@@ -129,10 +129,7 @@ func (tx *Tx) resend(ctx context.Context, which string, arg any) ([]string, erro
 		ON CONFLICT (event_id) DO UPDATE SET published = NULL, attempts = 0, refusals = 0,
 			problem = NULL, retry = NULL, dead = NULL
 		RETURNING event_id`, arg)
-	if err != nil || len(found) == 0 {
-		return found, err
-	}
-	return found, tx.Note(ctx, sqldb.Action{Action: "resend", JIDs: found})
+	return found, err
 }
 
 // Lag implements [outbox.Admin].
@@ -176,9 +173,6 @@ func (s Outbox) SetStrict(ctx context.Context, topic string, strict bool) error 
 	err := s.db.Update(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO outbox_topic (topic, strict) VALUES ($1, $2)
 			ON CONFLICT (topic) DO UPDATE SET strict = excluded.strict`, topic, strict)
-		if err == nil {
-			err = tx.Note(ctx, sqldb.Action{Action: "topic", Detail: fmt.Sprintf("%s: strict %t", topic, strict)})
-		}
 		return err
 	})
 	if err != nil {

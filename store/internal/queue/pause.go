@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -12,13 +11,13 @@ import (
 func (tx jobTx) Pause(ctx context.Context, kind jobqueue.ScopeKind, name string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, sqldb.Timestamp(tx.Now()))
-	return tx.note(ctx, err, "pause jobs", string(kind), name)
+	return err
 }
 
 // Resume implements [jobqueue.QueueTx].
 func (tx jobTx) Resume(ctx context.Context, kind jobqueue.ScopeKind, name string) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
-	return n > 0, tx.note(ctx, err, "resume jobs", string(kind), name)
+	return n > 0, err
 }
 
 // Pauses implements [jobqueue.QueueTx].
@@ -42,21 +41,13 @@ func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 func (tx jobTx) SetLimit(ctx context.Context, l jobqueue.Limit) error {
 	_, err := tx.Exec(ctx, `INSERT INTO job_limit (kind, name, most) VALUES ($1, $2, $3)
 		ON CONFLICT (kind, name) DO UPDATE SET most = excluded.most`, string(l.Kind), l.Name, l.Most)
-	return tx.note(ctx, err, "limit jobs", string(l.Kind), fmt.Sprintf("%s: %d at once", l.Name, l.Most))
+	return err
 }
 
 // DropLimit implements [jobqueue.QueueTx].
 func (tx jobTx) DropLimit(ctx context.Context, s jobqueue.Scope) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_limit WHERE kind = $1 AND name = $2", string(s.Kind), s.Name)
-	return n > 0, tx.note(ctx, err, "unlimit jobs", string(s.Kind), s.Name)
-}
-
-// note records what somebody did with the jobs of a group or handler, unless it failed.
-func (tx jobTx) note(ctx context.Context, err error, action, kind, name string) error {
-	if err != nil {
-		return err
-	}
-	return tx.Note(ctx, sqldb.Action{Action: action, Detail: kind + " " + name})
+	return n > 0, err
 }
 
 // Limits implements [jobqueue.QueueTx].

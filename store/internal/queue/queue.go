@@ -119,31 +119,26 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 
 // Change implements [jobqueue.QueueTx].
 func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
-	var set, action string
+	var set string
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
 	switch {
 	case c.State != nil && *c.State == jobqueue.Waiting:
 		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
-		args, action = args[:3], "retry"
+		args = args[:3]
 	case c.State != nil && *c.State == jobqueue.Cancelled:
-		action = "cancel"
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
 	case c.Priority != nil:
-		args = args[:3]
-		args = append(args, *c.Priority)
-		set, action = "priority = $4", fmt.Sprintf("priority %d", *c.Priority)
+		args = append(args[:3], *c.Priority)
+		set = "priority = $4"
 	case c.RequestCancel:
-		set, action = "cancel = coalesce(cancel, $4)", "cancel"
+		set = "cancel = coalesce(cancel, $4)"
 	default:
 		return false, fmt.Errorf("%w: no such change of a job", sqldb.ErrRefused)
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Note != "" {
 		err = tx.insertLines(ctx, []jobdb.Line{jobdb.NewLine(was.JID, jobqueue.Info, c.Note)})
-	}
-	if err == nil && n > 0 {
-		err = tx.Note(ctx, sqldb.Action{Action: action, TaskID: was.Tracker, JIDs: []string{was.JID}})
 	}
 	return n > 0, err
 }

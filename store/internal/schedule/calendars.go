@@ -113,36 +113,17 @@ func (tx taskTx) ChangeCalendars(ctx context.Context, add []days.Row, remove []i
 		if r.Scope != "" {
 			atEnd = r.AtEnd()
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO periodic_calendar (name, first_day, last_day, timer, length, reason, scope, at_end) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			r.Name, day(r.First), day(r.Last), sqldb.Nullable(r.Timer), seconds(r.Length), sqldb.Nullable(r.Reason), sqldb.Nullable(r.Scope), atEnd)
-		if err := tx.noteCalendar(ctx, err, "calendar add", r); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO periodic_calendar (name, first_day, last_day, timer, length, reason, scope, at_end) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			r.Name, day(r.First), day(r.Last), sqldb.Nullable(r.Timer), seconds(r.Length), sqldb.Nullable(r.Reason), sqldb.Nullable(r.Scope), atEnd); err != nil {
 			return err
 		}
 	}
-	if len(remove) == 0 {
-		return nil
-	}
-	rows, err := calendarRows(ctx, tx.Tx)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if !slices.Contains(remove, r.ID) {
-			continue
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM periodic_calendar WHERE id = $1`, r.ID)
-		if err := tx.noteCalendar(ctx, err, "calendar rm", r); err != nil {
+	for _, id := range remove {
+		if _, err := tx.Exec(ctx, `DELETE FROM periodic_calendar WHERE id = $1`, id); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (tx taskTx) noteCalendar(ctx context.Context, err error, action string, r days.Row) error {
-	if err != nil || !sqldb.HasBy(ctx) {
-		return err
-	}
-	return tx.Note(ctx, sqldb.Action{Action: action, Detail: r.Text() + ", " + r.When()})
 }
 
 func day(t time.Time) any {

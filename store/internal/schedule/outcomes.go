@@ -40,13 +40,12 @@ type resultRow struct {
 	Started  sqldb.RowTime
 	Finished sqldb.RowTime
 	Message  sqldb.RowText
-	PutBack  sqldb.RowInt `db:"put_back"`
 }
 
 func (r resultRow) result() periodic.Result {
 	return periodic.Result{
 		Sink: periodic.Sink(r.Of), State: string(r.State), Retries: r.Retries.N,
-		Started: r.Started.Time(), Finished: r.Finished.Time(), Message: string(r.Message), PutBack: r.Of != "" && r.PutBack.N == 1,
+		Started: r.Started.Time(), Finished: r.Finished.Time(), Message: string(r.Message),
 	}
 }
 
@@ -55,15 +54,14 @@ func (r resultRow) result() periodic.Result {
 func (tx taskTx) results(ctx context.Context, id string) (columns, joins string, err error) {
 	const event = `CASE WHEN e.id IS NULL THEN NULL WHEN m.id IS NULL THEN 'gone' WHEN m.dead IS NOT NULL THEN 'dead'
 			WHEN m.published IS NOT NULL THEN 'published' ELSE 'pending' END`
-	putBack := `, CASE WHEN EXISTS (SELECT 1 FROM periodic_action AS p WHERE p.jid = ` + id + ` AND p.action = 'retry') THEN 1 ELSE 0 END AS put_back`
 	joins = ` LEFT JOIN event_store AS e ON e.id = ` + id + ` LEFT JOIN outbox_message AS m ON m.event_id = e.id`
 	if has, err := tx.HasJobs(ctx); err != nil || !has {
 		return id + ` AS ref, CASE WHEN e.id IS NOT NULL THEN 'event' END AS "of", ` + event + ` AS state, m.attempts AS retries,
-			NULL AS started, coalesce(m.published, m.dead) AS finished, m.problem AS message` + putBack, joins, err
+			NULL AS started, coalesce(m.published, m.dead) AS finished, m.problem AS message`, joins, err
 	}
 	return id + ` AS ref, CASE WHEN j.jid IS NOT NULL THEN 'job' WHEN e.id IS NOT NULL THEN 'event' END AS "of",
 			coalesce(j.state, ` + event + `) AS state, coalesce(j.retries, m.attempts) AS retries,
-			j.started, coalesce(j.finished, m.published, m.dead) AS finished, coalesce(j.result, m.problem) AS message` + putBack,
+			j.started, coalesce(j.finished, m.published, m.dead) AS finished, coalesce(j.result, m.problem) AS message`,
 		` LEFT JOIN job AS j ON j.jid = ` + id + joins, nil
 }
 

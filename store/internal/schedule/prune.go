@@ -16,8 +16,8 @@ const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
 // for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
-// names them. It also deletes the open jobs of tasks that are gone, what people did
-// longer ago, and what they decided about single ticks of then.
+// names them. It also deletes the open jobs of tasks that are gone, and what people decided about
+// single ticks longer ago.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	p := tickPruner{db: db, age: age}
 	n, err := isolate.Sweep[tickKeyRow]{
@@ -25,7 +25,7 @@ func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, erro
 		Page: p.page, Delete: p.delete, Judge: judgePrune,
 	}.Run(ctx)
 	// Each is done although another cannot, such as for want of a right on its table.
-	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneActions(ctx, db, age), pruneOverrides(ctx, db, age))
+	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneOverrides(ctx, db, age))
 }
 
 // judgePrune says what an error means for ticks to delete. An unknown error may come
@@ -106,21 +106,6 @@ func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 		}
 		return err
 	})
-}
-
-// pruneActions deletes the record of what people did longer ago than age.
-func pruneActions(ctx context.Context, db *sqldb.DB, age time.Duration) error {
-	for {
-		var n int64
-		err := db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
-			n, err = tx.Exec(ctx, `DELETE FROM periodic_action WHERE id IN (SELECT id FROM periodic_action WHERE at < $1 ORDER BY at LIMIT $2)`,
-				sqldb.Timestamp(tx.Now().Add(-age)), prunePageSize)
-			return err
-		})
-		if err != nil || n < prunePageSize {
-			return err
-		}
-	}
 }
 
 // pruneOverrides deletes overrides whose times passed longer ago than age, by a day, so that the records of their ticks

@@ -3,9 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/overrides"
@@ -52,7 +50,7 @@ func (s Tasks) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Que
 // taskTx is a transaction in which tasks are managed.
 type taskTx struct{ rowTx }
 
-// rowTx changes single rows, and notes who did.
+// rowTx changes single rows.
 type rowTx struct{ *sqldb.Tx }
 
 func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
@@ -63,42 +61,24 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sqldb.ErrDuplicate
 	}
-	return tx.note(ctx, err, "add", t.ID, "timer "+t.Timer)
+	return err
 }
 
 func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
-	var was periodic.Task
-	if sqldb.HasBy(ctx) {
-		var err error
-		if was, err = tx.Get(ctx, t.ID, false); err != nil {
-			return err
-		}
-	}
-	err := tx.one(ctx, updateTask, userValues(&t)...)
-	return tx.note(ctx, err, "change", t.ID, changed(&was, &t))
+	return tx.one(ctx, updateTask, userValues(&t)...)
 }
 
 func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
-	action := "disable"
-	if enabled {
-		action = "enable"
-	}
-	err := tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
-	return tx.note(ctx, err, action, id, "")
+	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
 }
 
 func (tx taskTx) SetPause(ctx context.Context, id string, p periodic.Pause) error {
-	action, detail := "resume", ""
-	if !p.Since.IsZero() {
-		action, detail = "pause", p.Text()
-	}
-	err := tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
+	return tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
 		id, sqldb.Timestamp(p.Since), sqldb.Timestamp(p.Until), sqldb.Nullable(p.By), sqldb.Nullable(p.Reason))
-	return tx.note(ctx, err, action, id, detail)
 }
 
 func (tx taskTx) Delete(ctx context.Context, id string) error {
-	return tx.note(ctx, tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id), "delete", id, "")
+	return tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id)
 }
 
 func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task, error) {
@@ -145,41 +125,4 @@ func (tx rowTx) one(ctx context.Context, query string, args ...any) error {
 		return sqldb.ErrNotFound
 	}
 	return err
-}
-
-// note records what somebody did with a task, unless it failed.
-func (tx rowTx) note(ctx context.Context, err error, action, id, detail string) error {
-	if err != nil {
-		return err
-	}
-	return tx.Note(ctx, sqldb.Action{Action: action, TaskID: id, Detail: detail})
-}
-
-// changed says what differs between two versions of a task. Args may hold secrets, so
-// only their name is in it.
-func changed(from, to *periodic.Task) string {
-	var list []string
-	for _, c := range userColumns {
-		switch was, is := c.Get(from), c.Get(to); {
-		case was == is:
-		case c.Kind == column.JSON:
-			list = append(list, c.Name)
-		default:
-			list = append(list, fmt.Sprintf("%s from %s to %s", c.Name, valueText(was), valueText(is)))
-		}
-	}
-	return strings.Join(list, "; ")
-}
-
-// valueText is a value of a column for people.
-func valueText(v column.Value) string {
-	switch {
-	case v.Null:
-		return "none"
-	case v.Kind == column.Time:
-		return v.Time.Format("2006-01-02 15:04:05 UTC")
-	case v.Kind == column.Text:
-		return fmt.Sprintf("%q", v.Text)
-	}
-	return v.String()
 }

@@ -12,17 +12,12 @@ import (
 )
 
 func (tx taskTx) Run(ctx context.Context, id string) error {
-	err := tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(tx.Now()))
-	return tx.note(ctx, err, "run", id, "")
+	return tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(tx.Now()))
 }
 
 func (tx taskTx) Reopen(ctx context.Context, tick periodic.Tick) error {
-	err := tx.one(ctx, `UPDATE periodic_tick SET outcome = NULL, finished = NULL, attempts = NULL, error = NULL
+	return tx.one(ctx, `UPDATE periodic_tick SET outcome = NULL, finished = NULL, attempts = NULL, error = NULL
 		WHERE task_id = $1 AND due = $2 AND jid = $3 AND outcome IN ('failed', 'cancelled')`, tick.TaskID, sqldb.Timestamp(tick.Due), tick.JID)
-	if err != nil {
-		return err
-	}
-	return tx.Note(ctx, sqldb.Action{Action: "retry", TaskID: tick.TaskID, JIDs: []string{tick.JID}})
 }
 
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }
@@ -49,18 +44,7 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 		WHERE excluded.decision = 'submitted' AND periodic_tick.decision IN ('skipped', 'late', 'missed')`,
 		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, sqldb.Nullable(tick.JID), sqldb.Timestamp(tick.Decided), string(tick.Decision), sqldb.Timestamp(tick.Nominal),
 		sqldb.Timestamp(tick.FinishBy), sqldb.Timestamp(firstJudged(&tick)))
-	if err != nil || n == 0 || !sqldb.HasBy(ctx) {
-		return n > 0, err
-	}
-	action := "run"
-	if tick.Decision != periodic.Submitted {
-		action = string(tick.Decision)
-	}
-	note := sqldb.Action{Action: action, TaskID: tick.TaskID, Detail: "tick of " + tick.Due.UTC().Format("2006-01-02 15:04:05 UTC")}
-	if tick.JID != "" {
-		note.JIDs = []string{tick.JID}
-	}
-	return true, tx.Note(ctx, note)
+	return n > 0, err
 }
 
 // SetOverride implements [periodic.TaskTx].
@@ -70,17 +54,10 @@ func (tx rowTx) SetOverride(ctx context.Context, id string, o days.Override) err
 	if errors.Is(err, sqldb.ErrNotFound) {
 		_, err = tx.Exec(ctx, `INSERT INTO periodic_override (task_id, due, moved_to, who, reason) VALUES ($1, $2, $3, $4, $5)`, values...)
 	}
-	action, detail := "skip", "tick of "+moment(o.Due)
-	if !o.To.IsZero() {
-		action, detail = "move", detail+" to "+moment(o.To)
-	}
-	return tx.note(ctx, err, action, id, detail)
+	return err
 }
 
 // DropOverride implements [periodic.TaskTx].
 func (tx rowTx) DropOverride(ctx context.Context, id string, due time.Time) error {
-	err := tx.one(ctx, `DELETE FROM periodic_override WHERE task_id = $1 AND due = $2`, id, sqldb.Timestamp(due))
-	return tx.note(ctx, err, "unskip", id, "tick of "+moment(due))
+	return tx.one(ctx, `DELETE FROM periodic_override WHERE task_id = $1 AND due = $2`, id, sqldb.Timestamp(due))
 }
-
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -50,7 +50,6 @@ type part struct {
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*services) error) (err error) {
-	ctx = store.By(ctx, "") // what a service does, nobody did
 	s := &services{env: env, log: env.Logger()}
 	address, err := healthAddress(env, f.health)
 	if err != nil {
@@ -192,7 +191,7 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 	}
 	said := sync.OnceFunc(s.sayStopping)
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
-	if err := s.process.Start(store.By(ctx, "")); err != nil {
+	if err := s.process.Start(ctx); err != nil {
 		if ctx.Err() == nil {
 			return err
 		}

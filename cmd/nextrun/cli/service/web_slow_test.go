@@ -18,14 +18,15 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	d := migrated.New(t, storetest.Postgres)
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
 	d.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('other', 'work', 'yearly')`)
+	d.Exec(`INSERT INTO job (jid, task) VALUES ('old', 'work')`)
 	b, address := webOf(t, s, "dashboard", "serve", "--dashboard", "127.0.0.1:0")
 
-	// Pages read periodic_action; schedulers and executors do not.
+	// Pages read joblog; schedulers do not.
 	tx, err := d.Connect().BeginTxx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE periodic_action"); err != nil {
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE joblog"); err != nil {
 		t.Fatal(err)
 	}
 	stop, said, asking := make(chan struct{}), make(chan string, 100), sync.WaitGroup{}
@@ -37,7 +38,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 					return
 				default:
 				}
-				code, body := fetch(t, address+"task?id=other", "", nil)
+				code, body := fetch(t, address+"job?id=old", "", nil)
 				if code != http.StatusGatewayTimeout && code != http.StatusServiceUnavailable {
 					t.Errorf("status %d: %s", code, body)
 					return
@@ -52,7 +53,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	most := 0
 	waiting := func() int {
 		var n int
-		err := d.SQL.GetContext(t.Context(), &n, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'periodic_action'::regclass")
+		err := d.SQL.GetContext(t.Context(), &n, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'joblog'::regclass")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	if most > 2 {
 		t.Errorf("pages use %d connections", most)
 	}
-	if code, _ := fetch(t, address+"task?id=other", "", nil); code != http.StatusOK {
+	if code, _ := fetch(t, address+"job?id=old", "", nil); code != http.StatusOK {
 		t.Errorf("afterwards the status is %d", code)
 	}
 	b.Stop()

@@ -19,7 +19,7 @@ func JSON(k *periodic.Tick, result periodic.Result) ui.Object {
 		{"task_id", k.TaskID}, {"due", k.Due}, {"decision", k.Decision}, {"state", ui.OrNull(result.State)}, {"reason", ui.OrNull(k.Reason)},
 		{"missed", k.Missed}, {"until", ui.OrNull(k.Until)}, {"jid", ui.OrNull(k.JID)}, {"worker", ui.OrNull(k.Worker)}, {"decided", k.Decided},
 		{"outcome", ui.OrNull(string(k.Ended))}, {"finished", ui.OrNull(k.Finished)}, {"attempts", ui.OrNull(k.Attempts)}, {"error", ui.OrNull(k.Error)},
-		{"by_hand", ui.OrNull(reasons.Hand(k.Reason, result.PutBack))},
+		{"by_hand", ui.OrNull(reasons.Hand(k.Reason))},
 	}
 }
 
@@ -90,7 +90,7 @@ func (k Ticks) why(one periodic.Tick) string {
 	if result.Sink != "" {
 		said = string(result.Sink) + " " + one.JID
 	}
-	for _, more := range []string{text.FirstLine(result.Message), one.Reason, reasons.Hand(one.Reason, result.PutBack)} {
+	for _, more := range []string{text.FirstLine(result.Message), one.Reason, reasons.Hand(one.Reason)} {
 		if more != "" && !strings.HasSuffix(said, more) {
 			said += ": " + more
 		}

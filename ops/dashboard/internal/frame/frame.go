@@ -21,7 +21,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/store"
 )
 
 // NotDone begins what an action says of what it could not do.
@@ -240,7 +239,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			return
 		}
 		user := cmp.Or(Who(ctx).User, "somebody")
-		done, back, err := do(store.By(ctx, user), r, user)
+		done, back, err := do(ctx, r, user)
 		f.shared.forget()
 		if err != nil {
 			f.Fail(w, r, err)
