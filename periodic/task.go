@@ -91,7 +91,7 @@ type Task struct {
 	Timeout     time.Duration // whole seconds that an attempt may take; 0: not set
 	Concurrency int           // how many jobs of this task run at once; 0: any number
 
-	Origin  string // the program or file that declares it, written by [Tasks.Apply] only; empty: none
+	Origin  string // the program or file that declares it, as name or name@version, written by [Tasks.Apply] only; empty: none
 	Pause   Pause  // written by [Tasks.Pause] only, not with the other columns
 	Problem string // what is wrong with the row; empty: nothing
 	Version string // of the row when a scheduler prepared it; empty: the transaction that read it has locked it

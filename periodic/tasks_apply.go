@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic/days"
@@ -26,22 +25,16 @@ type Apply struct {
 	Tasks []Task
 	// Calendars, if any, are all rows of the calendars that they name. Other calendars stay.
 	Calendars []days.Row
-	// Origin names the program or file that declares the tasks, in 1 to 254 characters; their rows
+	// Origin names the program or file that declares the tasks, in 1 to 230 bytes without @; their rows
 	// have it in the column origin. A task of another origin is refused; one that has
-	// none, since people added it, becomes one of this origin. Empty: tasks without an origin.
+	// none, since people added it, becomes one of this origin, and stays disabled if somebody
+	// disables it from then on. Empty: tasks without an origin.
 	Origin string
-	// Version grows from one deployed program to the next, such as the number of a build.
-	// A program of an older version than the one that declared tasks last changes nothing, so that in a rolling
-	// deploy it does not undo what the newer one declared. 0, with an origin: the time of the
-	// commit that the program was built from, if Go has written it into the binary. Of programs of
-	// the same version, or of none, one whose tasks have replaced the others' counts as newer.
+	// Version, with an origin, is a number that grows from one release to the next, such as that of a build or a
+	// time.Time's Unix; the column origin has it behind the name. If a newer version has declared
+	// tasks that are still there, nothing changes, and Apply returns an [*OlderError]. 0: the last program that
+	// starts wins, so that two releases that restart in turn take turns.
 	Version int64
-	// Force applies the tasks even if a newer program of the origin has declared others: somebody
-	// asks for it. [Origins.ForgetVersion] is for programs.
-	Force bool
-	// KeepEdits leaves columns alone that people have changed since the origin declared them. A
-	// pause, and a task that somebody has disabled, always stay.
-	KeepEdits bool
 	// Prune is what to do with tasks of the origin that are not named.
 	Prune Prune
 	// Group limits the pruning to tasks of that group. Empty: all groups.
@@ -62,9 +55,6 @@ type Apply struct {
 // returns all their [*TaskError]s and changes nothing; if they have a sink that [Tasks.With] does not
 // name, their [*SinkError]s. Args need not be JSON, as in the table: the row then gets a warning.
 func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
-	if a.Origin != "" && a.Version == 0 && !a.Force {
-		a.Version = builtAt()
-	}
 	elsewhere, unknown := a.elsewhere(s.store.Queues(s.queues))
 	if s.queues == nil { // another program may have them
 		unknown = nil
@@ -89,34 +79,29 @@ func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
 }
 
 func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) {
-	wanted, err := a.declared()
-	if err != nil {
-		return done, err
-	}
-	last, err := a.last(ctx, tx)
-	if err != nil {
-		return done, fmt.Errorf("read the origin: %w", err)
+	if !a.DryRun {
+		if err := tx.LockOrigins(ctx); err != nil {
+			return done, fmt.Errorf("wait for others who declare tasks: %w", err)
+		}
 	}
 	done.Tasks = len(a.Tasks)
-	digest := digestOf(wanted.text())
-	if a.Origin != "" && !a.Force && last.outdates(a.Version, digest) {
-		done.Newer, done.version = &last, a.Version
-		return done, nil
-	}
 	rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
 	if err != nil {
 		return done, fmt.Errorf("list tasks: %w", err)
+	}
+	if err := a.newest(rows); err != nil {
+		return done, err
 	}
 	if a.Check != nil {
 		if err := a.Check(rows); err != nil {
 			return done, err
 		}
 	}
-	p, err := a.plan(rows, last)
+	p, err := a.plan(rows)
 	if err != nil {
 		return done, err
 	}
-	done.Changes, done.Kept = p.changes, p.kept
+	done.Changes, done.Disabled = p.changes, p.disabled
 	if err := a.calendars(ctx, tx, &done); err != nil || a.DryRun {
 		return done, err
 	}
@@ -125,11 +110,23 @@ func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) 
 			return done, about(c.ID, err)
 		}
 	}
-	if a.Origin == "" {
-		return done, nil
+	if err := tx.SetOrigin(ctx, p.owned, versioned(a.Origin, a.Version)); err != nil {
+		return done, fmt.Errorf("write the origin: %w", err)
 	}
-	_, at := tx.Bare()
-	return done, tx.SaveOrigin(ctx, last.next(a.Version, digest, p.remember(wanted), at), p.owned)
+	return done, nil
+}
+
+// newest returns an [*OlderError] if rows are of a newer version of the origin.
+func (a *Apply) newest(rows []Task) error {
+	if a.Version == 0 {
+		return nil
+	}
+	for i := range rows {
+		if name, version := unversioned(rows[i].Origin); name == a.Origin && version > a.Version {
+			return &OlderError{a.Origin, a.Version, version}
+		}
+	}
+	return nil
 }
 
 func (a *Apply) validate() error {
@@ -137,11 +134,11 @@ func (a *Apply) validate() error {
 	for _, r := range a.Calendars {
 		problems = append(problems, r.Validate())
 	}
-	if len(a.Origin) > 254 || strings.ContainsRune(a.Origin, 0) {
-		problems = append(problems, errors.New("the origin must have at most 254 bytes, and no NUL"))
+	if len(a.Origin) > 230 || strings.ContainsAny(a.Origin, "@\x00") {
+		problems = append(problems, errors.New("the origin must have at most 230 bytes, and no @ or NUL"))
 	}
-	if a.Version < 0 {
-		problems = append(problems, fmt.Errorf("the version is %d; use 0, or a number that grows", a.Version))
+	if a.Version < 0 || a.Version > 0 && a.Origin == "" {
+		problems = append(problems, fmt.Errorf("the version is %d; use 0, or with an origin a number that grows", a.Version))
 	}
 	seen := map[string]bool{}
 	for i := range a.Tasks {
@@ -153,111 +150,4 @@ func (a *Apply) validate() error {
 		seen[t.ID] = true
 	}
 	return errors.Join(problems...)
-}
-
-// applyPlan is what to do with the rows. It is made without I/O.
-type applyPlan struct {
-	*Apply
-	before  declaredTasks    // what the origin declared last
-	tasks   map[string]*Task // as their rows are to be
-	changes []TaskChange
-	kept    []TaskChange
-	pruned  []string // rows of the origin that are not wanted, and stay
-	owned   []string // rows that become the origin's
-}
-
-// plan compares the rows with the wanted tasks.
-func (a *Apply) plan(rows []Task, last Origin) (*applyPlan, error) {
-	_, before := last.history()
-	p := &applyPlan{Apply: a, before: before, tasks: map[string]*Task{}}
-	have := map[string]*Task{}
-	for i := range rows {
-		have[rows[i].ID] = &rows[i]
-	}
-	var problems []error
-	for i := range a.Tasks {
-		t := a.Tasks[i]
-		row := have[t.ID]
-		if row != nil && row.Origin != a.Origin && row.Origin != "" {
-			problems = append(problems, about(t.ID, &OriginError{row.Origin, a.Origin}))
-			continue
-		}
-		p.want(row, t)
-	}
-	for i := range rows {
-		if p.tasks[rows[i].ID] == nil && rows[i].Origin == a.Origin {
-			p.prune(&rows[i])
-		}
-	}
-	slices.SortFunc(p.changes, func(a, b TaskChange) int { return strings.Compare(a.ID, b.ID) })
-	return p, errors.Join(problems...)
-}
-
-// want plans what becomes of the row of a wanted task; nil: there is none.
-func (p *applyPlan) want(row *Task, t Task) {
-	p.tasks[t.ID] = &t
-	if p.Origin != "" && (row == nil || row.Origin == "") {
-		p.owned = append(p.owned, t.ID)
-	}
-	if row == nil {
-		p.changes = append(p.changes, TaskChange{ID: t.ID, Action: ActionAdd})
-		return
-	}
-	kept := TaskChange{ID: t.ID, Action: ActionChange}
-	for _, c := range compare(row, &t) {
-		if at := columnOf(c.Column); p.keeps(row, &t, at) {
-			kept.Columns = append(kept.Columns, ColumnChange{c.Column, c.To, c.From})
-			at.Set(&t, at.Get(row))
-		}
-	}
-	if len(kept.Columns) > 0 {
-		p.kept = append(p.kept, kept)
-	}
-	if columns := compare(row, &t); len(columns) > 0 {
-		p.changes = append(p.changes, TaskChange{ID: t.ID, Action: ActionChange, Columns: columns})
-	}
-}
-
-// keeps reports whether a column of a row stays as it is, although something else is declared.
-func (p *applyPlan) keeps(row, wanted *Task, c Column) bool {
-	if p.Origin == "" {
-		return false
-	}
-	known, same := p.before.was(row.ID, c, c.Get(row))
-	if c.Name == "enabled" {
-		_, declared := p.before.was(row.ID, c, c.Get(wanted))
-		return !row.Enabled && (!known || declared) // somebody has disabled it
-	}
-	return p.KeepEdits && !same
-}
-
-// prune plans what becomes of a row of the origin that is not among the wanted tasks.
-func (p *applyPlan) prune(row *Task) {
-	action := Action("")
-	switch {
-	case p.Group != "" && row.Group != p.Group, p.Keep != nil && p.Keep(row):
-	case p.Prune == PruneDelete:
-		action = ActionDelete
-	case p.Prune == PruneDisable && row.Enabled:
-		action = ActionDisable
-	}
-	if action != "" {
-		p.changes = append(p.changes, TaskChange{ID: row.ID, Action: action})
-	}
-	if action != ActionDelete {
-		p.pruned = append(p.pruned, row.ID)
-	}
-}
-
-func (p *applyPlan) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
-	switch c.Action {
-	case ActionDisable:
-		return tx.Enable(ctx, c.ID, false)
-	case ActionDelete:
-		return tx.Delete(ctx, c.ID)
-	case ActionAdd:
-		return tx.Add(ctx, *p.tasks[c.ID])
-	case ActionChange:
-	}
-	return tx.Save(ctx, *p.tasks[c.ID])
 }

@@ -99,13 +99,10 @@ type overrider interface {
 
 // originKeeper knows who declares tasks.
 type originKeeper interface {
-	// LockOrigin reads an origin, and keeps others from it until the transaction ends. One that
-	// has declared nothing is added.
-	LockOrigin(ctx context.Context, name string) (Origin, error)
-	// Origins reads all of them, by name.
-	Origins(ctx context.Context) ([]Origin, error)
-	// SaveOrigin writes an origin, and gives it tasks.
-	SaveOrigin(ctx context.Context, o Origin, tasks []string) error
+	// LockOrigins keeps others who declare tasks waiting until the transaction ends.
+	LockOrigins(ctx context.Context) error
+	// SetOrigin gives tasks to an origin; empty: to none.
+	SetOrigin(ctx context.Context, ids []string, origin string) error
 }
 
 // Outcome is what became of a task last.

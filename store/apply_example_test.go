@@ -44,5 +44,5 @@ func Example_apply() {
 
 	// Output:
 	// 2 tasks declared: 2 added, 0 changed
-	// 2 tasks declared: 0 added, 0 changed; people changed cleanup
+	// 2 tasks declared: 0 added, 0 changed; disabled by somebody, and left so: cleanup
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/queues"
@@ -56,83 +55,90 @@ func TestApplyByManyInstancesAtOnce(t *testing.T) {
 			t.Errorf("ten instances made %d changes, want 3", sum)
 		}
 		env.has(t, "afterwards", "a=daily b=hourly c=weekly")
-		if origins := env.texts(t, "SELECT DISTINCT origin FROM periodic_task"); len(origins) != 1 || origins[0] != "app" {
+		if origins := env.texts(t, "SELECT DISTINCT origin FROM periodic_task"); len(origins) != 1 || origins[0] != "app@1" {
 			t.Errorf("the rows have the origins %q", origins)
 		}
 	})
 }
 
-func TestAnOlderInstanceUndoesNothing(t *testing.T) {
+// An older version changes nothing, and hears so, until somebody goes back on purpose.
+func TestAnOlderVersionChangesNothing(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		older, newer := periodic.Apply{Version: 1, Prune: periodic.PruneDelete}, periodic.Apply{Version: 2, Prune: periodic.PruneDelete}
+		older, newer := periodic.Apply{Version: 1, Prune: periodic.PruneDelete}, periodic.Apply{Version: 20, Prune: periodic.PruneDelete}
 		env.declare(t, older, "a=daily old=daily")
 		env.declare(t, newer, "a=hourly new=daily")
-		again := env.declare(t, older, "a=daily old=daily")
+		older.Origin, older.Tasks = "app", []periodic.Task{periodic.NewTask("a", "echo", "daily"), periodic.NewTask("old", "echo", "daily")}
+		_, err := env.tasks.Apply(t.Context(), older)
+		var told *periodic.OlderError
+		if !errors.As(err, &told) || *told != (periodic.OlderError{Origin: "app", Version: 1, Newer: 20}) {
+			t.Fatalf("the older one hears %v", err)
+		}
 		env.has(t, "after a restart of the older one", "a=hourly new=daily")
-		if again.Newer == nil || again.Newer.Version != 2 || !strings.Contains(again.String(), "a newer program has declared others (version 2; these have 1); if these are to be back, raise Apply.Version, or run: nextrun task origins --forget-version app") {
-			t.Errorf("the older one hears %q", again)
+		older.DryRun = true
+		if _, err := env.tasks.Apply(t.Context(), older); !errors.As(err, &told) {
+			t.Errorf("the older one hears %v in a dry run", err)
 		}
-		if err := periodic.NewTasks(env.db.Tasks()).Origins.ForgetVersion(t.Context(), "app"); err != nil { // the deploy is undone on purpose
-			t.Fatal(err)
+		older.DryRun = false
+		if origins := env.texts(t, "SELECT DISTINCT origin FROM periodic_task"); len(origins) != 1 || origins[0] != "app@20" {
+			t.Errorf("the rows have the origins %q", origins)
 		}
+
+		_, back, _ := strings.Cut(err.Error(), "run: ")
+		env.Exec(back) // the remedy of the error
+		older.Tasks = nil
 		env.declare(t, older, "a=daily old=daily")
 		env.has(t, "after going back", "a=daily old=daily")
 		env.declare(t, newer, "a=hourly new=daily")
 		env.has(t, "after the next deploy", "a=hourly new=daily")
-		older.Force = true
-		env.declare(t, older, "a=daily old=daily")
-		env.has(t, "after somebody asked for the older tasks", "a=daily old=daily")
-		if err := periodic.NewTasks(env.db.Tasks()).Origins.ForgetVersion(t.Context(), "nobody"); !errors.Is(err, periodic.ErrNotFound) {
-			t.Errorf("an origin that is not there: %v", err)
-		}
+
+		env.declare(t, newer, "")
+		env.declare(t, older, "a=daily")
+		env.has(t, "an origin without tasks has no version", "a=daily")
 	})
 }
 
-// Programs without a version: tasks that others have replaced do not come back.
-func TestAReplacedSetIsOlder(t *testing.T) {
+// Without a version, two releases that restart in turn take turns. What one of them does not declare
+// any more, and keeps, is the version's, too.
+func TestTheLastProgramThatStartsWins(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.declare(t, periodic.Apply{}, "a=daily")
 		env.declare(t, periodic.Apply{}, "a=hourly")
-		again := env.declare(t, periodic.Apply{}, "a=daily")
-		if again.Newer == nil {
-			t.Error("a set that was replaced is applied again")
+		env.declare(t, periodic.Apply{}, "a=daily")
+		env.has(t, "after a restart of the first one", "a=daily")
+		env.declare(t, periodic.Apply{Version: 3}, "b=daily")
+		if origins := env.texts(t, "SELECT origin FROM periodic_task"); len(origins) != 2 || origins[0] != "app@3" || origins[1] != "app@3" {
+			t.Errorf("the rows have the origins %q", origins)
 		}
-		if text := again.String(); !strings.HasSuffix(text, "raise Apply.Version (0 now, as the program was built without version control), or run: nextrun task origins --forget-version app") {
-			t.Errorf("the one whose set was replaced hears %q", text)
+		env.declare(t, periodic.Apply{}, "a=weekly b=daily")
+		env.has(t, "after one without a version", "a=weekly b=daily")
+		for _, bad := range []periodic.Apply{{Origin: "app", Version: -1}, {Version: 1}, {Origin: "app@1"}, {Origin: strings.Repeat("x", 231)}} {
+			if _, err := env.tasks.Apply(t.Context(), bad); err == nil {
+				t.Errorf("%+v is accepted", bad)
+			}
 		}
-		env.has(t, "after a restart of the older one", "a=hourly")
-		if third := env.declare(t, periodic.Apply{}, "a=weekly"); third.Newer != nil {
-			t.Errorf("a set that is new is refused: %s", third)
-		}
-		env.has(t, "after the third", "a=weekly")
 	})
 }
 
-// What people have changed goes, unless the program keeps it. What pauses a task stays.
+// What people have changed is set back. A pause stays, and so does a task that somebody has disabled.
 func TestApplyAndEditsOfPeople(t *testing.T) {
 	t.Parallel()
-	keep := periodic.Apply{KeepEdits: true}
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.declare(t, periodic.Apply{}, "a=daily b=daily c=daily")
 		env.Exec("UPDATE periodic_task SET timer = 'Mon', priority = 7 WHERE id = 'a'")
 		env.Exec("UPDATE periodic_task SET enabled = false WHERE id = 'b'")
-		if _, err := env.tasks.Get(t.Context(), "c"); err != nil {
-			t.Fatal(err)
-		}
 		if err := env.tasks.Pause(t.Context(), "c", periodic.Pause{By: "me"}); err != nil {
 			t.Fatal(err)
 		}
-		kept := env.declare(t, keep, "a=daily b=daily c=hourly")
-		env.has(t, "kept", "a=Mon -b=daily c=hourly")
-		if len(kept.Kept) != 2 || len(kept.Kept[0].Columns) != 2 || !strings.HasSuffix(kept.String(), "people changed a, b") {
-			t.Errorf("kept %+v", kept)
+		applied := env.declare(t, periodic.Apply{}, "a=weekly b=hourly c=hourly")
+		env.has(t, "declared again", "a=weekly -b=hourly c=hourly")
+		if a := mustGet(t, env.tasks, "a"); a.Priority != 0 {
+			t.Errorf("the priority is %d", a.Priority)
 		}
-		env.declare(t, keep, "a=weekly b=daily c=hourly")
-		env.has(t, "kept although the program has changed it, too", "a=Mon -b=daily c=hourly")
-		env.declare(t, periodic.Apply{}, "a=weekly b=hourly c=hourly")
-		env.has(t, "not kept", "a=weekly -b=hourly c=hourly")
+		if !strings.HasSuffix(applied.String(), "; disabled by somebody, and left so: b") {
+			t.Errorf("it says %q", applied)
+		}
 		if c := mustGet(t, env.tasks, "c"); c.Pause.By != "me" {
 			t.Errorf("the pause is %+v", c.Pause)
 		}
@@ -151,7 +157,7 @@ func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
 		mustAdd(t, env.tasks, periodic.NewTask("by-hand", "echo", "daily"))
 		env.declare(t, periodic.Apply{Origin: "other"}, "theirs=daily")
 		dry := env.declare(t, periodic.Apply{DryRun: true, Prune: periodic.PruneDelete}, "mine=hourly")
-		if len(dry.Changes) != 1 || len(env.texts(t, "SELECT name FROM periodic_origin")) != 1 {
+		if len(dry.Changes) != 1 || len(env.texts(t, "SELECT id FROM periodic_task WHERE origin = 'app'")) != 0 {
 			t.Errorf("a dry run gives %+v", dry)
 		}
 		env.declare(t, periodic.Apply{Prune: periodic.PruneDelete}, "mine=hourly two=daily")
@@ -168,10 +174,6 @@ func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
 			t.Errorf("a task of another origin, without one: %v", err)
 		}
 		env.has(t, "refused", "by-hand=daily mine=hourly theirs=daily")
-		list, err := periodic.NewTasks(env.db.Tasks()).Origins.List(t.Context())
-		if err != nil || len(list) != 2 || list[0].Name != "app" || time.Since(list[0].Since) > time.Hour {
-			t.Errorf("the origins are %+v (%v)", list, err)
-		}
 	})
 }
 

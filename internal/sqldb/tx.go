@@ -55,6 +55,15 @@ func (tx *Tx) Generic(ctx context.Context) error {
 	return err
 }
 
+// Lock waits until no other transaction that writes has locked the name, and locks it until this one ends.
+func (tx *Tx) Lock(ctx context.Context, name string) error {
+	if tx.db.words.LockSQL == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, tx.db.words.LockSQL, name)
+	return err
+}
+
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {

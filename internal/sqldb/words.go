@@ -64,6 +64,7 @@ type Words struct {
 	Collate     string // behind a text that is compared byte by byte
 	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
+	LockSQL     string // a statement that waits for the name $1; empty where a transaction holds the whole file
 	RowColumns  string // behind the columns of a query, for RowVersion and RowIDSQL; may be empty
 	VersionSQL  string
 	RowIDSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known

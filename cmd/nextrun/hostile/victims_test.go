@@ -80,8 +80,6 @@ func (d database) victims() map[string][]victim {
 		},
 		"periodic_awaited": {{make: []string{task("allow", "river"), `INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
 			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
-		"periodic_origin": {{make: []string{`INSERT INTO periodic_origin (name, version, digests) VALUES ('{id}', 1, '["{id}"]')`},
-			where: map[string]string{"name": "name = '{id}'", "digests": `digests = '["{id}"]'`}}},
 		"job": {
 			{make: []string{insertJob}, where: map[string]string{"jid": "jid = '{id}'", "subject": "subject = '{id}'"}, works: jobEnds},
 			{make: ofTask(insertJob, `INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES ('{id}', {now}, 'submitted', '{id}', {now})`),

@@ -27,19 +27,15 @@ A calendar that the file names has the file's days afterwards; others stay.
 nextrun's own and those of other origins.
 
 --origin NAME writes into the tasks that this file declares them. Then --prune touches
-only tasks that it has declared, another file or program cannot declare them, a
-task that somebody has disabled stays so, and --keep-edits leaves alone what people
-have changed in the table since the last apply.`,
+only tasks that it has declared, another file or program cannot declare them, and a
+task that somebody has disabled stays so.`,
 		Example: `  nextrun task apply -f tasks.yaml --dry-run
   nextrun task apply -f tasks.yaml --prune disable --group reports
-  nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete --keep-edits`,
+  nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			switch {
-			case path == "":
+			if path == "" {
 				return ui.Usagef("missing -f FILE; - is standard input")
-			case apply.KeepEdits && apply.Origin == "":
-				return ui.Usagef("--keep-edits needs --origin, which remembers what was applied last")
 			}
 			text, err := ui.ReadFile(c.Context(), env.Stdin, path)
 			if err != nil {
@@ -48,7 +44,7 @@ have changed in the table since the last apply.`,
 			if apply.Tasks, apply.Calendars, err = config.ParseTasks(path, text); err != nil {
 				return err
 			}
-			apply.Prune, apply.Force = periodic.Prune(prune.Value), true // somebody asks for it
+			apply.Prune = periodic.Prune(prune.Value)
 			return applyTasks(c.Context(), env, apply)
 		},
 	}
@@ -57,7 +53,6 @@ have changed in the table since the last apply.`,
 	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
 	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
 	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
-	flags.BoolVar(&apply.KeepEdits, "keep-edits", false, "with --origin: keep what people have changed in the table")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command
 }
@@ -77,10 +72,8 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
-		for _, c := range done.Kept {
-			if err := env.Printf("%-8s %s%s\n", "keep", ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
-				return err
-			}
+		for _, id := range done.Disabled {
+			env.Complain("note: task %s stays disabled, since somebody has disabled it; see: nextrun task enable --help", ui.Cell(id))
 		}
 		for _, c := range done.Changes {
 			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {

@@ -146,8 +146,8 @@ func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
 	})
 }
 
-// With an origin, the file prunes only what it has declared, keeps edits if asked, and takes no
-// task of another origin.
+// With an origin, the file prunes only what it has declared, leaves a task disabled that somebody has
+// disabled, and takes no task of another origin.
 func TestTaskApplyWithAnOrigin(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -160,18 +160,18 @@ func TestTaskApplyWithAnOrigin(t *testing.T) {
 		if !strings.Contains(note.Stderr, "note: f declares this task") {
 			t.Errorf("a change of a declared task says %q", note.Stderr)
 		}
-		clitest.WantLines(t, s.Must(t, apply("a: {task: echo, timer: hourly}", "--origin", "f", "--prune", "delete", "--keep-edits")...),
-			`keep a priority: "0" -> "7"`, `change a timer: "daily" -> "hourly"`, "delete b", "changed: 2 of 1 task")
+		s.Must(t, "task", "disable", "a")
+		done := s.Run(t.Context(), apply("a: {task: echo, timer: hourly}", "--origin", "f", "--prune", "delete")...)
+		clitest.WantLines(t, done.Stdout, `change a timer: "daily" -> "hourly", priority: "7" -> "0"`, "delete b", "changed: 2 of 1 task")
+		if !strings.Contains(done.Stderr, "note: task a stays disabled, since somebody has disabled it") {
+			t.Errorf("of a task that somebody has disabled it says %q", done.Stderr)
+		}
 		s.Fails(t, ui.Failed, apply("a: {task: echo, timer: daily}", "--origin", "g"), `nothing was changed: task "a": "f" declares it`)
-		s.Fails(t, ui.WrongUsage, apply("a: {task: echo, timer: daily}", "--keep-edits"), "--keep-edits needs --origin")
 		if list := s.Must(t, "task", "list"); !strings.Contains(list, "mine") || !strings.Contains(list, "hourly") {
 			t.Errorf("the table has\n%s", list)
 		}
 		if shown := s.Must(t, "task", "show", "a"); !strings.Contains(shown, "declared by") {
 			t.Errorf("task show says\n%s", shown)
 		}
-		clitest.WantLines(t, s.Must(t, "task", "origins"), "ORIGIN VERSION SINCE", "f 0 ")
-		s.Must(t, "task", "origins", "--forget-version", "f")
-		s.Fails(t, ui.Failed, []string{"task", "origins", "--forget-version", "x"}, `origin "x"`)
 	})
 }

@@ -37,7 +37,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 				}
 				w.of(&changed)
 				if changed.Origin != "" {
-					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next, unless it keeps edits", changed.Origin)
+					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next", changed.Origin)
 				}
 				if waited(&before) && !samePlan(&before, &changed) {
 					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",

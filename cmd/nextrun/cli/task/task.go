@@ -23,7 +23,7 @@ func Command(env *ui.Env) *cobra.Command {
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
 		skipCommand(env), unskipCommand(env), moveCommand(env), runCommand(env),
-		backfillCommand(env), removeCommand(env), applyCommand(env), originsCommand(env), exportCommand(env),
+		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
 	)
 }
 
