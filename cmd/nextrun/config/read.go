@@ -70,9 +70,13 @@ func document(path string, text []byte, read func(r *reader, root *yaml.Node)) e
 		r.problem(&more, "the file must hold one YAML document")
 	}
 	read(r, document.Content[0])
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(r.problems) > 0 {
-		return &Error{path, r.problems}
+		return &Error{path, inOrder(r.problems)}
 	}
 	return nil
+}
+
+func inOrder(list []Problem) []Problem {
+	slices.SortStableFunc(list, func(a, b Problem) int { return a.Line - b.Line })
+	return list
 }

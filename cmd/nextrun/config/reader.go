@@ -15,6 +15,7 @@ import (
 // reader takes values out of YAML nodes and records what is wrong with them.
 type reader struct {
 	problems []Problem
+	gone     []Problem // keys that files of the first edition have
 	// unusable are the places of numbers and durations that no setting can have.
 	// [reader.check] reports them with their bounds. Each function sets the field
 	// to its default.
@@ -36,8 +37,7 @@ func (r *reader) mapping(n *yaml.Node, place string, known keys) {
 			r.value(join(place, key.Value), value, field)
 			return
 		}
-		r.problem(key, "unknown key %q in %s; known are %s", key.Value, name(place),
-			strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		r.problem(key, "unknown key %q in %s; known are %s", key.Value, name(place), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	})
 }
 

@@ -12,34 +12,48 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
+// TaskFile is what a file of tasks says.
+type TaskFile struct {
+	Tasks     []periodic.Task // in the order of the file
+	Calendars []days.Row
+	// Gone are keys that files of the first edition have, with what to use instead. The rest of what has
+	// one is read, but for a task with several timers.
+	Gone []Problem
+	Left []string // ids of tasks with several timers
+}
+
 // ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
 // columns; under the key calendars, one from names to days and their reasons.
-// Columns that the file leaves out have their default. The tasks are in
-// the order of the file. If something is wrong with the file, the error is an
+// Columns that the file leaves out have their default. If something is wrong with the file, the error is an
 // [*Error]. ParseTasks does not check timers and policies;
 // [periodic.Task.Validate] does.
-func ParseTasks(path string, text []byte) ([]periodic.Task, []days.Row, error) {
-	tasks, rows := []periodic.Task{}, []days.Row(nil)
+func ParseTasks(path string, text []byte) (TaskFile, error) {
+	var file TaskFile
 	err := document(path, text, func(r *reader, root *yaml.Node) {
 		r.mapping(root, "", keys{
 			"tasks": func(place string, v *yaml.Node) {
-				r.pairs(v, place, func(key, value *yaml.Node) {
-					t := periodic.NewTask(key.Value, "", "")
-					r.task(join(place, key.Value), value, &t)
-					tasks = append(tasks, t)
-				})
+				r.pairs(v, place, func(key, value *yaml.Node) { r.taskOf(&file, join(place, key.Value), key.Value, value) })
 			},
 			"calendars": func(place string, v *yaml.Node) {
 				r.pairs(v, place, func(key, value *yaml.Node) {
-					rows = append(rows, r.calendar(join(place, key.Value), key.Value, value)...)
+					file.Calendars = append(file.Calendars, r.calendar(join(place, key.Value), key.Value, value)...)
 				})
 			},
 		})
+		file.Gone = inOrder(r.gone)
 	})
-	if err != nil {
-		return nil, nil, err
+	return file, err
+}
+
+// taskOf reads a task of a file.
+func (r *reader) taskOf(file *TaskFile, place, id string, n *yaml.Node) {
+	t := periodic.NewTask(id, "", "")
+	r.task(place, n, &t)
+	if r.several(n, place, &t) {
+		file.Left = append(file.Left, id)
+		return
 	}
-	return tasks, rows, nil
+	file.Tasks = append(file.Tasks, t)
 }
 
 // calendar reads the rows of a calendar: from when they hold to their reasons. The value of a window is a mapping, and
@@ -94,7 +108,7 @@ func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
 		}
 	}
-	r.mapping(n, place, known)
+	r.mapping(r.withoutGone(n, place, known), place, known)
 	r.need(n, place, "task", "a ")
 	r.need(n, place, "timer", "a ")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,8 @@ func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
 	if err := WriteTasks(&file, tasks, nil); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := ParseTasks("tasks.yaml", file.Bytes())
+	read, err := ParseTasks("tasks.yaml", file.Bytes())
+	got := read.Tasks
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, file.String())
 	}
@@ -81,11 +83,24 @@ func TestParseTasksNamesTheLine(t *testing.T) {
 		"tasks: {a: {task: t, timer: daily, args: {x: .nan}}}": "tasks.yaml:1: tasks.a.args cannot be JSON",
 		"tasks: [a]\n": "tasks.yaml:1: tasks must be a mapping",
 	} {
-		_, _, err := ParseTasks("tasks.yaml", []byte(text))
+		_, err := ParseTasks("tasks.yaml", []byte(text))
 		var fileErr *Error
 		if !errors.As(err, &fileErr) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got  %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+// A file of the first edition is read: what is gone is named with what to use instead, and the rest counts.
+func TestParseTasksNamesWhatIsGone(t *testing.T) {
+	t.Parallel()
+	file, err := ParseTasks("tasks.yaml", []byte("tasks:\n  two: {task: t, timer: 'daily; hourly'}\n  a:\n    task: t\n    timer: daily\n    tick_count: 5\n    priority: 3\n"))
+	if err != nil || len(file.Tasks) != 1 || file.Tasks[0].Priority != 3 || !slices.Equal(file.Left, []string{"two"}) {
+		t.Errorf("read %+v, %v", file, err)
+	}
+	want := []Problem{{2, "a list of timers in tasks.two.timer is gone; use a task for each timer; this one is left out"}, {6, "tasks.a.tick_count is gone; use ends"}}
+	if !slices.Equal(file.Gone, want) {
+		t.Errorf("gone are %+v, want %+v", file.Gone, want)
 	}
 }
 
@@ -97,7 +112,7 @@ func TestParseTasksBoundsArgs(t *testing.T) {
 		previous := "*" + string(c-1) + ", "
 		text += "      - &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat(previous, 10), ", ") + "]\n"
 	}
-	if _, _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
+	if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -109,7 +124,8 @@ func TestSampleTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, _, err := ParseTasks("tasks.yaml", text)
+	file, err := ParseTasks("tasks.yaml", text)
+	tasks := file.Tasks
 	if err != nil || len(tasks) != 2 {
 		t.Fatalf("%d tasks, %v", len(tasks), err)
 	}
@@ -148,7 +164,8 @@ func FuzzWriteTasks(f *testing.F) {
 		if err := WriteTasks(&file, []periodic.Task{task}, nil); err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := ParseTasks("tasks.yaml", file.Bytes())
+		read, err := ParseTasks("tasks.yaml", file.Bytes())
+		got := read.Tasks
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, file.String())
 		}

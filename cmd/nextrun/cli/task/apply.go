@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ A calendar that the file names has the file's days afterwards; others stay.
 --prune disables or deletes the tasks that the file does not name, except
 nextrun's own and those of other origins.
 
+Keys that nextrun had before its second edition are named, each with what to use
+instead. The rest of the file is applied, and the exit code is 3.
+
 --origin NAME writes into the tasks that this file declares them. Then --prune touches
 only tasks that it has declared, another file or program cannot declare them, and a
 task that somebody has disabled stays so.`,
@@ -41,11 +45,16 @@ task that somebody has disabled stays so.`,
 			if err != nil {
 				return err
 			}
-			if apply.Tasks, apply.Calendars, err = config.ParseTasks(path, text); err != nil {
+			file, err := config.ParseTasks(path, text)
+			if err != nil {
 				return err
 			}
-			apply.Prune = periodic.Prune(prune.Value)
-			return applyTasks(c.Context(), env, apply)
+			apply.Tasks, apply.Calendars, apply.Prune = file.Tasks, file.Calendars, periodic.Prune(prune.Value)
+			apply.Keep = func(t *periodic.Task) bool {
+				return t.Task == store.HousekeepingTask || slices.Contains(file.Left, t.ID)
+			}
+			err = applyTasks(c.Context(), env, apply)
+			return cmp.Or(err, sayGone(env, path, file.Gone))
 		},
 	}
 	flags := command.Flags()
@@ -57,9 +66,19 @@ task that somebody has disabled stays so.`,
 	return command
 }
 
+// sayGone names keys of the first edition, which were not applied.
+func sayGone(env *ui.Env, path string, gone []config.Problem) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	for _, p := range gone {
+		env.Complain("%s:%d: %s", path, p.Line, p.Text)
+	}
+	return ui.ErrChanges
+}
+
 // applyTasks makes the table match, and says what it changed.
 func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
-	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
 	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
 		w, err := newWarner(ctx, env, db, queues)
 		if err != nil {
