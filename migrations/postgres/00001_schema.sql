@@ -279,28 +279,6 @@ CREATE TABLE periodic_open (
 );
 COMMENT ON TABLE periodic_open IS 'the newest job of each task in a queue that is not nextrun''s own; to end the wait for a job, delete its row';
 
--- What people did, and when: one row for each change that somebody made by the
--- dashboard, by a command, or by a program with store.By.
-CREATE TABLE periodic_action (
-  id      bigint        GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  at      timestamp     NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  who     varchar(254)  NOT NULL,
-  action  varchar(32)   NOT NULL,
-  task_id varchar(254),
-  jid     varchar(254),
-  detail  varchar(1000)
-);
-COMMENT ON TABLE  periodic_action         IS 'what people did, one row for each change; rows are only added, and deleted with old ticks';
-COMMENT ON COLUMN periodic_action.at      IS 'when, UTC';
-COMMENT ON COLUMN periodic_action.who     IS 'a user of the dashboard, or USER@host of a command';
-COMMENT ON COLUMN periodic_action.action  IS 'such as pause, resume, run, change, cancel, retry, resend';
-COMMENT ON COLUMN periodic_action.task_id IS 'id of the task; it may not exist any more';
-COMMENT ON COLUMN periodic_action.jid     IS 'id of the job or event';
-COMMENT ON COLUMN periodic_action.detail  IS 'more about it, for people';
-CREATE INDEX nextrun_action_task ON periodic_action (task_id, id);
-CREATE INDEX nextrun_action_job ON periodic_action (jid, id) WHERE jid IS NOT NULL;
-CREATE INDEX nextrun_action_at ON periodic_action (at);
-
 -- What is wrong with args, which are JSON by convention only: a warning, or NULL.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_args_problem(args text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
@@ -829,24 +807,10 @@ VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old t
         '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
 {{end}}
 
--- Which program declares a task, and what each program has declared last.
+-- Which program declares a task.
 
 ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin CHECK (origin <> '');
-COMMENT ON COLUMN periodic_task.origin IS 'the program or file that declares this row; NULL: people keep it';
-
-CREATE TABLE periodic_origin (
-  name     varchar(254) NOT NULL PRIMARY KEY CHECK (name <> ''),
-  version  bigint       NOT NULL DEFAULT 0 CHECK (version >= 0),
-  declared text         NOT NULL DEFAULT '{}',
-  digests  text         NOT NULL DEFAULT '[]',
-  since    timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC')
-);
-COMMENT ON TABLE  periodic_origin          IS 'programs and files that declare tasks';
-COMMENT ON COLUMN periodic_origin.name     IS 'as in the column origin of their tasks';
-COMMENT ON COLUMN periodic_origin.version  IS 'of the program that declared tasks last; 0: not known';
-COMMENT ON COLUMN periodic_origin.declared IS 'the tasks as they were declared last: columns by id; what differs from it in a row, people have changed';
-COMMENT ON COLUMN periodic_origin.digests  IS 'of the sets of tasks that were declared, the newest last';
-COMMENT ON COLUMN periodic_origin.since    IS 'when the newest was declared, UTC';
+COMMENT ON COLUMN periodic_task.origin IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
 
 -- How the jobs of other queues ended. Ticks of nextrun's own queue leave these columns empty:
 -- their jobs are in the table job.
@@ -1408,7 +1372,6 @@ ALTER TABLE periodic_task
   DROP COLUMN IF EXISTS on_excluded;
 DROP VIEW IF EXISTS periodic_health;
 DROP TABLE IF EXISTS periodic_awaited;
-DROP TABLE IF EXISTS periodic_origin;
 ALTER TABLE periodic_task DROP COLUMN IF EXISTS origin;
 DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
@@ -1434,7 +1397,6 @@ DROP FUNCTION IF EXISTS nextrun_lock_kept();
 DROP TRIGGER IF EXISTS nextrun_jobs_gone ON job;
 DROP TRIGGER IF EXISTS nextrun_job_deleted ON job;
 DROP TRIGGER IF EXISTS nextrun_job_ended ON job;
-DROP TABLE IF EXISTS periodic_action;
 DROP TABLE IF EXISTS periodic_open;
 DROP TABLE IF EXISTS periodic_tick;
 DROP TABLE IF EXISTS periodic_ready;

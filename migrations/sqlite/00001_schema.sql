@@ -334,21 +334,6 @@ CREATE TABLE periodic_open (
   submitted timestamp    NOT NULL
 ) WITHOUT ROWID;
 
--- What people did, and when: one row for each change that somebody made by the
--- dashboard, by a command, or by a program with store.By.
-CREATE TABLE periodic_action (
-  id      integer       PRIMARY KEY,
-  at      timestamp     NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  who     varchar(254)  NOT NULL,
-  action  varchar(32)   NOT NULL,
-  task_id varchar(254),
-  jid     varchar(254),
-  detail  varchar(1000)
-);
-CREATE INDEX nextrun_action_task ON periodic_action (task_id, id);
-CREATE INDEX nextrun_action_job ON periodic_action (jid, id) WHERE jid IS NOT NULL;
-CREATE INDEX nextrun_action_at ON periodic_action (at);
-
 {{define "refuseNextrun"}}
   SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
     WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
@@ -855,19 +840,10 @@ VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old t
         '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
 {{end}}
 
--- Which program declares a task, and what each program has declared last.
+-- Which program declares a task.
 
 ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin
   CHECK (origin IS NULL OR typeof(origin) = 'text' AND origin <> '' AND length(origin) <= 254 AND NOT instr(CAST(origin AS BLOB), x'00'));
-
-CREATE TABLE periodic_origin (
-  name     varchar(254) NOT NULL PRIMARY KEY
-    CHECK (typeof(name) = 'text' AND name <> '' AND length(name) <= 254 AND NOT instr(CAST(name AS BLOB), x'00')),
-  version  integer      NOT NULL DEFAULT 0 CHECK (typeof(version) = 'integer' AND version >= 0),
-  declared text         NOT NULL DEFAULT '{}' CHECK (typeof(declared) = 'text'),
-  digests  text         NOT NULL DEFAULT '[]' CHECK (typeof(digests) = 'text'),
-  since    timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now'))
-) WITHOUT ROWID;
 
 -- How the jobs of other queues ended: success, failed, cancelled, gone (which counts as success) or
 -- unknown. Ticks of nextrun's own queue leave these columns empty: their jobs are in the table job.
@@ -1347,7 +1323,6 @@ ALTER TABLE periodic_task DROP COLUMN run_calendars;
 ALTER TABLE periodic_task DROP COLUMN on_excluded;
 DROP VIEW IF EXISTS periodic_health;
 DROP TABLE IF EXISTS periodic_awaited;
-DROP TABLE IF EXISTS periodic_origin;
 ALTER TABLE periodic_task DROP COLUMN origin;
 DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
@@ -1380,7 +1355,6 @@ DROP TRIGGER IF EXISTS nextrun_task_refuse_planned;
 DROP TRIGGER IF EXISTS nextrun_task_refuse_moved;
 DROP TRIGGER IF EXISTS nextrun_task_refuse_edited;
 DROP TRIGGER IF EXISTS nextrun_task_refuse_added;
-DROP TABLE IF EXISTS periodic_action;
 DROP TABLE IF EXISTS periodic_open;
 DROP TABLE IF EXISTS periodic_tick;
 DROP TABLE IF EXISTS periodic_ready;
