@@ -46,7 +46,7 @@ SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
 GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
@@ -62,7 +62,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
 GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
@@ -74,7 +74,7 @@ GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, per
 GRANT UPDATE ON periodic_task TO :"dashboard";
 GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"dashboard";
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"dashboard";
-GRANT INSERT ON periodic_action, joblog TO :"dashboard";
+GRANT INSERT ON joblog TO :"dashboard";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"dashboard";
 GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
 
@@ -84,16 +84,14 @@ GRANT UPDATE ON periodic_task TO :"operator";
 GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"operator";
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"operator";
 GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO :"operator";
-GRANT INSERT ON periodic_action, joblog TO :"operator";
+GRANT INSERT ON joblog TO :"operator";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
 GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
 
 -- The editor manages tasks and calendars, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO :"editor";
-GRANT SELECT, INSERT, UPDATE ON periodic_origin TO :"editor";
 GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   periodic_finish, job, joblog, scheduler_lock TO :"editor";
-GRANT SELECT, INSERT ON periodic_action TO :"editor";
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
@@ -105,12 +103,11 @@ GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregat
 -- The executor works on jobs, and needs no right on tasks.
 GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO :"executor";
 GRANT SELECT ON job_pause, job_limit TO :"executor";
-GRANT INSERT ON periodic_action TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
-GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_override, periodic_action, job, joblog,
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_override, job, joblog,
   event_store, outbox_message, event_offset TO :"housekeeper";
 
 -- The relay publishes events and delivers hooks.

@@ -57,7 +57,7 @@ SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
 SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'tenant') \gexec
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_origin, periodic_action, periodic_calendar, periodic_calendar_edition,
+  periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
