@@ -112,8 +112,8 @@ var parts = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/queues", "internal/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka",
+	"store", "store/queues", "internal/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages
@@ -130,7 +130,7 @@ var libraries = []struct {
 	{"github.com/prometheus", []string{"ops/metrics/"}},
 	{"github.com/arran4/golang-ical", []string{"cmd/nextrun/ical/"}},
 	{"github.com/teambition/rrule-go", []string{"cmd/nextrun/ical/"}},
-	{"go.opentelemetry.io", []string{"ops/tracing/", "cmd/nextrun/otlp/"}},
+	{"go.opentelemetry.io", []string{"ops/tracing/"}},
 }
 
 // directories that would gather what belongs elsewhere.

@@ -92,7 +92,7 @@ func (s *secretive) command(environment []string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(s.Context(), s.binary, args...)
 	command.Dir = s.dir
 	command.Env = append(slices.Clip(environment), "PATH="+os.Getenv("PATH"), "HOME="+s.dir, "NEXTRUN_CONFIG=nextrun.yaml",
-		"HOOK_SECRET=raw:"+planted+rand.Text(), "CALL_TOKEN=Bearer "+planted+rand.Text(), "OTEL_EXPORTER_OTLP_HEADERS=key="+planted+rand.Text())
+		"HOOK_SECRET=raw:"+planted+rand.Text(), "CALL_TOKEN=Bearer "+planted+rand.Text())
 	return command
 }
 

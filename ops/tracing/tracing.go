@@ -81,7 +81,7 @@ func about(operation, destination string, of attribute.KeyValue, more ...attribu
 // maxText is how many bytes of a name or an error a span has at most.
 const maxText = 1000
 
-// Any text may be in a row, and OTLP takes UTF-8 only.
+// Any text may be in a row, and exporters take UTF-8 only.
 func clean(s string) string { return text.Clean(s, maxText) }
 
 // end ends a span. kind is a short name of the error.

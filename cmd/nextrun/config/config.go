@@ -86,7 +86,7 @@ func (c *Config) Build(env func(string) string, db *store.DB) (map[string]jobque
 // secretVariables are the environment variables that may hold secrets of nextrun.
 // Commands do not inherit them.
 func (c *Config) secretVariables() []string {
-	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
+	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
 	for _, h := range c.Handlers {
 		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
 		names = append(names, h.Hooks.secretVariables()...)

@@ -253,7 +253,7 @@ relay:
 		t.Fatal(err)
 	}
 	got := slices.Sorted(slices.Values(c.secretVariables()))
-	want := []string{"CALL_TOKEN", "HOOK_KEY", "KAFKA_PASSWORD", "NEW_KEY", "NEXTRUN_DB", "NEXTRUN_DB_FILE", "OLD_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "PGPASSWORD"}
+	want := []string{"CALL_TOKEN", "HOOK_KEY", "KAFKA_PASSWORD", "NEW_KEY", "NEXTRUN_DB", "NEXTRUN_DB_FILE", "OLD_KEY", "PGPASSWORD"}
 	if !slices.Equal(got, want) {
 		t.Errorf("commands do not get %q, want %q", got, want)
 	}

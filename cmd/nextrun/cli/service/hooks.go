@@ -29,9 +29,6 @@ func (s *services) hookRelay() ([]part, error) {
 	if s.metrics != nil {
 		c.Observe = s.metrics.Relay
 	}
-	if s.traces != nil {
-		c.Tracer = s.traces.Tracer
-	}
 	relay, err := hooks.Relay(c, queues)
 	if err != nil {
 		return nil, err

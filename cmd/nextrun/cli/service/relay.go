@@ -54,9 +54,6 @@ func (s *services) withRelay(fn func(...part) error) error {
 	if s.metrics != nil {
 		c.Observe = s.metrics.Relay
 	}
-	if s.traces != nil {
-		c.Tracer = s.traces.Tracer
-	}
 	relay, err := relay.New(s.db.Outbox(), publishers.Topics, c)
 	if err != nil {
 		return err

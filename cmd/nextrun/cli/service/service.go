@@ -12,7 +12,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
-	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -70,7 +69,6 @@ type services struct {
 	process *lifecycle.Process
 	notify  *ui.Notifiers    // set with the scheduler
 	metrics *metrics.Metrics // nil: nobody asked for them
-	traces  *otlp.Traces     // nil: nobody asked for them
 	servers []part           // of metrics and of the dashboard
 	running running          // handlers
 	wake    func()           // set with the scheduler
@@ -120,9 +118,6 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 			s.metrics.Scheduler(e)
 		}
 	}
-	if s.traces != nil {
-		c.Tracer = s.traces.Tracer
-	}
 	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
 		return nil, err
 	}
@@ -156,9 +151,6 @@ func (s *services) executor() (*executor.Executor, error) {
 	c.Name, c.Logger = s.name, s.log
 	if s.metrics != nil {
 		c.Observe = s.metrics.Executor
-	}
-	if s.traces != nil {
-		c.Tracer = s.traces.Tracer
 	}
 	if hooks, err := s.hooks(); err != nil {
 		return nil, err

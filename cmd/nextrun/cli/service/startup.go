@@ -13,7 +13,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/migrations"
@@ -24,7 +23,6 @@ import (
 // The stages of the start of a service, in order, beside those of package lifecycle.
 const (
 	stageConfiguration = "configuration"
-	stageTraces        = "traces"
 	stageDocspell      = "Docspell"
 	stageQueues        = "queues"
 )
@@ -61,7 +59,6 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 	defer context.AfterFunc(ui.AtOnce(ctx), s.process.Hurry)()
 	err = s.bringUp(ctx,
 		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
-		lifecycle.Stage{Name: stageTraces, Needs: []string{stageConfiguration}, Up: s.trace, Down: s.endTraces},
 		lifecycle.Stage{Name: lifecycle.DatabaseStage, Needs: []string{stageConfiguration}, Up: s.open,
 			Down:   func(context.Context) error { return s.db.Close() },
 			Health: func(ctx context.Context) error { return s.db.Ping(ctx) }})
@@ -99,23 +96,6 @@ func (s *services) configure(f *serviceFlags) error {
 	s.config.Database.Create, s.config.Database.Schema = f.migrate, s.env.Schema()
 	s.name, err = s.env.WorkerName(f.name)
 	return err
-}
-
-// trace makes spans if the variables of OpenTelemetry ask for them. Without spans the
-// program works as well, so a mistake there does not stop it.
-func (s *services) trace(context.Context) (err error) {
-	if s.traces, err = otlp.New(s.env.Getenv, s.env.Version, s.log); err != nil {
-		s.log.WithError(err).Warn("no traces are sent")
-	}
-	return nil
-}
-
-// endTraces sends the spans that are left.
-func (s *services) endTraces(ctx context.Context) error {
-	if s.traces != nil {
-		s.traces.Stop(ctx)
-	}
-	return nil
 }
 
 func (s *services) open(ctx context.Context) (err error) {
