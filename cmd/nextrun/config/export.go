@@ -22,9 +22,9 @@ func WriteTasks(w io.Writer, tasks []periodic.Task, rows []days.Row) error {
 	if len(rows) > 0 {
 		root.Content = append(root.Content, textNode("calendars"), calendarsNode(rows))
 	}
-	list := &yaml.Node{Kind: yaml.MappingNode}
+	list, columns := &yaml.Node{Kind: yaml.MappingNode}, column.OfUsers(periodic.Columns())
 	for i := range tasks {
-		list.Content = append(list.Content, textNode(tasks[i].ID), taskNode(&tasks[i]))
+		list.Content = append(list.Content, textNode(tasks[i].ID), taskNode(&tasks[i], columns))
 	}
 	root.Content = append(root.Content, textNode("tasks"), list)
 	return encode(w, root)
@@ -75,10 +75,10 @@ func encode(w io.Writer, root *yaml.Node) error {
 	return encoder.Close()
 }
 
-func taskNode(t *periodic.Task) *yaml.Node {
+func taskNode(t *periodic.Task, columns []periodic.Column) *yaml.Node {
 	standard := periodic.NewTask(t.ID, "", "")
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, c := range column.OfUsers(periodic.Columns()) {
+	for _, c := range columns {
 		if v := c.Get(t); v != c.Get(&standard) || c.Name == "task" || c.Name == "timer" {
 			n.Content = append(n.Content, textNode(c.Name), valueNode(v))
 		}
