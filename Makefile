@@ -160,10 +160,6 @@ test-reproducible: ## Build program and packages twice, in different directories
 	@scripts/need-cc
 	scripts/test-reproducible
 
-.PHONY: snapshot
-snapshot: ## Describe the schema that the migrations make, after a change of its files
-	scripts/with-postgres go test ./migrations -run TestSnapshot -update
-
 .PHONY: manifests
 manifests: ## Write dist/kubernetes/nextrun.yaml, the Helm chart without values
 	cd testdata/kubernetes && go test . -run TestManifestsAreTheChart -update

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -15,8 +16,10 @@ import (
 // maxDeadlocks is how often Up or Down begins again because of a deadlock.
 const maxDeadlocks = 10
 
-// apply applies the migrations that the database lacks.
-func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
+// Up makes the schema if there is none. It returns what it did, nothing if there was nothing to do.
+// It returns [ErrOther], or an error that names what does not fit, before it has changed anything.
+// It repairs nothing: see [Migrator.Missing].
+func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	var done []Applied
 	for deadlocks := 0; ; {
 		before, p, err := m.open(ctx)
@@ -24,7 +27,7 @@ func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 			return done, err
 		}
 		if before == 0 {
-			if err := m.compare(ctx, m.wanted()); err != nil {
+			if err := m.compare(ctx); err != nil {
 				if after, verr := m.Version(ctx); verr == nil && after > 0 {
 					continue // another process migrated while we compared
 				}
@@ -79,15 +82,7 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	found, err := m.found(ctx, version)
-	if err != nil {
-		return 0, nil, err
-	}
-	schema, err := schemaOf(ctx, m.db, m.dialect)
-	if err != nil {
-		return 0, nil, err
-	}
-	fsys, err := m.files.Render(script.State{Found: found, Schema: schema})
+	fsys, err := m.render(ctx, version)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -106,6 +101,19 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 		return 0, nil, fmt.Errorf("open migrations: %w", err)
 	}
 	return version, p, nil
+}
+
+// render returns the SQL as it reads for this database, whose schema is at a version.
+func (m *Migrator) render(ctx context.Context, version int64) (fs.FS, error) {
+	found, err := m.found(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := schemaOf(ctx, m.db, m.dialect)
+	if err != nil {
+		return nil, err
+	}
+	return m.files.Render(script.State{Found: found, Schema: schema})
 }
 
 func applied(results []*goose.MigrationResult) []Applied {

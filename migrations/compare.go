@@ -25,9 +25,9 @@ func (e *mismatchError) Error() string {
 		"Rename that table, or give nextrun a database or schema of its own", place, e.Reason)
 }
 
-// compare checks those of some tables that exist against the expected columns.
-func (m *Migrator) compare(ctx context.Context, names []string) error {
-	found, err := tables.Compare(ctx, m.db, m.dialect, names)
+// compare checks those tables that exist against the expected columns.
+func (m *Migrator) compare(ctx context.Context) error {
+	found, err := tables.Compare(ctx, m.db, m.dialect)
 	if err != nil || found == nil {
 		return err
 	}

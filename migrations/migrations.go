@@ -21,11 +21,9 @@
 //	apply.go            the files are applied and taken back
 //	down.go             marks in tables that stay
 //	record.go           version, schema, and what was there before nextrun
-//	drift.go, repair.go differences from what this version expects, and their repair
-//	parts.go            a database without the tables of jobs, and how they are added
+//	check.go            what somebody has dropped
 //	internal/tables     the columns that nextrun expects in tables that it finds
 //	internal/script     the SQL files as texts; knows no connection
-//	internal/shape      the schema of a database as a list of objects
 package migrations
 
 import (
@@ -73,8 +71,6 @@ type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
 	files   script.Files
-	// leaveOutJobs has the first Up make no tables of jobs.
-	leaveOutJobs bool
 }
 
 // Of returns the migrator of a database, such as a *store.DB.
@@ -90,34 +86,16 @@ func New(db *sql.DB, dialect Dialect) *Migrator {
 	return &Migrator{db: db, dialect: dialect, files: script.Files{FS: files, Dialect: dialect}}
 }
 
-// Applied is a migration that Up or Down has run, or an object of the schema that
-// Up has restored since it was missing or different.
+// Applied is a migration that Up or Down has run.
 type Applied struct {
-	Version  int64  // 0 of what was restored
-	Name     string // the file's name, or the object
-	Restored bool
+	Version int64
+	Name    string // of the file
 }
 
 // Status is one known migration and whether the database has it.
 type Status struct {
 	Applied
 	Done bool
-}
-
-// Up applies all migrations that the database lacks, then restores what of the
-// schema is missing or different, as far as it can be restored; rows stay. It
-// returns what it did, nothing if there was nothing to do. It returns [ErrOther], or an error
-// that names what does not fit, before it has changed anything.
-func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
-	done, err := m.apply(ctx)
-	if err != nil {
-		return done, err
-	}
-	restored, err := m.repair(ctx)
-	if err != nil {
-		return done, fmt.Errorf("migrate up: %w", err)
-	}
-	return append(done, restored...), nil
 }
 
 // Down removes everything that nextrun has added, and nothing else. While triggers of
@@ -165,16 +143,16 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 }
 
 // Check returns nil if the schema is the one that this program knows, else
-// [ErrPending], [ErrOther] or a [*DriftError]. It changes nothing.
+// [ErrPending], [ErrOther] or a [*MissingError]. It changes nothing.
 func (m *Migrator) Check(ctx context.Context) error {
 	if err := m.CheckVersion(ctx); err != nil {
 		return err
 	}
-	list, err := m.Drift(ctx)
+	list, err := m.Missing(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return &DriftError{list}
+	return &MissingError{list}
 }
 
 // CheckVersion is Check without a look at the single objects of the schema.

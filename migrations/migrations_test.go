@@ -75,6 +75,13 @@ func (db *database) up() {
 	}
 }
 
+func (db *database) check(when string) {
+	db.Helper()
+	if err := db.m.Check(db.Context()); err != nil {
+		db.Errorf("%s: %v", when, err)
+	}
+}
+
 func (db *database) down() {
 	db.Helper()
 	if _, err := db.m.Down(db.Context()); err != nil {

@@ -210,3 +210,9 @@ func TestPageNamesTheRoles(t *testing.T) {
 		}
 	}
 }
+
+// eventually waits until a query counts a row.
+func (db *database) eventually(query string) {
+	db.Helper()
+	storetest.Eventually(db, query, func() bool { return db.one(query) != "0" })
+}

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/migrations/internal/script"
@@ -53,30 +51,16 @@ func (m *Migrator) hidden(ctx context.Context, table string) error {
 		"all that nextrun needs: dist/postgres/roles.sql", errHidden, role, schema, table, schema, role, schema, table, role)
 }
 
-// found names what was in the database before nextrun, and whether it does without
-// the tables of jobs. Before the first migration it is read off the database, later off
-// the record.
+// found names what was in the database before nextrun. Before the first migration it is read
+// off the database, later off the record.
 func (m *Migrator) found(ctx context.Context, version int64) (map[string]bool, error) {
 	if version > 0 {
 		return recorded(ctx, m.db)
 	}
-	found, err := tables.Found(ctx, m.db, m.dialect, m.wanted())
-	if err == nil && m.leaveOutJobs {
-		found[withoutJobs] = true
-	}
-	return found, err
+	return tables.Found(ctx, m.db, m.dialect)
 }
 
-// wanted are the tables that the first Up makes.
-func (m *Migrator) wanted() []string {
-	names := slices.Sorted(maps.Keys(tables.All))
-	if m.leaveOutJobs {
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(tables.Jobs, name) })
-	}
-	return names
-}
-
-// recorded names what the first Up has found, and the shape of the database.
+// recorded names what the first Up has found.
 func recorded(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM nextrun_found")
 	if err != nil {

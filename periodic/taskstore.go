@@ -33,8 +33,6 @@ var (
 	// exist, and about one that exists already.
 	ErrNotFound  = cause.ErrNotFound
 	ErrDuplicate = cause.ErrDuplicate
-	// ErrNoJobs is about a database that was made without the tables of jobs.
-	ErrNoJobs = cause.ErrNoJobs
 )
 
 // TaskTx are the operations on tasks inside one transaction. Where there is no

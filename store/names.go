@@ -44,9 +44,6 @@ var (
 	ErrUnavailable = sqldb.ErrUnavailable
 	// ErrNoSchema: a table or a column is not there, or not any more.
 	ErrNoSchema = sqldb.ErrNoSchema
-	// ErrNoJobs: the database was made without the tables of jobs. It is an
-	// ErrNoSchema, too.
-	ErrNoJobs = sqldb.ErrNoJobs
 	// ErrNotFound: there is no row of that id.
 	ErrNotFound = sqldb.ErrNotFound
 	// ErrRefused: a row is to blame. A constraint, a trigger or a type refused

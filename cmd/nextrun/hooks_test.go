@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -101,29 +100,6 @@ func TestHooksPage(t *testing.T) {
 		}
 		for _, b := range blocks {
 			reader.follow(b)
-		}
-	})
-}
-
-// A database without tables of jobs has no jobs that could fail, but its ticks can be
-// missed.
-func TestHooksWithoutJobs(t *testing.T) {
-	t.Parallel()
-	binary := build(t)
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		dir := t.TempDir()
-		config, told := filepath.Join(dir, "nextrun.yaml"), filepath.Join(dir, "told")
-		write(t, config, "on_missed: {command: [sh, -c, 'cat >\"$0\"', "+told+"]}\non_failure: {command: [\"false\"]}\n")
-		nextrun(t, d.URL, ui.Done, "migrate", "up", "--without", "job")
-		nextrun(t, d.URL, ui.Done, "task", "add", "a", "--task", "note", "--timer", "every 24h", "--sink", "event", "--catchup", "none", "--grace", "60")
-		ago := time.Now().UTC().Add(-36 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		d.Exec("UPDATE periodic_task SET created = '" + ago + "', due = '" + ago + "', nextrun = '" + ago + "' WHERE id = 'a'")
-		startProcess(t, d.URL, binary, "serve", "--config", config).waitFor("INFO  started  ")
-		storetest.Eventually(t, "delivery", func() bool {
-			return d.One("SELECT count(*) FROM outbox_message WHERE topic = 'nextrun.hooks/all/on_missed/a' AND published IS NOT NULL") == "1"
-		})
-		if text := readFile(t, told); !strings.Contains(text, `"event":"missed"`) || !strings.Contains(text, `"task":"a"`) {
-			t.Errorf("got %s", text)
 		}
 	})
 }

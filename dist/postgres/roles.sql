@@ -28,17 +28,6 @@
 BEGIN;
 SET LOCAL search_path = :"schema";
 SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
--- After nextrun migrate up --without job, tables that are gone at the end of this transaction stand in for those
--- of jobs: tables of these names then belong to something else, or there are none.
-DO $$ BEGIN
-  IF EXISTS (SELECT FROM nextrun_found WHERE name = 'without job') THEN
-    CREATE TEMP TABLE job () ON COMMIT DROP;
-    CREATE TEMP TABLE joblog (counter bigserial) ON COMMIT DROP;
-    CREATE TEMP TABLE jobgroupuse () ON COMMIT DROP;
-    CREATE TEMP TABLE job_pause () ON COMMIT DROP;
-    CREATE TEMP TABLE job_limit () ON COMMIT DROP;
-  END IF;
-END $$;
 SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
     :'viewer', :'dashboard', :'operator', :'editor', :'scheduler', :'executor', :'housekeeper', :'relay'
   ]) AS name WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec

@@ -13,8 +13,6 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrDuplicate says that there is one already.
 	ErrDuplicate = errors.New("exists already")
-	// ErrNoJobs says that the database was made without the tables of jobs.
-	ErrNoJobs = errors.New("there are no tables of jobs")
 )
 
 // DelayedError is an error of a handler that is to be tried again no sooner than after a delay.

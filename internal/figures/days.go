@@ -61,10 +61,6 @@ type outcomesRow struct {
 }
 
 func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskIDs []string, periods []Period, most int) (rows []outcomesRow, err error) {
-	jobs, err := ownJobs(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
 	ids, err := tx.Texts(2, taskIDs)
 	if err != nil {
 		return nil, err
@@ -80,7 +76,7 @@ func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskIDs []string, periods [
 			from = p.Begin
 		}
 	}
-	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, ids.SQL, jobs), asked.Param, ids.Param, most, sqldb.Timestamp(from))
+	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, ids.SQL), asked.Param, ids.Param, most, sqldb.Timestamp(from))
 	return rows, err
 }
 
@@ -90,11 +86,7 @@ const event = `CASE WHEN t.sink = 'event' THEN (SELECT CASE WHEN m.dead IS NOT N
 
 // outcomesQuery reads each period by a range of the primary key of periodic_tick, and
 // its jobs by theirs: a subquery for each keeps the database from reading all jobs.
-func outcomesQuery(asked, ids string, hasJobs bool) string {
-	outcome, join := "coalesce("+told+", "+event+", k.decision)", ""
-	if hasJobs {
-		outcome, join = "coalesce(j.state, "+told+", "+event+", k.decision)", " LEFT JOIN job AS j ON j.jid = k.jid"
-	}
+func outcomesQuery(asked, ids string) string {
 	var rank strings.Builder
 	for i, o := range outcomes[1:] {
 		fmt.Fprintf(&rank, " WHEN '%s' THEN %d", o, i+1)
@@ -104,6 +96,6 @@ func outcomesQuery(asked, ids string, hasJobs bool) string {
 		SELECT t.id, d.n, coalesce((
 			SELECT CAST((sum(ticks) * %d + sum(CASE WHEN outcome = 'failed' THEN 1 ELSE 0 END)) * %d + max(CASE outcome%s ELSE 0 END) AS bigint)
 			FROM (SELECT CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END AS ticks, %s AS outcome
-				FROM periodic_tick AS k%s WHERE k.task_id = t.id AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
-		FROM t CROSS JOIN %s AS d WHERE d.begins >= t.oldest ORDER BY t.id, d.n`, ids, failedBase, outcomeBase, rank.String(), outcome, join, asked)
+				FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.task_id = t.id AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
+		FROM t CROSS JOIN %s AS d WHERE d.begins >= t.oldest ORDER BY t.id, d.n`, ids, failedBase, outcomeBase, rank.String(), "coalesce(j.state, "+told+", "+event+", k.decision)", asked)
 }

@@ -3,7 +3,6 @@ package figures
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
@@ -108,26 +107,15 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 
-// ownJobs reports whether the table job is one of nextrun: a database need not have it, and
-// may have one of that name that is somebody else's.
-func ownJobs(ctx context.Context, tx *sqldb.Tx) (bool, error) {
-	columns, err := tx.Columns(ctx, "job")
-	return slices.Contains(columns, "tracker"), err
-}
-
 // readQueue counts the unfinished jobs.
 func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
-	jobs, err := ownJobs(ctx, tx)
-	if err != nil || !jobs {
-		return err
-	}
 	var rows []struct {
 		Group  sqldb.RowText `db:"group_"`
 		State  string
 		Jobs   int
 		Oldest sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, queueDepth, MostJobs)
+	err := tx.Select(ctx, &rows, queueDepth, MostJobs)
 	for _, r := range rows {
 		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
 	}

@@ -50,18 +50,10 @@ func (r Reader) Finishes(ctx context.Context, task string, most int) (list []Fin
 // first. It finds them by an index, however many ticks there are.
 func (r Reader) Unfinished(ctx context.Context, most int) (list []Finish, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		has, err := ownJobs(ctx, tx)
-		if err != nil {
-			return err
-		}
-		state, join := `k.outcome`, ``
-		if has {
-			state, join = `coalesce(j.state, k.outcome)`, ` LEFT JOIN job AS j ON j.jid = k.jid`
-		}
 		list, err = finishesOf(ctx, tx, `SELECT k.task_id, k.due, k.finish_by AS "by", NULL AS ended, CASE k.finish WHEN 'late' THEN 'late' ELSE 'open' END AS state,
 				k.finish = 'at risk' AS at_risk, k.finish_why AS why
-			FROM periodic_tick AS k`+join+`
-			WHERE k.finish_look IS NOT NULL AND k.finish IN ('at risk', 'late') AND coalesce(`+state+`, '') NOT IN ('success', 'gone')
+			FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid
+			WHERE k.finish_look IS NOT NULL AND k.finish IN ('at risk', 'late') AND coalesce(j.state, k.outcome, '') NOT IN ('success', 'gone')
 			ORDER BY k.finish_by, k.task_id LIMIT $1`, most)
 		return err
 	})

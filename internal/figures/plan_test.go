@@ -105,7 +105,7 @@ func TestFiguresReadNoHistory(t *testing.T) {
 		})
 		wantBounded(t, kind, last(plans), 2)
 		plans = explained(t, db, kind, func(tx *sqldb.Tx) error {
-			_, err := readHistory(t.Context(), tx, ids, 10, periodic.Never, true, true)
+			_, err := readHistory(t.Context(), tx, ids, 10, periodic.Never, true)
 			return err
 		})
 		wantBounded(t, kind, last(plans), tasks*(10*3+50*2))

@@ -48,23 +48,15 @@ type streakRow struct {
 }
 
 func readStreaks(ctx context.Context, tx *sqldb.Tx, ids []string) (rows []streakRow, err error) {
-	jobs, err := ownJobs(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
 	asked, err := tx.Texts(1, ids)
 	if err != nil {
 		return nil, err
 	}
-	state, join := told, ""
-	if jobs {
-		state, join = "coalesce(j.state, "+told+")", " LEFT JOIN job AS j ON j.jid = k.jid"
-	}
 	// The first tick after a limit, in an order, whose state is one of these: the database stops at it.
 	first := func(of, limit, states, order string) string {
-		return `(SELECT k.due FROM periodic_tick AS k` + join + ` LEFT JOIN outbox_message AS m ON ` + of + `.sink = 'event' AND m.event_id = k.jid
+		return `(SELECT k.due FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON ` + of + `.sink = 'event' AND m.event_id = k.jid
 			WHERE k.task_id = ` + of + `.id AND k.due > coalesce(` + limit + `, '0001-01-01 00:00:00.000000')
-				AND CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' ELSE ` + state + ` END IN ` + states + `
+				AND CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' ELSE coalesce(j.state, ` + told + `) END IN ` + states + `
 			ORDER BY k.due ` + order + ` LIMIT 1)`
 	}
 	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (SELECT id, sink, (SELECT k.due FROM periodic_tick AS k WHERE k.task_id = periodic_task.id ORDER BY k.due DESC LIMIT 1 OFFSET $2) AS oldest

@@ -56,10 +56,7 @@ func (r Reader) HistoryBefore(ctx context.Context, ids []string, n int, before t
 
 func (r Reader) history(ctx context.Context, ids []string, n int, before time.Time, success bool) (list []History, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		jobs, err := ownJobs(ctx, tx)
-		if err == nil {
-			list, err = readHistory(ctx, tx, ids, n, before, jobs, success)
-		}
+		list, err = readHistory(ctx, tx, ids, n, before, success)
 		return err
 	})
 	if err != nil {
@@ -68,7 +65,7 @@ func (r Reader) history(ctx context.Context, ids []string, n int, before time.Ti
 	return list, nil
 }
 
-func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time, hasJobs, success bool) ([]History, error) {
+func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time, success bool) ([]History, error) {
 	asked, err := tx.Texts(1, ids)
 	if err != nil {
 		return nil, err
@@ -78,7 +75,7 @@ func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before 
 	if success {
 		args = append(args, max(n, searched))
 	}
-	err = tx.Select(ctx, &rows, query(asked.SQL, hasJobs, success), args...)
+	err = tx.Select(ctx, &rows, query(asked.SQL, success), args...)
 	var list []History
 	for _, r := range rows {
 		if n := len(list); n == 0 || list[n-1].ID != r.ID {
@@ -142,34 +139,26 @@ const delivered = "CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published I
 // query reads the ticks of the tasks in $1 by ranges of the primary key of
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
-func query(asked string, hasJobs, success bool) string {
-	job, join := "coalesce("+told+", "+delivered+") AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS lost, 0 AS own", ""
-	if hasJobs {
-		job, join = "coalesce(j.state, "+told+", "+delivered+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, coalesce(j.interrupts, 0) AS lost, "+
-			"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own", " LEFT JOIN job AS j ON j.jid = k.jid"
-	}
+func query(asked string, success bool) string {
+	const job = "coalesce(j.state, " + told + ", " + delivered + ") AS state, j.started, coalesce(j.finished, k.finished) AS finished, " +
+		"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, coalesce(j.interrupts, 0) AS lost, " +
+		"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own"
 	latest := "NULL"
 	if success {
-		latest = latestSuccess(hasJobs)
+		latest = latestSuccess
 	}
 	return `WITH t AS MATERIALIZED (SELECT t.id, t.sink,
 				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $3 ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
 				` + latest + ` AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
 		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
-		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3` + join + ` LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
+		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3 LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
 		ORDER BY t.id, k.due DESC`
 }
 
 // latestSuccess is when the latest job of a task t that succeeded ended, among the newest $4 ticks.
-func latestSuccess(hasJobs bool) string {
-	success, from := `CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
-			WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END`, ""
-	if hasJobs {
-		from = " LEFT JOIN job AS s ON s.jid = x.jid"
-		success = "CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL) THEN " + success + " END"
-	}
-	return `(SELECT max(` + success + `) FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick
-		WHERE task_id = t.id ORDER BY due DESC LIMIT $4) AS x` + from + `)`
-}
+const latestSuccess = `(SELECT max(CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL)
+			THEN CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
+				WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END END)
+		FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT $4) AS x
+		LEFT JOIN job AS s ON s.jid = x.jid)`

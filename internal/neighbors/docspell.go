@@ -119,9 +119,6 @@ func (d Docspell) Offset(ctx context.Context) (time.Duration, error) {
 		StartedMillis int64
 	}
 	err := d.db.View(ctx, func(tx *sqldb.Tx) error {
-		if has, err := tx.HasJobs(ctx); err != nil || !has {
-			return err
-		}
 		// The workers of nextrun are NAME@BOOTID, and were NAME/BOOTID.
 		return tx.Select(ctx, &newest, `SELECT started, startedmillis FROM job
 			WHERE started IS NOT NULL AND startedmillis IS NOT NULL AND worker NOT LIKE '%/%' AND worker NOT LIKE '%@____________'

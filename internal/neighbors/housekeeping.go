@@ -9,21 +9,13 @@ import (
 )
 
 // LacksHousekeeping reports whether no executor of nextrun deletes old ticks here:
-// there is no enabled task of [bounds.HousekeepingTask], because the tables of jobs are
-// Docspell's or missing. On other databases whoever removed that task keeps
+// there is no enabled task of [bounds.HousekeepingTask], because the database is
+// Docspell's. On other databases whoever removed that task keeps
 // everything on purpose, and LacksHousekeeping reports false.
 func LacksHousekeeping(ctx context.Context, db sqldb.Opened) (lacks bool, err error) {
 	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
 		node, err := nodeColumns(ctx, tx)
-		if err != nil {
-			return err
-		}
-		has, err := tx.HasJobs(ctx)
-		if err != nil {
-			return err
-		}
-		job, err := tx.Columns(ctx, "job")
-		if err != nil || node == nil && has && len(job) > 0 {
+		if err != nil || node == nil {
 			return err
 		}
 		var tasks int

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +20,6 @@ type DB struct {
 	health  health
 	endings endings
 	local   local
-	hasJobs atomic.Bool // false: not known
-
 }
 
 // Pools are the connections of a database.
@@ -146,9 +143,6 @@ func (db *DB) Classify(ctx context.Context, err error) error {
 		return nil
 	}
 	class := db.dialect.Class(err)
-	if errors.Is(class, ErrNoSchema) {
-		db.hasJobs.Store(false) // look again
-	}
 	broken := errors.Is(class, ErrBusy) || errors.Is(class, ErrUnavailable) || errors.Is(err, sql.ErrTxDone)
 	if end := ctx.Err(); end != nil && broken {
 		class = end

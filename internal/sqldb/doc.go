@@ -9,7 +9,6 @@
 //	errors.go             the sentinel errors, which each statement's error wraps
 //	records.go            many rows as one parameter of a statement
 //	timestamp.go          columns of times
-//	jobs.go               whether there are tables of jobs
 //	dialect.go, words.go  the questions in which the databases differ
 //
 // The packages below it answer these questions and make the connections: postgres (the

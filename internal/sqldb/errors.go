@@ -16,16 +16,12 @@ var (
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
-	ErrNoJobs      error = special{noJobs, errors.Join(ErrNoSchema, cause.ErrNoJobs)}
 	ErrNotFound          = cause.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
 	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, cause.ErrDuplicate)}
 	ErrUnreadable  error = special{"a row cannot be read", ErrRefused}
 	ErrNoDatabase        = errors.New("there is no such file")
 )
-
-const noJobs = "this database has no tables of jobs: they were left out by nextrun migrate up --without job; " +
-	"set the sink of tasks to another queue, or add the tables: nextrun migrate up --with job"
 
 // IsOurTable finds the name of a table of nextrun in the message of a database that
 // cannot find a table.

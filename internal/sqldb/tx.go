@@ -163,7 +163,6 @@ func (db *DB) committing(err error) error {
 
 // Join returns the caller's transaction as one of ours, with a now of its own.
 func (db *DB) Join(ctx context.Context, outer DBTX) (*Tx, error) {
-	askForJobs(ctx, db)
 	now, schema, err := db.timing.join(ctx, outer)
 	if err != nil {
 		return nil, db.Classify(ctx, err)

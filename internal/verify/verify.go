@@ -178,14 +178,14 @@ func (r *run) rows(ctx context.Context, c proof.Check) error {
 
 // schema compares the tables with what this version expects.
 func (r *run) schema(ctx context.Context, m *migrations.Migrator) error {
-	list, err := m.Drift(ctx)
+	list, err := m.Missing(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	f := Finding{Level: Violation, Check: "schema", Text: "the tables, triggers or functions differ from what the migrations made",
-		Remedy: "run: nextrun migrate up"}
-	for _, d := range list {
-		f.Rows = append(f.Rows, Row{d.Object(), d.Problem + "; " + d.Remedy})
+	f := Finding{Level: Violation, Check: "schema", Text: "parts of the schema are missing",
+		Remedy: "run the statements that nextrun migrate status prints"}
+	for _, o := range list {
+		f.Rows = append(f.Rows, Row{o.String(), "is missing"})
 	}
 	r.found(f)
 	return nil

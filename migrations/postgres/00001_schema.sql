@@ -11,7 +11,9 @@
 -- end jobs without any right on those tables. Nobody else may attach such a function to a table.
 
 -- +goose Up
-CREATE TABLE nextrun_found (name varchar(254) NOT NULL PRIMARY KEY);
+CREATE TABLE nextrun_found (
+  name varchar(254) NOT NULL PRIMARY KEY
+);
 COMMENT ON TABLE nextrun_found IS 'what existed before nextrun; migrate down leaves it alone';
 INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 {{range foundNames}}

@@ -45,7 +45,9 @@
 -- others fail, and go on with the next.
 CREATE UNIQUE INDEX nextrun_migration_once ON nextrun_migration (version_id) WHERE version_id > 0;
 
-CREATE TABLE nextrun_found (name text NOT NULL PRIMARY KEY);
+CREATE TABLE nextrun_found (
+  name text NOT NULL PRIMARY KEY
+);
 INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 {{range foundNames}}
 INSERT INTO nextrun_found (name) VALUES ('{{.}}');

@@ -33,8 +33,8 @@ func Database(db *store.DB) Stage {
 const schemaPause = time.Minute
 
 // Schema is the stage that compares the tables with what this version needs; with
-// migrate, it makes them or brings them up to date before. It refuses to start if
-// statements would fail, and logs smaller differences (nil: to logrus.StandardLogger()).
+// migrate, it makes them before. It refuses to start if statements would fail, and
+// logs what else is missing (nil: to logrus.StandardLogger()).
 func Schema(db *store.DB, migrate bool, log logrus.FieldLogger) Stage {
 	service.SetDefault[logrus.FieldLogger](&log, logrus.StandardLogger())
 	c := &schemaCheck{db: db, log: log}
@@ -59,34 +59,28 @@ type schemaCheck struct {
 func (c *schemaCheck) migrate(ctx context.Context) error {
 	done, err := migrations.Of(c.db).Up(ctx)
 	for _, m := range done {
-		if m.Restored {
-			c.log.WithField("object", m.Name).Warn("restored a part of the database's schema that was missing or different")
-			continue
-		}
 		c.log.WithField("migration", m.Name).Info("migration applied")
 	}
 	return err
 }
 
 func (c *schemaCheck) first(ctx context.Context) error {
-	drift, err := c.look(ctx)
+	missing, err := c.look(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.db.URL(), err)
 	}
-	if drift != nil {
-		for _, d := range drift.Differences {
-			c.log.Warn("the database's schema is not as it should be: " + d.String())
-		}
+	if missing != nil {
+		c.log.WithError(missing).Warn("the database's schema is not complete")
 	}
 	return nil
 }
 
-// look returns what differs without harm, and as an error what does harm.
-func (c *schemaCheck) look(ctx context.Context) (*migrations.DriftError, error) {
+// look returns what is missing without harm, and as an error what does harm.
+func (c *schemaCheck) look(ctx context.Context) (*migrations.MissingError, error) {
 	err := migrations.Of(c.db).Check(ctx)
-	var drift *migrations.DriftError
-	if errors.As(err, &drift) && !drift.Breaks() {
-		return drift, nil
+	var missing *migrations.MissingError
+	if errors.As(err, &missing) && !missing.Breaks() {
+		return missing, nil
 	}
 	return nil, err
 }

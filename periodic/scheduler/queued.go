@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -28,11 +27,9 @@ type queued struct {
 	open       bool // the last poll has seen jobs that queued ticks may wait for
 }
 
-// tend handles queued ticks whose wait may be over, unless the table job is there and
-// cannot be used.
+// tend handles queued ticks whose wait may be over, unless the table job cannot be used.
 func (q *queued) tend(ctx context.Context) (taskdb.Tended, error) {
-	unusable := q.aside.Sinks.Has(periodic.SinkJob) && !errors.Is(q.aside.Sinks.Broken(periodic.SinkJob), periodic.ErrNoJobs)
-	if unusable || q.aside.Queued.Held() {
+	if q.aside.Sinks.Has(periodic.SinkJob) || q.aside.Queued.Held() {
 		return taskdb.Tended{}, nil
 	}
 	tended, err := q.store.Tend(ctx, q.untended, q.aside.Exclude())

@@ -302,7 +302,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"databse: {secret: x}":                       "databse",
 		"database: {schema: Big}":                    "database.schema",
 		"image: {pullPolicy: Sometimes}":             "image.pullPolicy",
-		"migrate: {args: --without job}":             "migrate.args",
+		"migrate: {args: [--force]}":                 "migrate",
 		"global: {a: b}":                             "",
 		"disruptionBudget: {maxUnavailable: '50%'}":  "",
 		"executor: {image: {repository: r, tag: t}}": "",

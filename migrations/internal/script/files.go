@@ -7,7 +7,7 @@
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
 //	file                    the name in nextrun_found of the files that make the schema
-//	foundNames              all such names, and whether the tables of jobs are left out
+//	foundNames              all such names
 //	withoutDefault "job"    expected columns that have no default of their own
 package script
 

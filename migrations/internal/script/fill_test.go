@@ -22,7 +22,7 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 			all[table+"."+c.Name], all[table+"."+c.Name+" default"] = true, true
 		}
 	}
-	states := []map[string]bool{{}, all, {WithoutJobs: true}}
+	states := []map[string]bool{{}, all}
 	for name := range all {
 		states = append(states, map[string]bool{name: true})
 	}
@@ -48,9 +48,6 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := filledByTextTemplate(t, string(source), made, found)
-				if found[WithoutJobs] {
-					want = leaveOutJobs(want)
-				}
 				got, err := rendered.Open(k.Name)
 				if err != nil {
 					t.Fatal(err)

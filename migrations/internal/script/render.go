@@ -13,7 +13,7 @@ import (
 
 // State is what the files depend on.
 type State struct {
-	Found  map[string]bool // what was there before nextrun, as [tables.Found] names it, and [WithoutJobs]
+	Found  map[string]bool // what was there before nextrun, as [tables.Found] names it
 	Schema string          // of PostgreSQL, quoted
 }
 
@@ -60,9 +60,6 @@ func (f Files) Render(s State) (fs.FS, error) {
 		sql, err := fill(path, string(source), functions)
 		if err != nil {
 			return nil, fmt.Errorf("fill in %s: %w", path, err)
-		}
-		if found[WithoutJobs] {
-			sql = leaveOutJobs(sql)
 		}
 		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(sql)}
 	}

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -13,9 +14,9 @@ type Mismatch struct {
 	Reason string
 }
 
-// Compare checks those of some tables that exist against the expected columns.
-func Compare(ctx context.Context, q Querier, dialect Dialect, names []string) (*Mismatch, error) {
-	for _, table := range names {
+// Compare checks those tables in [All] that exist against the expected columns.
+func Compare(ctx context.Context, q Querier, dialect Dialect) (*Mismatch, error) {
+	for _, table := range slices.Sorted(maps.Keys(All)) {
 		have, err := columns(ctx, q, dialect, table)
 		if err != nil {
 			return nil, err

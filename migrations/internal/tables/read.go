@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -26,11 +28,11 @@ func Exists(ctx context.Context, q Querier, dialect Dialect, table string) (bool
 	return len(have) > 0, err
 }
 
-// Found names what is there of some tables: tables ("job"), optional columns
+// Found names what is there of the tables in [All]: tables ("job"), optional columns
 // ("joblog.counter") and defaults ("job.args default").
-func Found(ctx context.Context, q Querier, dialect Dialect, names []string) (map[string]bool, error) {
+func Found(ctx context.Context, q Querier, dialect Dialect) (map[string]bool, error) {
 	found := map[string]bool{}
-	for _, table := range names {
+	for _, table := range slices.Sorted(maps.Keys(All)) {
 		have, err := columns(ctx, q, dialect, table)
 		if err != nil {
 			return nil, err

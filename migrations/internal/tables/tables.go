@@ -130,9 +130,6 @@ var All = map[string][]Column{
 	"job_limit":         nil,
 }
 
-// Jobs are the tables of jobs, which a database may do without.
-var Jobs = []string{"job", "joblog", "jobgroupuse", "job_pause", "job_limit"}
-
 // Expected is what nextrun expects of a column, or nil of one that it does not know.
 func Expected(table, name string) *Column {
 	for i, c := range All[table] {
@@ -141,12 +138,6 @@ func Expected(table, name string) *Column {
 		}
 	}
 	return nil
-}
-
-// IsOurs reports whether nextrun adds a column to a table that it finds.
-func IsOurs(table, name string) bool {
-	want := Expected(table, name)
-	return want != nil && want.ours
 }
 
 // kindOf classes a type as PostgreSQL's information_schema or a SQLite

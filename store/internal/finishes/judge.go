@@ -77,23 +77,16 @@ type row struct {
 }
 
 func read(ctx context.Context, tx *sqldb.Tx) ([]row, error) {
-	has, err := tx.HasJobs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	const told = `CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END`
-	job, join := `false AS own, `+told+` AS state, k.error AS said, k.attempts, k.decided AS submitted, NULL AS started, k.finished`, ``
-	if has {
-		job = `j.jid IS NOT NULL AS own, coalesce(j.state, ` + told + `) AS state, coalesce(j.result, k.error) AS said, coalesce(j.retries + 1, k.attempts) AS attempts,
+	job := `j.jid IS NOT NULL AS own, coalesce(j.state, ` + told + `) AS state, coalesce(j.result, k.error) AS said, coalesce(j.retries + 1, k.attempts) AS attempts,
 			coalesce(j.submitted, k.decided) AS submitted, j.started, CASE WHEN j.jid IS NULL THEN k.finished ELSE j.finished END AS finished`
-		join = ` LEFT JOIN job AS j ON j.jid = k.jid`
-	}
 	var rows []row
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, k.decision, k.reason, k.jid, k.decided, k.finish_by AS "by", k.finish AS before, k.finish_why AS why,
+	err := tx.Select(ctx, &rows, `SELECT k.task_id, k.due, k.decision, k.reason, k.jid, k.decided, k.finish_by AS "by", k.finish AS before, k.finish_why AS why,
 			t.id, t.task, t.group_ AS "group", t.subject, a.task_id IS NOT NULL AS awaited, `+job+`
 		FROM (SELECT * FROM periodic_tick WHERE finish_look <= $1 ORDER BY finish_look LIMIT $2) AS k
 		LEFT JOIN periodic_task AS t ON t.id = k.task_id
-		LEFT JOIN periodic_awaited AS a ON a.task_id = k.task_id AND a.due = k.due`+join, sqldb.Timestamp(tx.Now()), Most)
+		LEFT JOIN periodic_awaited AS a ON a.task_id = k.task_id AND a.due = k.due
+		LEFT JOIN job AS j ON j.jid = k.jid`, sqldb.Timestamp(tx.Now()), Most)
 	return rows, err
 }
 
@@ -114,15 +107,10 @@ func usual(ctx context.Context, tx *sqldb.Tx, rows []row) (map[string][]time.Dur
 			seen[r.TaskID], ids = true, append(ids, r.TaskID)
 		}
 	}
-	has, err := tx.HasJobs(ctx)
-	if err != nil || len(ids) == 0 {
-		return nil, err
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	began, ended, success, join := `k.decided`, `k.finished`, `k.outcome IN ('success', 'gone')`, ``
-	if has {
-		began, ended = `CASE WHEN j.jid IS NULL THEN k.decided ELSE j.started END`, `CASE WHEN j.jid IS NULL THEN k.finished ELSE j.finished END`
-		success, join = `coalesce(j.state, `+`k.outcome) IN ('success', 'gone')`, ` LEFT JOIN job AS j ON j.jid = k.jid`
-	}
+	const began, ended = `CASE WHEN j.jid IS NULL THEN k.decided ELSE j.started END`, `CASE WHEN j.jid IS NULL THEN k.finished ELSE j.finished END`
 	list, took := `string_agg(CAST(round(r.took) AS text), ' ')`, `extract(epoch FROM r.ended - r.began) * 1000`
 	if tx.SQL().IsSQLite() {
 		list, took = `group_concat(CAST(round(r.took) AS integer), ' ')`, `(julianday(r.ended) - julianday(r.began)) * 86400000.0`
@@ -139,8 +127,8 @@ func usual(ctx context.Context, tx *sqldb.Tx, rows []row) (map[string][]time.Dur
 			SELECT `+took+` AS took FROM (
 				SELECT k.due, `+began+` AS began, `+ended+` AS ended FROM (
 					SELECT due, jid, decided, outcome, finished FROM periodic_tick
-					WHERE task_id = v.value AND decision = 'submitted' ORDER BY due DESC LIMIT 200) AS k`+join+`
-				WHERE `+success+`) AS r
+					WHERE task_id = v.value AND decision = 'submitted' ORDER BY due DESC LIMIT 200) AS k LEFT JOIN job AS j ON j.jid = k.jid
+				WHERE coalesce(j.state, k.outcome) IN ('success', 'gone')) AS r
 			WHERE r.began >= '1970-01-01 00:00:00' AND r.ended >= r.began AND r.ended < '9999-12-31 00:00:00'
 			ORDER BY r.due DESC LIMIT `+strconv.Itoa(finish.MostRuns)+`) AS r) AS took
 		FROM `+asked.SQL+` AS v`, asked.Param)

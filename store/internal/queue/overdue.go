@@ -15,7 +15,7 @@ import (
 // Beat implements [jobdb.Store].
 func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
 	var list []jobdb.JobStatus
-	err := s.db.UpdateWithin(ctx, sqldb.LockWait(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
+	err := s.db.UpdateWithin(ctx, sqldb.LockWait(brief), func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		r, err := tx.Texts(1, jids)
 		if err != nil {
@@ -37,16 +37,16 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 			list[i].Locked = !done[list[i].JID] && list[i].Worker == worker
 		}
 		return nil
-	}))
+	})
 	return list, err
 }
 
 // CancelRequests implements [jobdb.Store].
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
-	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &jids, "SELECT jid FROM job WHERE "+hasWorker+" AND cancel IS NOT NULL AND worker = $1", worker)
-	}))
+	})
 	return jids, err
 }
 
@@ -81,7 +81,7 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
 		return overdue, err
 	}
-	err = s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	err = s.db.Update(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
 		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
@@ -109,7 +109,7 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 		}
 		overdue.Next, err = tx.nextOverdue(ctx, q.Lease, others, except.Param)
 		return err
-	}))
+	})
 	return overdue, err
 }
 

@@ -26,35 +26,21 @@ func New(db *sqldb.DB) Store { return Store{db} }
 
 // Update implements [jobqueue.QueueStore].
 func (s Store) Update(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.Update(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicJobs, sqldb.TopicTasks)
 		return fn(jobTx{tx})
-	}))
+	})
 }
 
 // View implements [jobqueue.QueueStore].
 func (s Store) View(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) }))
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) })
 }
 
 // Join implements [jobqueue.QueueStore].
 func (s Store) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx, error) {
 	tx, err := s.db.Join(ctx, outer)
-	if err == nil {
-		err = tx.NeedJobs(ctx)
-	}
 	return jobTx{tx}, err
-}
-
-// onJobs is fn for a database that has the tables of jobs. In another one a table of
-// such a name would be somebody else's.
-func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error {
-	return func(tx *sqldb.Tx) error {
-		if err := tx.NeedJobs(ctx); err != nil {
-			return err
-		}
-		return fn(tx)
-	}
 }
 
 // WatchJobs implements [jobqueue.QueueStore].

@@ -22,7 +22,7 @@ const keptPlans = 5 * time.Second
 // updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
-	err = s.db.UpdateWithin(ctx, sqldb.LockWait(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
+	err = s.db.UpdateWithin(ctx, sqldb.LockWait(q.Brief), func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {
@@ -59,7 +59,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		err = tx.recordGroup(ctx, q.Claim, result.Turn.Group)
 		crashpoint.At("executor/written")
 		return err
-	}))
+	})
 	return result, err
 }
 

@@ -10,9 +10,9 @@ import (
 // LastGroup implements [jobdb.Store].
 func (s Store) LastGroup(ctx context.Context, name string) (string, error) {
 	var groups []string
-	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &groups, "SELECT groupid FROM jobgroupuse WHERE workerid = $1", name)
-	}))
+	})
 	if err != nil || len(groups) == 0 {
 		return "", err
 	}

@@ -53,19 +53,11 @@ func (tx schedulerTx) claimQuery(ctx context.Context, c taskdb.Claim, columns st
 			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + nth(len(args)) + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM unplanned`
-	hasJobs, err := tx.HasJobs(ctx)
-	if err != nil {
-		return claimSQL{}, nil, err
-	}
-	if c.Exclude.Queued || hasJobs && slices.Contains(c.Exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+	if c.Exclude.Queued || slices.Contains(c.Exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
-	queued, err := (readyTx{tx.Tx}).query(ctx, readyQueued(now))
-	if err != nil {
-		return claimSQL{}, nil, err
-	}
 	found.with += `, ready AS (
-			SELECT ` + qualify("q", columns) + ` FROM ` + queued + where("q.") + `
+			SELECT ` + qualify("q", columns) + ` FROM ` + readyQueued(now) + where("q.") + `
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM ready`
 	return found, args, nil

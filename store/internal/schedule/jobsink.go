@@ -31,9 +31,6 @@ func (JobSink) Cancels() bool { return true }
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]sink.Pending, error) {
-	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
-		return nil, err
-	}
 	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
 	if err != nil {
 		return nil, err
@@ -73,9 +70,6 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 // Submit implements [periodic.Queue]. All jobs of a batch have the same Submitted and
 // the same Traceparent, so those of the first are written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
-	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
-		return nil, err
-	}
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
 	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
@@ -118,9 +112,6 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 
 // Cancel implements [periodic.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
-	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
-		return nil, err
-	}
 	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
 }
 
@@ -143,9 +134,6 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 
 // Probe implements [periodic.Queue].
 func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
-	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
-		return err
-	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
 	return err
 }

@@ -51,33 +51,23 @@ func (r resultRow) result() periodic.Result {
 
 // results is SQL for the columns of [resultRow] of the job or event with the id in a
 // column, and for the tables that they are in.
-func (tx taskTx) results(ctx context.Context, id string) (columns, joins string, err error) {
+func results(id string) (columns, joins string) {
 	const event = `CASE WHEN e.id IS NULL THEN NULL WHEN m.id IS NULL THEN 'gone' WHEN m.dead IS NOT NULL THEN 'dead'
 			WHEN m.published IS NOT NULL THEN 'published' ELSE 'pending' END`
 	joins = ` LEFT JOIN event_store AS e ON e.id = ` + id + ` LEFT JOIN outbox_message AS m ON m.event_id = e.id`
-	if has, err := tx.HasJobs(ctx); err != nil || !has {
-		return id + ` AS ref, CASE WHEN e.id IS NOT NULL THEN 'event' END AS "of", ` + event + ` AS state, m.attempts AS retries,
-			NULL AS started, coalesce(m.published, m.dead) AS finished, m.problem AS message`, joins, err
-	}
 	return id + ` AS ref, CASE WHEN j.jid IS NOT NULL THEN 'job' WHEN e.id IS NOT NULL THEN 'event' END AS "of",
 			coalesce(j.state, ` + event + `) AS state, coalesce(j.retries, m.attempts) AS retries,
 			j.started, coalesce(j.finished, m.published, m.dead) AS finished, coalesce(j.result, m.problem) AS message`,
-		` LEFT JOIN job AS j ON j.jid = ` + id + joins, nil
+		` LEFT JOIN job AS j ON j.jid = ` + id + joins
 }
 
 // Outcomes finds the ticks of each task by the primary key of periodic_tick, however
 // many there are.
 func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[string]periodic.Outcome, error) {
-	columns, joins, err := tx.results(ctx, "r.jid")
-	if err != nil {
-		return nil, err
-	}
-	selected, args, err := tx.selected(ctx, f)
-	if err != nil {
-		return nil, err
-	}
+	columns, joins := results("r.jid")
+	selected, args := tx.selected(f)
 	var rows []outcomeRow
-	err = tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
+	err := tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
 			SELECT t.id,
 				(SELECT max(due) FROM periodic_tick AS k WHERE k.task_id = t.id) AS last_due,
 				(SELECT due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
@@ -97,21 +87,18 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 }
 
 func (tx taskTx) Results(ctx context.Context, jids []string) (map[string]periodic.Result, error) {
-	columns, joins, err := tx.results(ctx, "v.value")
-	if err != nil {
-		return nil, err
-	}
+	columns, joins := results("v.value")
 	ids, err := tx.Texts(1, jids)
 	if err != nil {
 		return nil, err
 	}
 	var rows []resultRow
 	err = tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+ids.SQL+` AS v`+joins, ids.Param)
-	results := make(map[string]periodic.Result, len(rows))
+	found := make(map[string]periodic.Result, len(rows))
 	for _, r := range rows {
 		if r.Of != "" {
-			results[string(r.Ref)] = r.result()
+			found[string(r.Ref)] = r.result()
 		}
 	}
-	return results, err
+	return found, err
 }

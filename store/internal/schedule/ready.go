@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
@@ -56,20 +55,8 @@ const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 // isStale is true for a row r of periodic_ready whose task has nothing ready.
 const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 
-// noJobs stands for the table job where there is none.
-const noJobs = `(SELECT '' AS jid, '' AS tracker, '' AS state, '' AS submitted, '' AS cancel WHERE false)`
-
 // readyTx is a transaction that works on the rows of periodic_ready.
 type readyTx struct{ *sqldb.Tx }
-
-// query is a query of this file for the tables that the database has.
-func (tx readyTx) query(ctx context.Context, query string) (string, error) {
-	has, err := tx.HasJobs(ctx)
-	if err == nil && !has {
-		query = strings.ReplaceAll(query, "FROM job AS j", "FROM "+noJobs+" AS j")
-	}
-	return query, err
-}
 
 // maxForget is how many rows of periodic_ready one call of Tend checks at most.
 const maxForget = 5_000
@@ -109,33 +96,22 @@ func (tx readyTx) tend(ctx context.Context, all bool, exclude taskdb.Exclude) (d
 	if err != nil {
 		return done, err
 	}
-	query, err := tx.query(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued("$1")+where("q.")+`) AS ready,
-		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
-	if err != nil {
-		return done, err
-	}
-	err = tx.First(ctx, &done, query, args...)
+	err = tx.First(ctx, &done, `SELECT EXISTS (SELECT 1 FROM `+readyQueued("$1")+where("q.")+`) AS ready,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`, args...)
 	done.More = forgotten > 0
 	return done, err
 }
 
 // forget deletes the stale rows among the first of periodic_ready.
 func (tx readyTx) forget(ctx context.Context, first int) (int64, error) {
-	query, err := tx.query(ctx, `DELETE FROM periodic_ready WHERE seq IN (
+	return tx.Exec(ctx, `DELETE FROM periodic_ready WHERE seq IN (
 			SELECT r.seq FROM periodic_ready AS r
 			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
-		tx.SQL().ForUpdate+`)`)
-	if err != nil {
-		return 0, err
-	}
-	return tx.Exec(ctx, query, first)
+		tx.SQL().ForUpdate+`)`, first)
 }
 
 // askAgain cancels the jobs that a queued tick is to replace.
 func (tx readyTx) askAgain(ctx context.Context) error {
-	if has, err := tx.HasJobs(ctx); err != nil || !has {
-		return err
-	}
 	var jids []string
 	err := tx.Select(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
 			WHERE j.tracker = r.task_id AND j.state IN `+sqldb.PendingStates+`
@@ -151,11 +127,8 @@ func (tx readyTx) askAgain(ctx context.Context) error {
 // find looks at all queued ticks, because jobs may have changed without
 // triggers, such as when a backup was restored.
 func (tx readyTx) find(ctx context.Context) error {
-	query, err := tx.query(ctx, `INSERT INTO periodic_ready (task_id)
+	_, err := tx.Exec(ctx, `INSERT INTO periodic_ready (task_id)
 		SELECT r.task_id FROM (SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued') AS r
 		WHERE `+waitsForNothing+` AND r.task_id NOT IN (SELECT task_id FROM periodic_ready)`)
-	if err == nil {
-		_, err = tx.Exec(ctx, query)
-	}
 	return err
 }

@@ -22,9 +22,6 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil
 	}
-	if err := tx.NeedJobs(ctx); err != nil {
-		return nil, true, err
-	}
 	var worker any
 	if len(plans) > 0 {
 		worker = plans[0].Ticks[0].Worker

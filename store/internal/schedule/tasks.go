@@ -106,10 +106,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	case f.Slim:
 		columns = plannedColumns
 	}
-	selected, args, err := tx.selected(ctx, f)
-	if err != nil {
-		return nil, err
-	}
+	selected, args := tx.selected(f)
 	list, err := tasks(ctx, tx.Tx, append(slices.Clip(columns), overrides.Column),
 		`SELECT `+column.Names("t.", columns)+`, `+overrides.SQL(tx.Tx, "t.id")+` FROM periodic_task AS t`+selected, args...)
 	if err != nil {

@@ -75,7 +75,6 @@ type report struct {
 	verbose  bool
 	docspell bool      // the database is Docspell's
 	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
-	noJobs   bool      // it has no tables of jobs
 	findings []finding
 	ended    bool // before all was checked
 }
@@ -134,22 +133,20 @@ func (r *report) check(ctx context.Context) {
 	}
 }
 
-// checkSchema names each difference, and reports whether tasks can be read.
+// checkSchema names what is missing, and reports whether tasks can be read.
 func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
 	err := m.Check(ctx)
-	if drift, ok := errors.AsType[*migrations.DriftError](err); ok {
-		for _, d := range drift.Differences {
-			if d.Object() == "table "+d.Table || !drift.Lacks(d.Table) { // not all that a missing table had
-				r.add(levelError, "schema", "%s", d)
-			}
+	if missing, ok := errors.AsType[*migrations.MissingError](err); ok {
+		for _, o := range missing.Objects {
+			r.add(levelError, "schema", "%s is missing; nextrun migrate status prints the statement that makes it", o)
 		}
-		return !drift.Breaks()
+		return !missing.Breaks()
 	}
 	if err != nil {
 		r.undone("schema", err)
 		return false
 	}
-	r.add(levelOK, "schema", "up to date, and as its migrations made it")
+	r.add(levelOK, "schema", "of this version, and complete")
 	return true
 }
 

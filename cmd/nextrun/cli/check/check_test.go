@@ -15,7 +15,7 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 		s.Must(t, "task", "add", "a", "--task", "echo", "--timer", "daily")
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
 		report := s.Must(t, "check", "--config", config)
-		clitest.WantLines(t, report, "ok configuration "+config+": handlers: 1", "ok database ", "ok schema up to date",
+		clitest.WantLines(t, report, "ok configuration "+config+": handlers: 1", "ok database ", "ok schema of this version, and complete",
 			"ok tasks 1, no problems found")
 		if sqlite := strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:"); strings.Contains(report, "before 3.51.3") != sqlite {
 			t.Errorf("the report of %s:\n%s", s.Env["NEXTRUN_DB"], report)

@@ -73,9 +73,6 @@ func (r *report) checkEnds(ctx context.Context, db *store.DB, name periodic.Sink
 // checkSink looks for the queue of a task, unless the scheduler has said already
 // what is wrong with it.
 func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
-	if r.noJobs && t.Sink == periodic.SinkJob {
-		r.add(levelError, about, "sink job: %s", store.ErrNoJobs)
-	}
 	if r.queues == nil {
 		return
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
@@ -25,11 +24,6 @@ const checkPage = 1000
 
 // checkTasks looks at the timers of all tasks, page by page.
 func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
-	hasJobs, err := migrations.Of(db).HasJobs(ctx)
-	if err != nil {
-		return err
-	}
-	r.noJobs = !hasJobs
 	tasks := periodic.NewTasks(db.Tasks())
 	filter := periodic.TaskFilter{Limit: checkPage}
 	found, seen := len(r.findings), 0

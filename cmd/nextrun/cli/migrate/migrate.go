@@ -17,39 +17,21 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "migrate",
-		Short: "Create, upgrade or remove nextrun's tables",
+		Short: "Create or remove nextrun's tables",
 	}, upCommand(env), downCommand(env), statusCommand(env))
 }
 
 func upCommand(env *ui.Env) *cobra.Command {
-	with, without := ui.Choice{Allowed: []string{"job"}}, ui.Choice{Allowed: []string{"job"}}
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "up",
-		Short: "Create the tables, or bring them up to date",
-		Long: `Create the tables, or bring them up to date. Existing tables are only extended; if
-one of them belongs to something else, nothing is changed. What somebody dropped
-or changed since, such as an index, is restored. A missing SQLite file, or the
-schema that --schema names, is created. Several processes may run this at the
-same time.
-
-With --without job a new database gets no tables of jobs (job, joblog,
-jobgroupuse, job_pause, job_limit): for those who only feed other queues or emit events.
-Tables of these names that belong to something else are left alone. The choice
-holds until migrate up --with job adds the tables.`,
+		Short: "Create the tables",
+		Long: `Create the tables. Existing tables are only extended; if one of them belongs to
+something else, nothing is changed. A missing SQLite file, or the schema that
+--schema names, is created. Several processes may run this at the same time.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if with.Value != "" && without.Value != "" {
-				return ui.Usagef("use one of --with and --without")
-			}
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
-				up := migrations.Of(db).Up
-				switch {
-				case with.Value != "":
-					up = migrations.Of(db).AddJobs
-				case without.Value != "":
-					up = migrations.Of(db).UpWithoutJobs
-				}
-				done, err := up(c.Context())
+				done, err := migrations.Of(db).Up(c.Context())
 				if err := printMigrations(env, "applied", done, err); err != nil {
 					return err
 				}
@@ -57,9 +39,6 @@ holds until migrate up --with job adds the tables.`,
 			})
 		},
 	}
-	command.Flags().Var(&with, "with", "add the tables of jobs, which --without has left out")
-	command.Flags().Var(&without, "without", "leave out the tables of jobs, in a new database")
-	return command
 }
 
 func warnOfCreators(ctx context.Context, env *ui.Env, m *migrations.Migrator) error {
@@ -110,10 +89,10 @@ func statusCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Show which migrations the database has, and what differs from them",
-		Long: `Show which migrations the database has. Then compare its tables, columns,
-constraints, indexes, triggers, functions and views with what the migrations
-make, and name each difference with the remedy; the exit code is 3 if there is any.`,
+		Short: "Show which migrations the database has, and what is missing",
+		Long: `Show which migrations the database has, and which tables, columns, indexes,
+triggers, functions and views are missing, each with the statement that makes it;
+the exit code is 3 if there are any.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
@@ -124,10 +103,7 @@ make, and name each difference with the remedy; the exit code is 3 if there is a
 				if err := printStatus(env, list, asJSON); err != nil {
 					return err
 				}
-				if err := sayWithoutJobs(c.Context(), env, migrations.Of(db), asJSON); err != nil {
-					return err
-				}
-				return drift(c.Context(), env, migrations.Of(db), asJSON)
+				return printMissing(c.Context(), env, migrations.Of(db), asJSON)
 			})
 		},
 	}
@@ -141,9 +117,6 @@ func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err er
 		return env.Printf("nothing to do\n")
 	}
 	for _, m := range done {
-		if m.Restored {
-			verb = "restored"
-		}
 		if perr := env.Printf("%s %s\n", verb, m.Name); perr != nil {
 			return errors.Join(perr, err)
 		}
@@ -151,31 +124,22 @@ func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err er
 	return err
 }
 
-// sayWithoutJobs tells people if the tables of jobs were left out.
-func sayWithoutJobs(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
-	has, err := m.HasJobs(ctx)
-	if err != nil || has || asJSON {
-		return err
-	}
-	return env.Printf("without the tables of jobs; to add them run: nextrun migrate up --with job\n")
-}
-
-// drift names what is not as the migrations make it. For programs that read JSON
+// printMissing prints the statements that make what is missing. For programs that read JSON
 // it is the error alone.
-func drift(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
-	list, err := m.Drift(ctx)
+func printMissing(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
+	list, err := m.Missing(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	if asJSON {
-		return ui.Foundf("%v", &migrations.DriftError{Differences: list})
+		return ui.Foundf("%v", &migrations.MissingError{Objects: list})
 	}
-	for _, d := range list {
-		if err := env.Printf("%s\n", d); err != nil {
+	for _, o := range list {
+		if err := env.Printf("\n-- %s is missing:\n%s\n", o, o.Create); err != nil {
 			return err
 		}
 	}
-	return ui.Foundf("%v; differences: %d", migrations.ErrDrift, len(list))
+	return ui.Foundf("parts of the schema that are missing: %d; run these statements as the owner of the tables", len(list))
 }
 
 func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {

@@ -1,14 +1,11 @@
 package service
 
 import (
-	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/store"
 )
 
 // ExecutorCommand returns `nextrun executor`.
@@ -26,9 +23,6 @@ return to the queue. A second signal ends it at once.`,
 				if len(s.config.Handlers) == 0 {
 					return errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
 				}
-				if err := s.needJobs(c.Context()); err != nil {
-					return err
-				}
 				executor, err := s.executor()
 				if err != nil {
 					return err
@@ -43,13 +37,4 @@ return to the queue. A second signal ends it at once.`,
 	}
 	f.register(command, false)
 	return command
-}
-
-// needJobs returns [store.ErrNoJobs] if the tables of jobs were left out.
-func (s *services) needJobs(ctx context.Context) error {
-	has, err := migrations.Of(s.db).HasJobs(ctx)
-	if err == nil && !has {
-		err = store.ErrNoJobs
-	}
-	return err
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // pruning is a service that deletes old records of ticks where no executor of nextrun
-// does: on Docspell's database, and where there are no tables of jobs.
+// does: on Docspell's database.
 type pruning struct {
 	db          *store.DB
 	log         logrus.FieldLogger

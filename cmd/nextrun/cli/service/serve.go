@@ -1,13 +1,11 @@
 package service
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store"
 )
 
 // ServeCommand returns `nextrun serve`.
@@ -29,12 +27,6 @@ the queue. A second signal gives running jobs back at once.`,
 				}
 				return s.withRelay(func(relays ...part) error {
 					parts := slices.Concat(relays, s.besides(c.Context()), []part{{stageScheduler, scheduler}})
-					if err := s.needJobs(c.Context()); errors.Is(err, store.ErrNoJobs) {
-						s.log.Info("no executor: this database has no tables of jobs")
-						return s.run(c.Context(), parts...)
-					} else if err != nil {
-						return err
-					}
 					if len(s.config.Handlers) == 0 {
 						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
 					}

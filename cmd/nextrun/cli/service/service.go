@@ -47,7 +47,7 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.StringVar(&f.health, "health", "",
 		"loopback `address`, such as 127.0.0.1:8321, where GET /healthz reports the health of this process (NEXTRUN_HEALTH)")
-	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables or bring them up to date")
+	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables")
 	f.web.register(command)
 	if f.schedules = schedules; schedules {
 		f.mode.Allowed = modes

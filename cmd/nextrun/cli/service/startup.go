@@ -117,7 +117,7 @@ func (s *services) schema(migrate bool) lifecycle.Stage {
 	up := stage.Up
 	stage.Up = func(ctx context.Context) error {
 		err := up(ctx)
-		if !migrate && (errors.Is(err, migrations.ErrPending) || errors.Is(err, migrations.ErrDrift)) {
+		if !migrate && errors.Is(err, migrations.ErrPending) {
 			return fmt.Errorf("%w (or add --migrate)", err)
 		}
 		return err

@@ -1,0 +1,119 @@
+package migrations_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+const foundLock = `CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMARY KEY, holder varchar(254) NOT NULL,
+	hostname varchar(254) NOT NULL, pid integer NOT NULL, token bigint NOT NULL, acquired timestamp NOT NULL,
+	heartbeat timestamp NOT NULL, expires timestamp NOT NULL)`
+
+// Check names what somebody has dropped, with the statement that makes it, and is content when that has run.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	on := map[string]map[string]string{
+		"postgres": {"trigger": " ON job", "cascade": " CASCADE"},
+		"sqlite":   {"trigger": "", "cascade": ""},
+	}
+	bothMade(t, func(db *database) {
+		for drop, object := range map[string]string{
+			"DROP INDEX nextrun_job_pending":                               "index nextrun_job_pending on job",
+			"DROP VIEW periodic_health":                                    "view periodic_health",
+			"DROP TRIGGER nextrun_job_deleted" + on[db.Kind]["trigger"]:    "trigger nextrun_job_deleted on job",
+			"DROP TABLE outbox_message" + on[db.Kind]["cascade"]:           "table outbox_message",
+			"ALTER TABLE worker_service DROP COLUMN trouble":               "column worker_service.trouble",
+			"DROP TABLE jobgroupuse; CREATE TABLE jobgroupuse (x integer)": "column jobgroupuse.groupid",
+		} {
+			db.named(drop, object)
+		}
+		if db.Kind == "postgres" {
+			db.named("DROP FUNCTION nextrun_event_added CASCADE", "function nextrun_event_added")
+		}
+	})
+}
+
+func (db *database) named(drop, object string) {
+	db.Helper()
+	db.exec(drop)
+	var missing *migrations.MissingError
+	if err := db.m.Check(db.Context()); !errors.As(err, &missing) || !strings.Contains(err.Error(), object) {
+		db.Fatalf("Check after %s: %v; it should name %s", drop, err, object)
+	}
+	if breaks := strings.HasPrefix(object, "table") || strings.HasPrefix(object, "column"); breaks != missing.Breaks() {
+		db.Errorf("Breaks after %s is %v", drop, missing.Breaks())
+	}
+	if done, err := db.m.Up(db.Context()); err != nil || len(done) > 0 {
+		db.Errorf("Up after %s did %v: %v", drop, done, err)
+	}
+	for range 2 { // indexes and triggers of a table are named when it is there
+		list, err := db.m.Missing(db.Context())
+		if err != nil {
+			db.Fatal(err)
+		}
+		for _, o := range list {
+			db.exec(o.Create)
+		}
+	}
+	db.check("after " + drop + " and the statements that make it")
+}
+
+// All that the file makes is found in it: each object of a new database is in the list of those that Check looks for.
+func TestCheckLooksForAllThatTheFileMakes(t *testing.T) {
+	bothMade(t, func(db *database) {
+		have := `SELECT string_agg(name, ',') FROM (
+			SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname <> 'nextrun_migration'
+			UNION ALL SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' AND relname LIKE 'nextrun\_%' AND relname <> 'nextrun_migration_pkey'
+			  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = pg_class.oid)
+			UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
+			UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+			UNION ALL SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+			  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND relname <> 'nextrun_migration') AS list`
+		if db.Kind == "sqlite" {
+			have = `SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' AND tbl_name <> 'nextrun_migration'
+				UNION ALL SELECT s.name || '.' || c.name FROM sqlite_schema AS s JOIN pragma_table_xinfo(s.name) AS c
+				WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite%' AND s.name <> 'nextrun_migration')`
+		}
+		var names []string
+		for _, o := range wants(db) {
+			name := o.Name
+			if o.Kind == "column" {
+				name = o.Table + "." + name
+			}
+			names = append(names, name)
+		}
+		for name := range strings.SplitSeq(db.one(have), ",") {
+			if !slices.Contains(names, name) {
+				db.Errorf("Check does not look for %s", name)
+			}
+		}
+	})
+}
+
+func wants(db *database) []migrations.Object {
+	list, err := db.m.Wants(db.Context())
+	if err != nil {
+		db.Fatal(err)
+	}
+	return list
+}
+
+// What users and other programs add is none of nextrun's business, nor are the
+// tables that they made.
+func TestOwnAdditionsAreNotMissed(t *testing.T) {
+	both(t, func(db *database) {
+		db.execFile("../testdata/docspell/adr0012.sql")
+		db.exec("CREATE INDEX mine ON job (subject)")
+		db.exec(foundLock)
+		db.up()
+		db.exec("CREATE TABLE invoice (id integer); ALTER TABLE periodic_task ADD COLUMN team text; CREATE INDEX own ON periodic_task (team)")
+		db.check("with additions")
+		db.exec("DROP INDEX nextrun_task_due")
+		if err := db.m.Check(db.Context()); err == nil || !strings.Contains(err.Error(), "nextrun_task_due") {
+			db.Errorf("without an index of nextrun's: %v", err)
+		}
+	})
+}
