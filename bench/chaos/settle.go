@@ -18,7 +18,7 @@ import (
 // recoverWithin is how long all may take to be on time again after the last fault.
 const recoverWithin = 3 * time.Minute
 
-// settle ends all faults, waits until everything is on time, lets nextrun verify look, and then ends the tasks and waits for
+// settle ends all faults, waits until everything is on time, lets nextrun check --guarantees look, and then ends the tasks and waits for
 // what is under way.
 func (c *chaos) settle(ctx context.Context) (*audit.Findings, error) {
 	found := &audit.Findings{}
@@ -29,10 +29,10 @@ func (c *chaos) settle(ctx context.Context) (*audit.Findings, error) {
 	c.await(ctx, found, "tasks are overdue", "SELECT count(*) FROM periodic_overdue")
 	c.await(ctx, found, "jobs of a minute ago have not ended",
 		"SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND submitted < "+c.dialect.Ago(60))
-	if out, err := c.nextrun(ctx, "verify", "--timeout", "5m"); err != nil {
-		found.Add("nextrun verify", "", "%v\n%s", err, out)
+	if out, err := c.nextrun(ctx, "check", "--guarantees", "--timeout", "5m"); err != nil {
+		found.Add("nextrun check --guarantees", "", "%v\n%s", err, out)
 	} else {
-		say("nextrun verify: %s", lastLine(out))
+		say("nextrun check --guarantees: %s", lastLine(out))
 	}
 	if err := c.endTasks(ctx); err != nil {
 		return nil, fmt.Errorf("end the tasks: %w", err)

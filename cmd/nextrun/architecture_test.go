@@ -33,8 +33,7 @@ var arrows = []struct {
 	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
-	{"internal/proof", []string{"internal/sqldb", "internal/decide", "internal/overrides", "periodic", "periodic/days"}},
-	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/sqldb", "internal/foreign", "internal/proof", "migrations", "periodic", "periodic/days"}},
+	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/overrides", "internal/sqldb", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
@@ -107,7 +106,7 @@ var belowCommand = []string{
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/overrides", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

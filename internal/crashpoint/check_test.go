@@ -10,7 +10,7 @@ import (
 )
 
 // check counts by itself what has become of the ticks, jobs and events of a run, and asks
-// nextrun verify.
+// nextrun check --guarantees.
 func (c *crashes) check(a, b *process, reached bool) {
 	c.t.Helper()
 	before := c.t.Failed()
@@ -25,8 +25,8 @@ func (c *crashes) check(a, b *process, reached bool) {
 	c.accounted()
 	c.ran()
 	c.delivered()
-	if out, err := c.command("verify").CombinedOutput(); err != nil {
-		c.t.Errorf("run %d: nextrun verify: %v\n%s", c.n, err, out)
+	if out, err := c.command("check", "--guarantees").CombinedOutput(); err != nil {
+		c.t.Errorf("run %d: nextrun check --guarantees: %v\n%s", c.n, err, out)
 	}
 	if c.t.Failed() && !before {
 		c.t.Logf("a:\n%s\nb:\n%s", a.output(), b.output())

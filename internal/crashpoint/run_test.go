@@ -13,7 +13,7 @@ import (
 )
 
 // TestCrashPoints ends a process at each point, and stops it beyond its leases. Another
-// one takes over. Nothing is lost or done twice, by our own count and by nextrun verify.
+// one takes over. Nothing is lost or done twice, by our own count and by nextrun check --guarantees.
 func TestCrashPoints(t *testing.T) {
 	runs, seed := setting(t, "NEXTRUN_CRASH_RUNS", 1), seed(t)
 	part, parts := setting(t, "NEXTRUN_CRASH_PART", 1), setting(t, "NEXTRUN_CRASH_PARTS", 1)

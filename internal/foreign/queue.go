@@ -17,7 +17,6 @@ import (
 type Queue interface {
 	sink.Submitter
 	Inspector
-	Auditor
 	// Heeds are those columns of a task that reach its jobs, among priority,
 	// retry_limit, retry_delay, timeout and concurrency.
 	Heeds() []string

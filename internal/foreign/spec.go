@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"context"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -89,12 +88,6 @@ type Shape struct {
 	// isRef reports whether a text has the form of a reference. Others, left from
 	// another kind of queue, are final. It may be nil.
 	IsRef func(ref string) bool
-	// Jobs, if the tables can tell, is a query for the jobs that nextrun has added since $1:
-	// jid, task_id, due as a text, and pending, whether the job has not ended. With parts,
-	// it is run for each. Keeps is how long the queue keeps a job that has ended, at least;
-	// 0: nobody knows.
-	Jobs  string
-	Keeps time.Duration
 	// ended says on which tables jobs end; see [EndTrigger]. It may be empty.
 	Ended []Ended
 }

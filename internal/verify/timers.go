@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/proof"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -28,7 +27,7 @@ func (r *run) timers(ctx context.Context) error {
 	}
 	after := ""
 	for {
-		page, err := r.reader.Tasks(ctx, after, r.o.Tasks, taskPage)
+		page, err := r.reader.tasks(ctx, after, nil, taskPage)
 		if err != nil {
 			return err
 		}
@@ -58,13 +57,13 @@ type audits struct {
 
 // audit audits one task. What it finds the first time is looked at again: the task may
 // have been changed, or its oldest ticks deleted, meanwhile.
-func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
+func (a *audits) audit(ctx context.Context, p planned, first bool) error {
 	result, follows, err := a.compare(ctx, p)
 	if result == nil || err != nil {
 		return err
 	}
 	if first && (!follows || len(result.Unrecorded) > 0 || len(result.Strange) > 0) {
-		again, err := a.reader.Tasks(ctx, "", []string{p.Task.ID}, 1)
+		again, err := a.reader.tasks(ctx, "", []string{p.Task.ID}, 1)
 		if err != nil || len(again) == 0 {
 			return err
 		}
@@ -91,7 +90,7 @@ func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
 
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
-func (a *audits) compare(ctx context.Context, p proof.Planned) (result *audit, follows bool, err error) {
+func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows bool, err error) {
 	if !p.Task.Days.Empty() {
 		rows, err := a.calendars.List(ctx)
 		if err != nil {
@@ -110,7 +109,7 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *audit, f
 		from = a.o.Since
 	}
 	for {
-		page, err := a.reader.Recorded(ctx, p.Task.ID, from, tickPage)
+		page, err := a.reader.ticks(ctx, p.Task.ID, from, tickPage)
 		if err != nil {
 			return nil, false, err
 		}

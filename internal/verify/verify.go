@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/foreign"
-	"github.com/nextrun/nextrun/internal/proof"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/migrations"
@@ -27,12 +23,6 @@ type Options struct {
 	Lease time.Duration
 	// Timeout bounds the whole run; 0: a minute. What could not be checked in it is named.
 	Timeout time.Duration
-	// Tasks are the ids of the tasks whose ticks are compared with their timers; nil: all
-	// that are enabled.
-	Tasks []string
-	// Queues are the queues that are not nextrun's own, by the sinks that name them. Those
-	// that are a [foreign.Auditor] are checked, too.
-	Queues periodic.Submitters
 	// Most is how many rows of each finding are named; 0: 20.
 	Most int
 }
@@ -101,31 +91,17 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: proof.New(sqldb.Of(db)), calendars: periodic.NewTasks(db.Tasks()).Calendars, o: o, report: &Report{Since: o.Since}}
-	before, err := r.reader.Tokens(ctx)
-	if err != nil {
-		r.undone("tokens", err)
-	}
-	r.step(ctx, "schema", func() error { return r.schema(ctx, migrations.Of(db)) })
-	for _, c := range proof.Checks() {
+	r := &run{reader: reader{sqldb.Of(db)}, calendars: periodic.NewTasks(db.Tasks()).Calendars, o: o, report: &Report{Since: o.Since}}
+	for _, c := range checks() {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
 	}
-	for _, sink := range slices.Sorted(maps.Keys(o.Queues)) {
-		if queue, ok := o.Queues[sink].(foreign.Auditor); ok {
-			name := "queue " + string(sink)
-			r.step(ctx, name, func() error { return r.queue(ctx, name, string(sink), queue) })
-		}
-	}
 	r.step(ctx, timerCheck, func() error { return r.timers(ctx) })
-	if before != nil {
-		r.step(ctx, "tokens", func() error { return r.tokens(ctx, before) })
-	}
 	return r.report, nil
 }
 
 // run is one call of Run.
 type run struct {
-	reader    proof.Reader
+	reader    reader
 	calendars *periodic.Calendars
 	o         Options
 	report    *Report
@@ -160,8 +136,8 @@ func (r *run) found(f Finding) {
 }
 
 // rows runs a check of the tables.
-func (r *run) rows(ctx context.Context, c proof.Check) error {
-	list, err := r.reader.Rows(ctx, c, proof.Bounds{Since: r.o.Since, Lease: r.o.Lease, Most: r.o.Most + 1})
+func (r *run) rows(ctx context.Context, c check) error {
+	list, err := r.reader.rows(ctx, c, limits{Since: r.o.Since, Lease: r.o.Lease, Most: r.o.Most + 1})
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -169,43 +145,7 @@ func (r *run) rows(ctx context.Context, c proof.Check) error {
 	if c.Doubtful {
 		f.Level = Doubt
 	}
-	for _, row := range list {
-		f.Rows = append(f.Rows, Row{row.About, row.More})
-	}
+	f.Rows = list
 	r.found(f)
-	return nil
-}
-
-// schema compares the tables with what this version expects.
-func (r *run) schema(ctx context.Context, m *migrations.Migrator) error {
-	list, err := m.Missing(ctx)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	f := Finding{Level: Violation, Check: "schema", Text: "parts of the schema are missing",
-		Remedy: "run the statements that nextrun migrate status prints"}
-	for _, o := range list {
-		f.Rows = append(f.Rows, Row{o.String(), "is missing"})
-	}
-	r.found(f)
-	return nil
-}
-
-// tokens compares fencing tokens with those at the beginning.
-func (r *run) tokens(ctx context.Context, before map[string]int64) error {
-	after, err := r.reader.Tokens(ctx)
-	if err != nil {
-		return err
-	}
-	f := Finding{Level: Violation, Check: "tokens", Guarantee: "G4", Text: "a fencing token fell",
-		Remedy: "find out who deletes or changes rows of scheduler_lock, outbox_topic or event_offset by hand: a former holder could write again"}
-	for name, was := range before {
-		if is, there := after[name]; !there || is < was {
-			f.Rows = append(f.Rows, Row{name, fmt.Sprintf("was %d, is %d", was, is)})
-		}
-	}
-	if len(f.Rows) > 0 {
-		r.found(f)
-	}
 	return nil
 }

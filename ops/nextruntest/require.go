@@ -95,7 +95,7 @@ func (s *Schedule) RequireArgs(id, due, args string) {
 }
 
 // RequireGuarantees checks what nextrun guarantees, on the rows that are there: `nextrun
-// verify` as a test. It belongs at the end of a test that writes to nextrun's tables itself.
+// check --guarantees` as a test. It belongs at the end of a test that writes to nextrun's tables itself.
 func (s *Schedule) RequireGuarantees() {
 	s.t.Helper()
 	report, err := verify.Run(s.t.Context(), s.run.db, verify.Options{Since: s.start, Lease: time.Hour})

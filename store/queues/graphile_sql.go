@@ -67,10 +67,6 @@ func (k graphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 		Retry: foreign.Own(`SELECT r.id AS ref FROM ` + foreign.Qualified(k.Schema, "reschedule_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.key = 'nextrun:' || v.task_id || to_char(v.due, ':YYYY-MM-DD"T"HH24:MI:SS.US"Z:"') || v.jid
 			WHERE NOT ` + graphilePending + `), run_at => now(), attempts => 0) AS r WHERE $2::timestamp IS NOT NULL`),
-		// The key ends with the due time and the id, of 27 and 36 characters.
-		Jobs: `SELECT right(j.key, 36) AS jid, substr(j.key, 9, length(j.key) - 73) AS task_id, substr(j.key, length(j.key) - 63, 27) AS due,
-				` + graphilePending + ` AS pending
-			FROM ` + jobs + ` AS j WHERE j.key LIKE 'nextrun:%' AND length(j.key) > 73 AND j.run_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
 		// Jobs that are done are deleted, while the worker has them locked; those that are removed,
 		// while nobody has. Those that fail for good stay, which no column alone tells.
 		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text",

@@ -2,7 +2,6 @@ package queues
 
 import (
 	"strings"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/foreign"
 )
@@ -52,9 +51,6 @@ var pgBossLimits = map[string]string{"retry_limit": "retry_limit", "retry_delay"
 // pgBossUnfinished are pg-boss's states of jobs that are not final.
 const pgBossUnfinished = "('created', 'retry', 'active')"
 
-// pgBossKeeps is how long pg-boss keeps jobs that have ended, unless a queue says otherwise.
-const pgBossKeeps = 7 * 24 * time.Hour
-
 // postgres makes the statements for a table job with the columns of these values.
 func (k pgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 	var columns, expressions []string
@@ -90,10 +86,6 @@ func (k pgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
 		Retry: k.retry(table),
-		// A job does not say for which tick it is; the tick says which job it became.
-		Jobs: `SELECT k.jid, k.task_id, CAST(k.due AS text) AS due, j.state IN ` + pgBossUnfinished + ` AS pending
-			FROM ` + table + ` AS j JOIN periodic_tick AS k ON k.jid = CAST(j.id AS text) WHERE j.created_on >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
-		Keeps: pgBossKeeps,
 		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id",
 			// pg-boss deletes a job that failed, and adds it again for its next attempt.
 			Back: "SELECT 1 FROM " + table + " AS j WHERE j.name = OLD.name AND j.id = OLD.id AND j.state IN " + pgBossUnfinished}},

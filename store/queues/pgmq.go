@@ -177,8 +177,6 @@ func (k pgmq) shape(parts map[string]bool, forbidden map[string]string) *foreign
 		Pending: foreign.Own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
 			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
 		Ends: foreign.Own(`SELECT v.ref, NULL AS outcome, q.read_ct AS attempts FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
-		Jobs: `SELECT q.headers->'nextrun'->>'jid' AS jid, q.headers->'nextrun'->>'task' AS task_id, q.headers->'nextrun'->>'due' AS due, true AS pending
-			FROM ` + table + ` AS q WHERE q.headers->'nextrun'->>'jid' IS NOT NULL AND q.enqueued_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
 		Cancel: foreign.Own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id
 			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours + `
 			WHERE q.read_ct = 0 AND $2::timestamp IS NOT NULL FOR UPDATE OF q SKIP LOCKED)) AS a`),

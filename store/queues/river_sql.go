@@ -2,7 +2,6 @@ package queues
 
 import (
 	"context"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -11,14 +10,9 @@ import (
 
 const riverAbsent = "River has an unfinished job of this task that nextrun does not know of"
 
-// riverKeeps is how long River's clients keep jobs that have ended, unless they are set
-// otherwise, without an hour for jobs that ended long after their tick.
-const riverKeeps = 23 * time.Hour
-
 // shape is what is alike on both databases.
 func (k river) shape() foreign.Shape {
 	return foreign.Shape{
-		Keeps:   riverKeeps,
 		Columns: k.columns(), Absent: riverAbsent, AbsentPassing: true, IsRef: foreign.IsNumber,
 		QueueOf: func(j jobqueue.Job) string { return foreign.QueueOf(k.Queue, j) },
 	}
@@ -60,9 +54,6 @@ func (k river) postgres(schema string) *foreign.Shape {
 			WHERE w.state IN ('cancelled', 'discarded') AND w.finalized_at BETWEEN timezone('UTC', $2::timestamp - interval '1 second')
 				AND timezone('UTC', $2::timestamp + interval '1 second') FOR UPDATE OF w)
 		RETURNING j.id AS ref`)
-	s.Jobs = `SELECT j.metadata #>> '{nextrun,jid}' AS jid, j.metadata #>> '{nextrun,task}' AS task_id, j.metadata #>> '{nextrun,due}' AS due,
-			j.state NOT IN ` + riverFinal + ` AS pending
-		FROM ` + table + ` AS j WHERE j.metadata ? 'nextrun' AND j.created_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`
 	s.Notify = foreign.Own(`SELECT pg_notify(` + foreign.Literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
 		FROM {batch} AS v`)
 	s.Ended = []foreign.Ended{{Schema: schema, Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "OLD.id::text"}}
@@ -110,9 +101,6 @@ func (k river) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error)
 		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON ` + ours + `
 			WHERE j.state IN ('cancelled', 'discarded') AND abs(julianday(j.finalized_at) - julianday($2)) < 2 / 86400.0)
 		RETURNING id AS ref`)
-	s.Jobs = `SELECT j.metadata->'nextrun'->>'jid' AS jid, j.metadata->'nextrun'->>'task' AS task_id, j.metadata->'nextrun'->>'due' AS due,
-			j.state NOT IN ` + riverFinal + ` AS pending
-		FROM river_job AS j WHERE json_valid(j.metadata, 6) AND j.metadata->'nextrun'->>'jid' IS NOT NULL AND j.created_at >= $1`
 	s.Ended = []foreign.Ended{{Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "CAST(OLD.id AS TEXT)"}}
 	return &s, nil
 }

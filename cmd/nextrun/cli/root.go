@@ -18,7 +18,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/verify"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/why"
 )
 
@@ -50,7 +49,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
-		migrate.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
+		migrate.Command(env), check.Command(env), service.HealthCommand(env),
 		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)

@@ -176,7 +176,7 @@ func TestFindingsHaveAnExitCodeOfTheirOwn(t *testing.T) {
 		none := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "none.db")}}
 		for command, found := range map[string]bool{
 			"check": true, "queue check river --config " + config: true, "next 2020-01-01": true,
-			"verify": false, "migrate status": false, "next daily": false,
+			"check --guarantees": false, "migrate status": false, "next daily": false,
 		} {
 			args := strings.Fields(command)
 			if !found {

@@ -111,7 +111,7 @@ var readers = []struct {
 	{"job log healthy-row", ""}, {"job limits", ""}, {"job pauses", ""}, {"event list -n 100000", "healthy-row"}, {"event list --json -n 100000", "healthy-row"},
 	{"lock show", ""}, {"lock show --json", ""},
 	{"queue list", "river"}, {"queue check mail", ""}, {"queue check river", ""}, {"why healthy-job", "healthy-job"}, {"why healthy-mail --json", "healthy-mail"},
-	{"check", ""}, {"verify --timeout 50", "checks:"}, {"verify --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
+	{"check", ""}, {"check --guarantees --timeout 50", "checks:"}, {"check --guarantees --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
 }
 
 // views are those of the catalog.
@@ -162,7 +162,7 @@ func (e environment) readAll(others []check) map[string]check {
 // not that it could not read.
 func (e environment) read(args, want string) string {
 	out, err := e.nextrun(strings.Fields(args)...)
-	odd := err != nil && (err.Error() == "exit status 1" || err.Error() == "exit status 3") && (strings.HasPrefix(args, "verify") || strings.HasPrefix(args, "check") || strings.HasPrefix(args, "why") ||
+	odd := err != nil && (err.Error() == "exit status 1" || err.Error() == "exit status 3") && (strings.HasPrefix(args, "check") || strings.HasPrefix(args, "why") ||
 		args == "task export" && strings.Contains(out, "left out")) && !strings.Contains(out, "cannot be read")
 	switch {
 	case err != nil && !odd:

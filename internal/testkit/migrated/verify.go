@@ -7,23 +7,23 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Verify marks a test as failed if `nextrun verify` would say of its database that a
+// Verify marks a test as failed if `nextrun check --guarantees` would say of its database that a
 // guarantee was not kept, or could not check one.
 func Verify(t testing.TB, db *store.DB, o verify.Options) {
 	t.Helper()
 	report, err := verify.Run(t.Context(), db, o)
 	if err != nil {
-		t.Errorf("nextrun verify: %v", err)
+		t.Errorf("nextrun check --guarantees: %v", err)
 		return
 	}
 	for _, undone := range report.Undone {
-		t.Errorf("nextrun verify could not check %s", undone)
+		t.Errorf("nextrun check --guarantees could not check %s", undone)
 	}
 	for _, f := range report.Findings {
 		if f.Level != verify.Violation {
 			continue
 		}
-		t.Errorf("nextrun verify: %s %s: %s", f.Guarantee, f.Check, f.Text)
+		t.Errorf("nextrun check --guarantees: %s %s: %s", f.Guarantee, f.Check, f.Text)
 		for _, row := range f.Rows {
 			t.Logf("  %s: %s", row.About, row.Detail)
 		}

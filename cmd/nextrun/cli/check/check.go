@@ -24,11 +24,15 @@ import (
 type options struct {
 	strict, verbose bool
 	asJSON          bool
+
+	guarantees bool
+	since      ui.TimeFlag
+	timeout    ui.SecondsFlag
 }
 
 // Command returns `nextrun check`.
 func Command(env *ui.Env) *cobra.Command {
-	var o options
+	o := options{since: ui.TimeFlag{Past: true}}
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, database and tasks",
@@ -37,12 +41,22 @@ does not work, a warning something that probably does not do what you want, a no
 something to know. What changes of the clock do to tasks is one note; --verbose
 names each of these tasks.
 
-Exit code 0: no errors. 3: errors, or with --strict warnings. 1: not all could be
-checked. 2: wrong usage.`,
+--guarantees checks something else, on a live database: that each tick has one job
+and a record, that marks and leases end, and that events are in order. The ticks of
+each timer are computed anew and compared with those recorded. A violation is
+something that nextrun or somebody's SQL has broken, a doubt something that may have
+another cause, which the report names.
+
+Exit code 0: no errors. 3: errors or violations, or with --strict warnings. 1: not
+all could be checked. 2: wrong usage.`,
 		Example: `  nextrun check --config nextrun.yaml
-  nextrun check --strict --json`,
+  nextrun check --strict --json
+  nextrun check --guarantees --since 7d`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.guarantees {
+				return checkGuarantees(c.Context(), env, o)
+			}
 			r := &report{env: env, verbose: o.verbose}
 			r.check(c.Context())
 			return r.print(o)
@@ -50,7 +64,13 @@ checked. 2: wrong usage.`,
 	}
 	command.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings, too")
 	command.Flags().BoolVar(&o.verbose, "verbose", false, "name each task to which changes of the clock do something")
+	command.Flags().BoolVar(&o.guarantees, "guarantees", false, "check that the guarantees were kept")
+	command.Flags().Var(&o.since, "since", "with --guarantees: check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
+	command.Flags().Var(&o.timeout, "timeout", "with --guarantees: give up after this time, such as 90 or 10m (default 1m)")
 	ui.JSONFlag(command, &o.asJSON)
+	for _, other := range []string{"strict", "verbose"} {
+		command.MarkFlagsMutuallyExclusive("guarantees", other)
+	}
 	return command
 }
 

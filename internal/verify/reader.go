@@ -1,36 +1,27 @@
-package proof
+package verify
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Reader looks for violations. It is safe for concurrent use.
-type Reader struct{ db *sqldb.DB }
+// reader looks for rows that the guarantees rule out: each check in one statement, so that what it sees
+// is of one moment.
+type reader struct{ db *sqldb.DB }
 
-// New returns the reader of a database.
-func New(db *sqldb.DB) Reader { return Reader{db} }
-
-// Bounds are the limits of a check.
-type Bounds struct {
+// limits are those of a check.
+type limits struct {
 	Since time.Time     // only rows that are younger count where rows grow old
 	Lease time.Duration // of marks and jobs
 	Most  int           // rows to return of each check
 }
 
-// Row is one place where a guarantee is violated.
-type Row struct {
-	About string // id of the task, job, topic or aggregate
-	More  string // what tells the row from others of the same id
-}
-
-// Check is a question to the database, whose answer should be empty.
-type Check struct {
+// check is a question to the database, whose answer should be empty.
+type check struct {
 	Name      string
 	Guarantee string // G1 to G10; empty: consistency beside them
 	Violated  string // what it means if there are rows, for people
@@ -43,8 +34,8 @@ type Check struct {
 	query  string
 }
 
-// Rows runs a check. It returns no rows if the database does not have its tables.
-func (r Reader) Rows(ctx context.Context, c Check, b Bounds) (rows []Row, err error) {
+// rows runs a check. It returns no rows if the database does not have its tables.
+func (r reader) rows(ctx context.Context, c check, b limits) (rows []Row, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		for _, table := range c.tables {
 			if columns, err := tx.Columns(ctx, table); err != nil || len(columns) == 0 {
@@ -94,26 +85,3 @@ func keptSince(ctx context.Context, tx *sqldb.Tx, setting string) (kept time.Tim
 
 // margin is what a live instance may need until it has seen to a row.
 const margin = time.Minute
-
-// Tokens are the fencing tokens of locks and leases, by kind and name. They never fall.
-func (r Reader) Tokens(ctx context.Context) (map[string]int64, error) {
-	tokens := map[string]int64{}
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		var rows []struct {
-			Kind  string
-			Name  sqldb.RowText
-			Token sqldb.RowInt
-		}
-		err := tx.Select(ctx, &rows, `SELECT 'lock' AS kind, name, token FROM scheduler_lock
-			UNION ALL SELECT 'topic', topic, token FROM outbox_topic
-			UNION ALL SELECT 'reader', group_ || ' of ' || topic, token FROM event_offset`)
-		for _, row := range rows {
-			tokens[row.Kind+" "+string(row.Name)] = int64(row.Token.N)
-		}
-		return err
-	})
-	if errors.Is(err, sqldb.ErrNoSchema) {
-		return tokens, nil
-	}
-	return tokens, err
-}

@@ -1,4 +1,4 @@
-package verify_test
+package check_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // What a scheduler and an executor have done is in order; a tick that somebody deletes
 // is missed, by name.
-func TestVerify(t *testing.T) {
+func TestGuarantees(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('beat', 'happened', '*:*:*', 'event')`)
@@ -20,10 +20,10 @@ func TestVerify(t *testing.T) {
 		scheduler.Stop()
 		<-scheduler.Exit
 		s.Exec(t, `UPDATE periodic_task SET enabled = false WHERE id <> 'beat'`)
-		out := s.Must(t, "verify")
+		out := s.Must(t, "check", "--guarantees")
 		clitest.WantLines(t, out, "checks: ")
 		s.Exec(t, `DELETE FROM periodic_tick WHERE due = (SELECT due FROM periodic_tick WHERE task_id = 'beat' ORDER BY due LIMIT 1 OFFSET 1)`)
-		s.Fails(t, ui.Changes, []string{"verify", "beat"}, "violations: 1, checks not done: 0")
+		s.Fails(t, ui.Changes, []string{"check", "--guarantees"}, "violations: 1, checks not done: 0")
 		var report struct {
 			Violated bool
 			Findings []struct {
@@ -32,13 +32,13 @@ func TestVerify(t *testing.T) {
 			}
 			Undone []string
 		}
-		clitest.Decode(t, s.Run(t.Context(), "verify", "--json").Stdout, &report)
+		clitest.Decode(t, s.Run(t.Context(), "check", "--guarantees", "--json").Stdout, &report)
 		if !report.Violated || report.Undone == nil || len(report.Findings) != 1 || report.Findings[0].Guarantee != "G2" ||
 			len(report.Findings[0].Rows) != 1 || report.Findings[0].Rows[0].About != "beat" || report.Findings[0].Remedy == "" {
-			t.Errorf("verify --json: %+v", report)
+			t.Errorf("check --guarantees --json: %+v", report)
 		}
-		s.Fails(t, ui.WrongUsage, []string{"verify", "--since", "soon"}, "use")
+		s.Fails(t, ui.WrongUsage, []string{"check", "--guarantees", "--since", "soon"}, "use")
 		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
-		s.Fails(t, ui.Failed, []string{"verify"}, "made by another version of nextrun")
+		s.Fails(t, ui.Failed, []string{"check", "--guarantees"}, "made by another version of nextrun")
 	})
 }

@@ -1,4 +1,4 @@
-package proof
+package verify
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Checks are the checks of the tables, in the order in which a report has them. The
+// checks are the checks of the tables, in the order in which a report has them. The
 // relation p has the bounds: since, stale (older than a lease) and recent.
-func Checks() []Check { return slices.Concat(ofTasks, ofJobs, ofEvents) }
+func checks() []check { return slices.Concat(ofTasks, ofJobs, ofEvents) }
 
-var ofTasks = []Check{
+var ofTasks = []check{
 	{
 		Name: "overdue ticks", Guarantee: "G2",
 		Violated: "a tick was due more than a minute ago, and nobody has decided it",
@@ -78,7 +78,7 @@ var ofTasks = []Check{
 	},
 }
 
-var ofJobs = []Check{
+var ofJobs = []check{
 	{
 		Name: "jobs of one tick", Guarantee: "G1", tables: []string{"job"},
 		Violated: "a tick has more than one job",
@@ -120,7 +120,7 @@ var ofJobs = []Check{
 	},
 }
 
-var ofEvents = []Check{
+var ofEvents = []check{
 	{
 		Name: "events of one tick", Guarantee: "G1", tables: []string{"event_store"},
 		Violated: "a tick has more than one event",

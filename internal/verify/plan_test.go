@@ -1,4 +1,4 @@
-package proof
+package verify
 
 import (
 	"slices"
@@ -24,8 +24,8 @@ func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
 	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	checks := Checks()
-	check := checks[slices.IndexFunc(checks, func(c Check) bool { return c.Name == "ticks that wait for nothing" })]
+	list := checks()
+	check := list[slices.IndexFunc(list, func(c check) bool { return c.Name == "ticks that wait for nothing" })]
 	rows, err := storetest.At(t, url).SQL.QueryContext(t.Context(), `EXPLAIN QUERY PLAN
 		WITH p AS (SELECT '2026-03-01 12:00:00.000000' AS since, '2026-03-01 12:00:00.000000' AS stale, '2026-03-01 12:00:00.000000' AS recent) `+check.query)
 	if err != nil {

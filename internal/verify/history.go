@@ -1,4 +1,4 @@
-package proof
+package verify
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// Planned is a task that is enabled, and since when its plan is as it is.
-type Planned struct {
+// planned is a task that is enabled, and since when its plan is as it is.
+type planned struct {
 	Task  periodic.Task // with what its plan depends on
 	Since time.Time
 	Now   time.Time // of the database, when the row was read
 }
 
-// Tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
+// tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
 // ids are given, it returns only those. They have no calendars, only the names of those.
-func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (list []Planned, err error) {
+func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
 	var rows []struct {
 		ID       string
 		Timer    sqldb.RowText
@@ -50,7 +50,7 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
-			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
+			list = append(list, planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
 				Days: periodic.Days{
@@ -75,8 +75,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Tick is a recorded tick, or a range of missed ones.
-type Tick struct {
+// recorded is a recorded tick, or a range of missed ones.
+type recorded struct {
 	decide.Range
 	// Extra says that no scheduler has decided it: a hook that submits the task, or a
 	// backfill, has, or that it has moved. The timer need not have it.
@@ -84,9 +84,9 @@ type Tick struct {
 	Held  bool // a window has left it out
 }
 
-// Recorded returns the recorded ticks of a task from a time on, by their due times, at
+// ticks returns the recorded ticks of a task from a time on, by their due times, at
 // most n.
-func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) (list []Tick, err error) {
+func (r reader) ticks(ctx context.Context, id string, from time.Time, n int) (list []recorded, err error) {
 	var rows []struct {
 		Due, Until sqldb.RowTime
 		Extra      sqldb.RowBool
@@ -101,7 +101,7 @@ func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) 
 		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
 	}
 	for _, row := range rows {
-		list = append(list, Tick{decide.Range{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
+		list = append(list, recorded{decide.Range{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
 	}
 	return list, nil
 }

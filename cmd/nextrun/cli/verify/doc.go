@@ -1,2 +1,0 @@
-// Package verify is the command `nextrun verify`.
-package verify
