@@ -28,7 +28,7 @@ func (p *cronParser) otherCron(words []word, err error) error {
 }
 
 // notHash is the error for the H of cron, which stands for a number that differs from task to task. Its
-// like is the column spread. nil: something else is wrong.
+// like is the column jitter. nil: something else is wrong.
 func (p *cronParser) notHash(err error) error {
 	var wrong *ParseError
 	if !errors.As(err, &wrong) || !hashed.MatchString(p.timer[wrong.Offset:]) || p.reading == cronYear {
@@ -51,7 +51,7 @@ func (p *cronParser) notHash(err error) error {
 	if meant := ifTimer(strings.Join(words, " ")); meant != "" {
 		example = fmt.Sprintf(", as in %q", meant)
 	}
-	return p.failAt(wrong.Offset, "H is no %s; write a number%s, and give the task a spread: --spread %d", cronFields[p.reading].name, example, width)
+	return p.failAt(wrong.Offset, "H is no %s; write a number%s, and give the task a jitter: --jitter %d", cronFields[p.reading].name, example, width)
 }
 
 // behind is the error for what does not belong at the end: a zone, where calendar events have
@@ -75,7 +75,7 @@ func (p *cronParser) behind(words []word) error {
 	return p.failMeant(last.at, ifTimer(meant), "the zone of a cron expression stands in front")
 }
 
-// withoutHash is what to write for an item with H, and the spread that goes with it.
+// withoutHash is what to write for an item with H, and the jitter that goes with it.
 func withoutHash(f int, match []string) (item string, seconds int) {
 	step, err := strconv.Atoi(match[3])
 	switch {
@@ -102,7 +102,7 @@ func notRule(timer string) error {
 		return nil
 	}
 	msg := "an RRULE is not a timer"
-	for _, other := range []struct{ part, column string }{{"COUNT", "max_ticks"}, {"UNTIL", "ends"}} {
+	for _, other := range []struct{ part, column string }{{"COUNT", "ends"}, {"UNTIL", "ends"}} {
 		if value := rule[other.part]; value != "" {
 			msg += "; instead of " + other.part + " set " + other.column
 		}

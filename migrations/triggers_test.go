@@ -50,17 +50,8 @@ var edits = []struct{ name, edit, check, want string }{
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000'", "1"},
 	{"an edit of the priority does not", "UPDATE periodic_task SET priority = 3 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due = nextrun", "1"},
-	{"an edit of the spread has the task planned anew", "UPDATE periodic_task SET spread = 60 WHERE id = 'a'",
+	{"an edit of the jitter has the task planned anew", "UPDATE periodic_task SET jitter = 60 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000' AND worker IS NULL AND changed IS NOT NULL", "1"},
-	{"an edit of max_ticks has the task planned anew, and keeps the count", "UPDATE periodic_task SET max_ticks = 9 WHERE id = 'b'",
-		"SELECT count(*) FROM periodic_task WHERE id = 'b' AND due IS NULL AND tick_count = 5", "1"},
-	{"without max_ticks nothing is counted", "UPDATE periodic_task SET max_ticks = NULL WHERE id = 'b'",
-		"SELECT count(*) FROM periodic_task WHERE id = 'b' AND due IS NULL AND tick_count IS NULL", "1"},
-	{"a lower count has a task that has ended planned anew",
-		"UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000' WHERE id = 'b'; UPDATE periodic_task SET tick_count = 0 WHERE id = 'b'",
-		"SELECT count(*) FROM periodic_task WHERE id = 'b' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000'", "1"},
-	{"a higher count is the scheduler's", "UPDATE periodic_task SET tick_count = 6 WHERE id = 'b'",
-		"SELECT count(*) FROM periodic_task WHERE id = 'b' AND due = nextrun AND worker = 'w'", "1"},
 	{"a job that fails counts", failJobs(1), failing, "1 failing; -; -; -"},
 	{"one without a tick does not", "UPDATE job SET state = 'failed' WHERE jid = 'of-a'", "SELECT failures FROM periodic_task WHERE id = 'a'", "0"},
 	{"one that is tried again does not", "UPDATE job SET state = 'stuck' WHERE jid = 'p1'", failing, "0 -; -; -; -"},
@@ -79,9 +70,7 @@ var edits = []struct{ name, edit, check, want string }{
 		failing, "1 failing, paused; -; -; -; nextrun: paused after 1 failure in a row; the last: boom"},
 	{"what a scheduler records of a job that has ended counts once", failJobs(1) + "UPDATE periodic_tick SET outcome = 'failed' WHERE jid = 'p1'", failing, "1 failing; -; -; -"},
 	{"and one that is gone succeeds", failJobs(1) + "UPDATE periodic_task SET sink = 'river' WHERE id = 'p'; UPDATE periodic_tick SET outcome = 'gone' WHERE task_id = 'p' AND jid = 'p2'", failing, "0 failing; recovered; -; -"},
-	{"a timer of several parts is one", "UPDATE periodic_task SET timer = 'daily; weekly' WHERE id = 'a'",
-		"SELECT timer FROM periodic_task WHERE id = 'a'", "daily; weekly"},
-	{"a spread leaves a time that was set by hand", "UPDATE periodic_task SET nextrun = '2031-01-01 00:00:00.000000', spread = 60 WHERE id = 'a'",
+	{"a jitter leaves a time that was set by hand", "UPDATE periodic_task SET nextrun = '2031-01-01 00:00:00.000000', jitter = 60 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '2031-01-01 00:00:00.000000'", "1"},
 	{"a mark is no edit", "UPDATE periodic_task SET worker = 'other' WHERE id = 'a'",
 		"SELECT worker FROM periodic_task WHERE id = 'a'", "other"},
@@ -107,7 +96,6 @@ const failing = `SELECT t.failures || ' ' || coalesce(a.turned, '-') || '; ' || 
 
 const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'x', 'daily', 'queue'), ('b', 'x', 'daily', 'queue');
 	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', marked = '2026-03-04 05:06:07.000000';
-	UPDATE periodic_task SET max_ticks = 8, tick_count = 5 WHERE id = 'b';
 	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', changed = NULL;
 	INSERT INTO job (jid, task, tracker) VALUES ('of-a', 'x', 'a'), ('of-b', 'x', 'b'), ('of-nobody', 'x', NULL);
 	INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES
@@ -143,28 +131,6 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 				db.Fatal(err)
 			}
 		}
-	})
-}
-
-// A table that was there before nextrun has a reader that knows no timers of several parts.
-func TestFoundTableRefusesSeveralTimers(t *testing.T) {
-	both(t, func(db *database) {
-		db.execFile("../testdata/docspell/adr0012.sql")
-		db.up()
-		row := func(id, timer string) string {
-			return `INSERT INTO periodic_task (id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created)
-				VALUES ('` + id + `', true, 'x', 'g', '{}', '', 's', 0, '` + timer + `', '1970-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`
-		}
-		db.exec(row("one", "daily"))
-		for _, statement := range []string{
-			row("two", "daily; weekly"),
-			"UPDATE periodic_task SET timer = 'daily; weekly' WHERE id = 'one'",
-		} {
-			if _, err := db.SQL.Exec(statement); err == nil || !strings.Contains(err.Error(), "add a task for each") {
-				db.Errorf("%s: %v", statement, err)
-			}
-		}
-		db.want("1", "SELECT count(*) FROM periodic_task WHERE timer = 'daily'")
 	})
 }
 

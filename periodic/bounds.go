@@ -1,7 +1,6 @@
 package periodic
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -18,17 +16,15 @@ import (
 // them out or move them.
 type timeline struct {
 	bounded
-	task   *Task
-	days   days.Line // nil: there are neither calendars nor overrides
-	finish finish.By
-	odd    string // what is wrong with a calendar or finish_by; empty: nothing
+	task *Task
+	days days.Line // nil: there are neither calendars nor overrides
+	odd  string    // what is wrong with a calendar; empty: nothing
 }
 
 // timeline returns the ticks of a task with a timer. An error is a problem of the row.
 func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
 	line := timeline{bounded: within(timer), task: t}
-	line.finish, line.odd = t.finish(timer)
 	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
 		return line, nil
 	}
@@ -40,37 +36,11 @@ func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	if err != nil {
 		return line, err
 	}
-	line.days, line.odd = ticks, cmp.Or(ticks.Warning, line.odd)
+	line.days, line.odd = ticks, ticks.Warning
 	if len(t.Days.Overrides) > 0 {
 		line.days = days.NewOverridden(ticks, t.Days.Overrides)
 	}
 	return line, nil
-}
-
-// finish reads FinishBy, with what is wrong with it.
-func (t *Task) finish(timer calendar.Schedule) (by finish.By, problem string) {
-	if t.Pace.FinishBy == "" {
-		return by, ""
-	}
-	if t.Sink == SinkEvent {
-		return by, "finish_by has no effect: events do not tell how their handling ends; use none"
-	}
-	by, err := finish.Parse(t.Pace.FinishBy, calendar.Location(timer))
-	if err != nil {
-		problem = err.Error()
-	}
-	return by, problem
-}
-
-// finishOf is when the job of a tick has to have succeeded that no scheduler decides; zero: at any time, as with
-// one that is made up for by hand.
-func (t *Task) finishOf(tick Tick) time.Time {
-	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
-	if err != nil || tick.Reason == reasons.Backfilled {
-		return time.Time{}
-	}
-	by, _ := t.finish(timer)
-	return by.Of(tick.Due)
 }
 
 // Next is the earliest tick strictly after a time, zero if there is none.
@@ -104,9 +74,6 @@ func (l timeline) At(due time.Time) days.Tick {
 	}
 	return l.days.At(due)
 }
-
-// FinishBy is when the job of a tick has to have succeeded; zero: at any time.
-func (l timeline) FinishBy(due time.Time) time.Time { return l.finish.Of(due) }
 
 // bounded is a schedule between a task's Starts and Ends.
 type bounded struct {
@@ -163,24 +130,6 @@ func (b bounded) within(tick time.Time) time.Time {
 	return tick.UTC()
 }
 
-// jitter is the delay of a task's tick: the same whenever and wherever it is
-// computed, spread evenly over ticks and tasks, at most greatest and never up
-// to the following tick.
-func jitter(id string, due, following time.Time, greatest time.Duration) time.Duration {
-	if greatest <= 0 {
-		return 0
-	}
-	width := greatest + time.Microsecond // the delay may be greatest itself
-	if gap := following.Sub(due); !following.IsZero() && gap < width {
-		width = gap
-	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(id)) // a Hash never fails
-	_, _ = hash.Write([]byte(due.UTC().Format(time.RFC3339Nano)))
-	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(width/time.Microsecond))
-	return time.Duration(share) * time.Microsecond
-}
-
 // mix spreads the entropy of a hash to its high bits: the finalizer of
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
 // Generators, OOPSLA 2014).
@@ -190,37 +139,21 @@ func mix(h uint64) uint64 {
 	return h ^ h>>31
 }
 
-// Delays reports whether ticks may be submitted later than their due.
-func (t *Task) Delays() bool { return t.Pace.Spread > 0 || t.Jitter > 0 }
-
-// Offset is how much later than their due the ticks of the task are submitted because of Spread: always
-// the same, and never up to the following tick.
-func (l timeline) Offset(due, following time.Time) time.Duration {
+// Delay is how much later than its due a tick is submitted because of Jitter: the same for all ticks of the
+// task, and never up to the following tick.
+func (l timeline) Delay(due time.Time) time.Duration {
 	t := l.task
-	if t.Pace.Spread < time.Second {
+	if t.Jitter < time.Second {
 		return 0
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(t.ID)) // a Hash never fails
-	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(t.Pace.Spread/time.Second))
-	offset := time.Duration(share) * time.Second
-	if gap := following.Sub(due); gap > 0 && offset >= gap {
-		offset %= gap
+	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(t.Jitter/time.Second))
+	delay := time.Duration(share) * time.Second
+	if gap := l.Next(due).Sub(due); gap > 0 && delay >= gap {
+		delay %= gap
 	}
-	return offset
-}
-
-// Delay is how much later than its due a tick is submitted.
-func (l timeline) Delay(due time.Time) time.Duration {
-	if !l.task.Delays() {
-		return 0
-	}
-	following := l.Next(due)
-	offset := l.Offset(due, following)
-	if !following.IsZero() {
-		following = following.Add(-offset)
-	}
-	return offset + jitter(l.task.ID, due, following, l.task.Jitter)
+	return delay
 }
 
 // NewestDue is the latest tick not before first that is due at a time. first is one that is.
@@ -240,7 +173,7 @@ func (l timeline) NewestDue(first, now time.Time) time.Time {
 func (l timeline) OldestKept(first, last, now time.Time) time.Time {
 	t, limit := l.task, 1
 	if t.Catchup == CatchupAll {
-		if limit = t.Pace.CatchupLimit; limit == 0 {
+		if limit = t.CatchupLimit; limit == 0 {
 			return first
 		}
 	}
@@ -270,12 +203,4 @@ func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool)
 		tick = l.Prev(tick)
 	}
 	return open, false
-}
-
-// Paced is when the tick after one that was decided at a time is submitted, if it is due by then too.
-func (l timeline) Paced(nextRun, decided time.Time) time.Time {
-	if t := l.task; t.Catchup == CatchupAll && t.Pace.CatchupDelay > 0 && !nextRun.After(decided) {
-		return decided.Add(t.Pace.CatchupDelay)
-	}
-	return nextRun
 }

@@ -7,32 +7,41 @@ import (
 )
 
 func TestJitter(t *testing.T) {
-	day, noon := 24*time.Hour, time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	noon := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	delay := func(id, timer string, ends time.Time, greatest time.Duration) time.Duration {
+		task := &Task{ID: id, Timer: timer, Ends: ends, Jitter: greatest}
+		line, err := task.Schedule(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := line.(timeline).Delay(noon)
+		if again := line.(timeline).Delay(noon.Add(24 * time.Hour)); again != first && ends.IsZero() {
+			t.Fatalf("the delay of %s is %s, and %s a day later", id, first, again)
+		}
+		return first
+	}
 	var sum time.Duration
 	seen := map[time.Duration]bool{}
 	const n = 2000
 	for i := range n {
 		id := fmt.Sprintf("task-%d", i)
-		j := jitter(id, noon, noon.Add(day), time.Hour)
-		if j < 0 || j > time.Hour {
-			t.Fatalf("jitter %s of %s is beyond an hour", j, id)
+		d := delay(id, "12:00", time.Time{}, time.Hour)
+		if d < 0 || d >= time.Hour {
+			t.Fatalf("the delay of %s is %s, not within an hour", id, d)
 		}
-		if again := jitter(id, noon, noon.Add(day), time.Hour); again != j {
-			t.Fatalf("jitter of %s is %s, then %s", id, j, again)
+		if capped := delay(id, "*:*", time.Time{}, time.Hour); capped != d%time.Minute {
+			t.Fatalf("the delay of %s is %s; each minute it is %s", id, d, capped)
 		}
-		if capped := jitter(id, noon, noon.Add(time.Minute), time.Hour); capped >= time.Minute {
-			t.Fatalf("jitter %s of %s goes past the following tick", capped, id)
+		if last := delay(id, "12:00", noon.Add(time.Second), time.Hour); last != d {
+			t.Fatalf("the delay of %s is %s; of a last tick %s", id, d, last)
 		}
-		if last := jitter(id, noon, time.Time{}, time.Hour); last > time.Hour {
-			t.Fatalf("jitter %s of a last tick", last)
-		}
-		sum += j
-		seen[j/(6*time.Minute)] = true
+		sum += d
+		seen[d/(6*time.Minute)] = true
 	}
-	if mean := sum / n; mean < 27*time.Minute || mean > 33*time.Minute || len(seen) < 10 {
-		t.Errorf("jitter is not spread: mean %s, %d of 10 parts hit", mean, len(seen))
+	if mean := sum / n; mean < 27*time.Minute || mean > 33*time.Minute || len(seen) != 10 {
+		t.Errorf("the delays are not spread: mean %s, %d of 10 parts hit", mean, len(seen))
 	}
-	if jitter("task", noon, noon.Add(day), 0) != 0 {
-		t.Error("jitter without a bound")
+	if delay("task", "12:00", time.Time{}, 0) != 0 {
+		t.Error("a delay without a jitter")
 	}
 }

@@ -82,24 +82,12 @@ func policyColumns() []Column {
 			Help: "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)",
 		},
 		{
-			Name: "catchup_limit", Field: column.CountOrNull(func(t *Task) *int { return &t.Pace.CatchupLimit }),
+			Name: "catchup_limit", Field: column.CountOrNull(func(t *Task) *int { return &t.CatchupLimit }),
 			Help: "with --catchup all: only the newest so many of the missed ticks are submitted, or none (default none)",
 		},
 		{
-			Name: "catchup_delay", Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Pace.CatchupDelay }),
-			Help: "with --catchup all: time between two missed ticks, such as 90 or 1h30m, or none (default none)",
-		},
-		{
 			Name: "jitter", Field: column.SecondsIn(func(t *Task) *time.Duration { return &t.Jitter }),
-			Help: "maximum random delay of a tick (default 0)",
-		},
-		{
-			Name: "spread", Field: column.SecondsIn(func(t *Task) *time.Duration { return &t.Pace.Spread }),
-			Help: "delay all ticks by a part of this time, which is always the same for the task (default 0)",
-		},
-		{
-			Name: "max_ticks", Field: column.CountOrNull(func(t *Task) *int { return &t.Pace.MaxTicks }),
-			Help: "end the task when so many ticks of its timer were submitted, or none (default none)",
+			Help: "delay all ticks by a part of this time that the id determines (default 0)",
 		},
 		{
 			Name: "sink", Field: column.TextIn(func(t *Task) *Sink { return &t.Sink }),
@@ -108,16 +96,12 @@ func policyColumns() []Column {
 	}...), failureColumns()...)
 }
 
-// failureColumns say what follows when jobs fail, and by when they have to succeed.
+// failureColumns say what follows when jobs fail.
 func failureColumns() []Column {
 	return []Column{
 		{
 			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.Failures.PauseAfter }),
 			Help: "pause the task after so many failures in a row, or none (default none)",
-		},
-		{
-			Name: "finish_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pace.FinishBy }),
-			Help: "by when the job of a tick has to have succeeded: a `time` after its due such as 2h, or a time of day such as 06:30, or none (default none)",
 		},
 	}
 }
@@ -179,7 +163,6 @@ func systemColumns() []Column {
 		{Name: "nextrun", Field: column.TimeIn(func(t *Task) *time.Time { return &t.NextRun })},
 		{Name: "created", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Created })},
 		{Name: "due", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Due })},
-		{Name: "tick_count", Field: column.CountOrNull(func(t *Task) *int { return &t.Pace.Count })},
 		{Name: "failures", Field: column.NumberIn(func(t *Task) *int { return &t.Failures.Count })},
 		{Name: "paused", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Since })},
 		{Name: "paused_until", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Until })},

@@ -37,13 +37,6 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 
 // next goes to the tick that is submitted after this one.
 func (f *future) next(now time.Time) {
-	if f.At.LeftOut == "" {
-		f.left--
-	}
-	if f.left == 0 { // MaxTicks
-		f.At.Due = time.Time{}
-		return
-	}
 	decided := f.At.NextRun
 	if decided.Before(now) {
 		decided = now
@@ -51,14 +44,10 @@ func (f *future) next(now time.Time) {
 	manual := f.manual
 	f.manual = false
 	f.advance()
-	switch t := f.At.Task; {
+	switch {
 	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
 	case manual: // both are decided at once
 		f.keep(decided)
-	case f.timer.Paced(f.At.NextRun, decided) != f.At.NextRun:
-		at := decided.Add(t.Pace.CatchupDelay)
-		f.keep(at)
-		f.At.NextRun = at
 	}
 	f.passPause(now)
 }
@@ -92,15 +81,12 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
-	f.manual, f.left = t.Manual(), t.Pace.left()
+	f.manual = t.Manual()
 	switch {
 	case t.Unplanned():
 		f.set(f.timer.Anew(now))
 	case f.manual:
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
-		if t.Pace.MaxTicks > 0 {
-			f.left++ // it does not count
-		}
 	default:
 		f.set(t.Due)
 		f.At.NextRun = t.NextRun
@@ -111,7 +97,7 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	if !f.manual {
 		f.passPause(now)
 	}
-	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) || f.left == 0 {
+	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) {
 		return nil, false
 	}
 	return f, true

@@ -67,22 +67,22 @@ type Task struct {
 	Worker    string    // who has marked it: Docspell, or an older nextrun
 	Marked    time.Time // when it was marked
 	Timer     string    // when it elapses, see package calendar
-	NextRun   time.Time // when its next tick is submitted: Due, the part of Spread, and the jitter
+	NextRun   time.Time // when its next tick is submitted: Due and the jitter
 	Created   time.Time // intervals without `from` count from it if Starts is zero
 	Summary   string    // for people
 
-	Due      time.Time      // nominal time of the planned tick; zero: not planned, or a user has set NextRun
-	Starts   time.Time      // no tick is due before it; zero: no bound
-	Ends     time.Time      // no tick is due at it or later; zero: no bound
-	Overlap  Overlap        // default OverlapSkip
-	Catchup  Catchup        // default CatchupOne
-	Grace    time.Duration  // whole seconds; for CatchupNone
-	Deadline *time.Duration // whole seconds after due beyond which a tick is late; nil: never
-	Jitter   time.Duration  // whole seconds; greatest delay of a tick
-	Sink     Sink           // default SinkJob
-	Days     Days           // which days are different
-	Pace     Pace           // zero: its ticks are submitted at their time, without end
-	Failures Failures       // zero: they pause nothing
+	Due          time.Time      // nominal time of the planned tick; zero: not planned, or a user has set NextRun
+	Starts       time.Time      // no tick is due before it; zero: no bound
+	Ends         time.Time      // no tick is due at it or later; zero: no bound
+	Overlap      Overlap        // default OverlapSkip
+	Catchup      Catchup        // default CatchupOne
+	CatchupLimit int            // with CatchupAll: only the newest so many of the missed ticks are submitted; 0: all
+	Grace        time.Duration  // whole seconds; for CatchupNone
+	Deadline     *time.Duration // whole seconds after due and the jitter beyond which a tick is late; nil: never
+	Jitter       time.Duration  // whole seconds; all ticks are later by the same part of it, which the id determines
+	Sink         Sink           // default SinkJob
+	Days         Days           // which days are different
+	Failures     Failures       // zero: they pause nothing
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.
@@ -132,30 +132,6 @@ func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink =
 
 // Queues reports whether the policy makes ticks wait.
 func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
-
-// Pace keeps ticks from coming all at once, bounds their number, and says by when they have to finish.
-type Pace struct {
-	// FinishBy is by when the job of a tick has to have succeeded: a duration after its due such as 2h, or a time
-	// of day such as 06:30 in the zone of the timer; empty: at any time.
-	FinishBy string
-
-	Spread       time.Duration // whole seconds; all ticks of the task are later by the same part of it, which its id determines
-	CatchupLimit int           // with CatchupAll: only the newest so many of the missed ticks are submitted; 0: all
-	CatchupDelay time.Duration // whole seconds between two missed ticks, with CatchupAll
-	MaxTicks     int           // the task ends when so many ticks of its timer were submitted; 0: it does not
-	Count        int           // so many were, since MaxTicks is set; written by schedulers
-}
-
-// Ended reports whether the task has had MaxTicks ticks.
-func (p *Pace) Ended() bool { return p.MaxTicks > 0 && p.Count >= p.MaxTicks }
-
-// left is how many ticks there are until MaxTicks is reached; negative: any number.
-func (p *Pace) left() int {
-	if p.MaxTicks == 0 {
-		return -1
-	}
-	return max(p.MaxTicks-p.Count, 0)
-}
 
 // Blocked is the problem that keeps a task from running; empty if none does.
 func (t *Task) Blocked() string {

@@ -41,7 +41,6 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 		}
 	}
 	tick.TaskID, tick.Decision, tick.JID = t.ID, Submitted, job.JID
-	tick.FinishBy = t.finishOf(tick)
 	if free, err := tx.Record(ctx, tick); err != nil || !free {
 		if err == nil {
 			err = &tickError{Due: tick.Due}
@@ -229,7 +228,6 @@ func overlap(ctx context.Context, tx TaskTx, queues map[Sink]Queue, tick Tick, i
 	if t.Queues() {
 		tick.Decision, tick.Reason = Queued, reasons.WaitReason(&in.Pending, tick.Due, in.now)
 	}
-	tick.FinishBy = t.finishOf(tick)
 	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {
 		return err
 	}

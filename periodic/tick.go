@@ -46,7 +46,6 @@ type Tick struct {
 
 	Turned jobqueue.Turned // what the end of its job, in whatever queue, did to the task
 
-	FinishBy time.Time // when its job has to have succeeded; zero: at any time
 }
 
 // Result is what became of the tick's job in a queue that is not nextrun's own; zero: it has not

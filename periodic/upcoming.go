@@ -12,13 +12,13 @@ import (
 type Upcoming struct {
 	Task    *Task
 	Due     time.Time // its nominal time
-	NextRun time.Time // when it is submitted: Due, the part of Spread, and the jitter
+	NextRun time.Time // when it is submitted: Due and the jitter
 	Nominal time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
 	LeftOut string    // why a calendar leaves it out; empty: it does not
 }
 
 // Upcoming returns the next ticks of the task's timer whose Due is later than a
-// time, at most n, within Starts, Ends and MaxTicks, whether the task is enabled or not, and also those
+// time, at most n, within Starts and Ends, whether the task is enabled or not, and also those
 // that its calendars leave out.
 // It returns a *calendar.ParseError if the timer cannot be read.
 func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
@@ -26,12 +26,9 @@ func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := t.Pace.left()
 	var list []Upcoming
-	for future.goTo(after); len(list) < n && left != 0 && !future.At.Due.IsZero(); future.advance() {
-		if list = append(list, future.At); future.At.LeftOut == "" {
-			left--
-		}
+	for future.goTo(after); len(list) < n && !future.At.Due.IsZero(); future.advance() {
+		list = append(list, future.At)
 	}
 	return list, nil
 }
@@ -43,7 +40,6 @@ type future struct {
 
 	// Of a preview:
 	manual bool // At was set by a user
-	left   int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
 // Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars and
@@ -90,7 +86,7 @@ func (f *future) set(due time.Time) {
 // advance goes to the tick after this one.
 func (f *future) advance() { f.goTo(f.At.Due) }
 
-// delay sets NextRun by spread and jitter.
+// delay sets NextRun by the jitter.
 func (f *future) delay() {
 	f.At.NextRun = f.At.Due
 	if !f.At.Due.IsZero() {

@@ -98,10 +98,6 @@ func (t *Task) validateArgs(args argsRule) error {
 	}
 	v.policies(t)
 	v.limits(t)
-	v.pace(&t.Pace)
-	if _, problem := t.finish(nil); problem != "" {
-		v.addf("finish_by", "%s", strings.TrimPrefix(problem, "finish_by "))
-	}
 	v.failures(&t.Failures)
 	return v.err()
 }
@@ -194,6 +190,9 @@ func (v *validator) limits(t *Task) {
 	if n := t.Concurrency; n < 0 || n > maxCount {
 		v.addf("concurrency", "is %d; use 1 to %d, or 0 for no limit", n, maxCount)
 	}
+	if n := t.CatchupLimit; n < 0 || n > maxLimit {
+		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
+	}
 	v.limit("retry_delay", t.RetryDelay)
 	v.limit("timeout", t.Timeout)
 }
@@ -202,19 +201,6 @@ func (v *validator) limit(field string, d time.Duration) {
 	if d < 0 || d%time.Second != 0 || d > longestLimit {
 		v.addf(field, "is %s; use whole seconds from 1 to %d, or 0 for none", d, longestLimit/time.Second)
 	}
-}
-
-func (v *validator) pace(p *Pace) {
-	if p.Spread < 0 || p.Spread%time.Second != 0 || p.Spread > longestLimit {
-		v.addf("spread", "is %s; use whole seconds from 0 to %d", p.Spread, longestLimit/time.Second)
-	}
-	if n := p.CatchupLimit; n < 0 || n > maxLimit {
-		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
-	}
-	if n := p.MaxTicks; n < 0 || n > maxCount {
-		v.addf("max_ticks", "is %d; use 1 to %d, or 0 for no end", n, maxCount)
-	}
-	v.limit("catchup_delay", p.CatchupDelay)
 }
 
 func (v *validator) failures(f *Failures) {

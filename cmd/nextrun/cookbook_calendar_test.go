@@ -32,8 +32,6 @@ var says = map[string]func(time.Time) bool{
 	"22..23,00..05:0/30 Europe/Berlin":                func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
 	"vacuum-1":                                        func(t time.Time) bool { return at(t, "02:00") },
 	"vacuum-2":                                        func(t time.Time) bool { return at(t, "02:00") },
-	"report-1":                                        func(t time.Time) bool { return t.Minute() == 0 },
-	"report-2":                                        func(t time.Time) bool { return t.Minute() == 0 },
 	"2027-01-15 08:00 Europe/Berlin":                  func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
 	"stand-up": func(t time.Time) bool {
 		return at(t, "09:15") && workday(t) && !holiday(t)

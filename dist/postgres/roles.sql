@@ -37,7 +37,7 @@ GRANT USAGE ON SCHEMA :"schema"
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
   nextrun_migration, nextrun_found
@@ -53,7 +53,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag
   TO :"viewer", :"dashboard", :"operator";
@@ -80,7 +80,7 @@ GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
 -- The editor manages tasks and calendars, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO :"editor";
 GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
-  periodic_finish, job, joblog, scheduler_lock TO :"editor";
+  job, joblog, scheduler_lock TO :"editor";
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";

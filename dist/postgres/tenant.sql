@@ -59,7 +59,7 @@ GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, periodic_finish, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
   nextrun_migration, nextrun_found
@@ -72,15 +72,15 @@ GRANT SELECT ON periodic_task TO :"tenant";
 GRANT INSERT (
   id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
-  jitter, spread, catchup_limit, catchup_delay, max_ticks, tick_count, pause_after,
-  failures, finish_by, retry_limit, retry_delay, timeout, concurrency,
+  jitter, catchup_limit, pause_after,
+  failures, retry_limit, retry_delay, timeout, concurrency,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 GRANT UPDATE (
   enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
-  jitter, spread, catchup_limit, catchup_delay, max_ticks, tick_count, pause_after,
-  failures, finish_by, retry_limit, retry_delay, timeout, concurrency,
+  jitter, catchup_limit, pause_after,
+  failures, retry_limit, retry_delay, timeout, concurrency,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 -- It skips and moves single ticks of them; who undoes that is the editor, or the operator.

@@ -198,7 +198,6 @@ func (p *place) fill(prefix string) (first time.Time) {
 		('`+prefix+`unplanned', 'call', 'yearly', 'one', NULL, '1970-01-01 00:00:00.000000', NULL, NULL),
 		('`+prefix+`missed', 'call', 'hourly', 'none', ?, ?, NULL, NULL),
 		('`+prefix+`marked', 'call', 'hourly', 'one', ?, ?, 'dead@1.1', ?)`, hour, hour, hour, hour, timestamp(now.Add(-2*lease)))
-	p.Exec(`UPDATE periodic_task SET finish_by = '1h' WHERE id = ?`, prefix+"missed")
 	p.Exec(`INSERT INTO job (jid, task, state, worker, started, heartbeat) VALUES (?, 'call', 'running', 'dead@1', ?, ?)`,
 		prefix+"left", timestamp(now.Add(-3*lease)), timestamp(now.Add(-2*lease)))
 	p.fillOld(prefix, timestamp(now.AddDate(0, 0, -50)))

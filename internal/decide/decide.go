@@ -35,7 +35,7 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	}
 	d := decider{
 		task: t, Facts: f, newID: newID, paused: t.Pause, timer: schedule.(line),
-		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun, TickCount: t.Pace.Count},
+		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
 	if t.Overlapping() {
 		d.Pending = nil
@@ -47,9 +47,6 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	case t.Unplanned():
 		d.planAt(d.timer.Anew(f.Now))
 	case t.NextRun.After(f.Now): // claimed for a queued tick
-		if d.plan.ended() {
-			d.planAt(time.Time{})
-		}
 	case t.Manual():
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
@@ -58,7 +55,6 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)
 	}
-	d.plan.offset = d.timer.Offset(t.Due, d.plan.Due)
 	return d.plan
 }
 
@@ -69,11 +65,8 @@ type line interface {
 	At(due time.Time) days.Tick                      // the tick at a time
 	Exclusion(due time.Time) string                  // why calendars or people leave out a tick; empty: they do not
 	Delay(due time.Time) time.Duration               // how much later than its due a tick is submitted
-	Offset(due, following time.Time) time.Duration   // the part of that which is the same for all ticks
 	NewestDue(first, now time.Time) time.Time        // the latest tick not before first, which is due
 	OldestKept(first, last, now time.Time) time.Time // of those, the oldest that is not missed; zero: all are
-	Paced(nextRun, decided time.Time) time.Time      // when the tick after one that was decided is submitted
-	FinishBy(due time.Time) time.Time                // when the job of a tick has to have succeeded
 	Warning(planned bool) string                     // what is odd about the timer and the calendars
 }
 
@@ -91,7 +84,7 @@ type decider struct {
 // elapsed decides the ticks of the timer from first on, as far as they are due,
 // and plans the one after them.
 func (d *decider) elapsed(first time.Time) {
-	if first.IsZero() || !d.isDue(first) || d.plan.ended() {
+	if first.IsZero() || !d.isDue(first) {
 		d.planAt(first)
 		return
 	}
@@ -132,22 +125,16 @@ func (d *decider) elapsed(first time.Time) {
 }
 
 // keep decides the ticks from a due one on, as far as they are due, and plans the one after them.
-// With a CatchupDelay it decides only one, and those before it that a pause skips.
 func (d *decider) keep(tick time.Time) {
 	most := maxCatchup
 	if d.Most > 0 {
 		most = min(most, d.Most)
 	}
-	for n := 0; n < most && !tick.IsZero() && d.isDue(tick) && !d.plan.ended(); n++ {
-		paused := d.paused.Skips(tick, d.Now)
+	for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
 		d.current(tick)
 		tick = d.timer.Next(tick)
-		if d.task.Pace.CatchupDelay > 0 && !paused {
-			break
-		}
 	}
 	d.planAt(tick)
-	d.plan.NextRun = d.timer.Paced(d.plan.NextRun, d.Now)
 }
 
 // knownUntil reports whether more ticks may be recorded than this decision knows,
@@ -168,11 +155,7 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 
 // planAt plans a tick; the zero time means never.
 func (d *decider) planAt(tick time.Time) {
-	switch {
-	case d.plan.ended():
-		d.plan.Due, d.plan.NextRun = periodic.Never, periodic.Never
-		return
-	case tick.IsZero():
+	if tick.IsZero() {
 		d.plan.Due, d.plan.NextRun = periodic.Never, periodic.Never
 		d.plan.Problem = d.timer.Warning(false)
 		return
@@ -201,10 +184,8 @@ func (d *decider) current(due time.Time) {
 	case slices.ContainsFunc(d.Decided, func(r Range) bool { return r.First.Equal(due) }):
 	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
 		d.record(due, periodic.Skipped, "", "")
-		d.plan.clearFinishBy()
 	case d.paused.Skips(due, d.Now):
 		d.record(due, periodic.Skipped, d.paused.Text(), "")
-		d.plan.clearFinishBy()
 	case d.isLate(due):
 		d.record(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:
@@ -218,20 +199,18 @@ func (d *decider) isLate(due time.Time) bool {
 	return d.task.Deadline != nil && d.age(due) > *d.task.Deadline
 }
 
-// age is for how long a tick could have been submitted, but for its jitter.
+// age is for how long a tick could have been submitted.
 func (d *decider) age(due time.Time) time.Duration {
-	age := d.Now.Sub(due)
-	if d.task.Pace.Spread > 0 && !due.Equal(d.plan.Manual) {
-		age -= d.timer.Offset(due, d.timer.Next(due))
+	if due.Equal(d.plan.Manual) {
+		return d.Now.Sub(due)
 	}
-	return age
+	return d.Now.Sub(due.Add(d.timer.Delay(due)))
 }
 
 // submit records a tick as submitted; its job is pending from now on.
 func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
 	d.record(due, periodic.Submitted, "", jid)
-	d.count(due, 1)
 	d.expect(jid, due)
 }
 
@@ -299,17 +278,12 @@ func (d *decider) takeQueued() {
 	for len(d.Queued) > 0 && d.Pending == nil {
 		due := d.Queued[0]
 		d.Queued = d.Queued[1:]
-		switch {
-		case d.plan.ended():
-			d.settle(due, periodic.Skipped, endedReason(d.task.Pace.MaxTicks), "")
-			continue
-		case d.isLate(due):
+		if d.isLate(due) {
 			d.settle(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
 			continue
 		}
 		jid := d.newID(due)
 		d.settle(due, periodic.Submitted, "", jid)
-		d.count(due, 1)
 		d.expect(jid, due)
 	}
 }

@@ -218,8 +218,7 @@ func TestPlanOfUnplanned(t *testing.T) {
 	}
 }
 
-// With jitter a tick counts as due only when its delay is over, and nextrun is
-// due and the delay.
+// With jitter a tick counts as due only when its delay is over, and nextrun is due and the delay.
 func TestDecideJitter(t *testing.T) {
 	timer, err := calendar.Parse("*:0/10")
 	if err != nil {

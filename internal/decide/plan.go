@@ -13,17 +13,14 @@ const (
 
 // Plan is what a scheduler has decided for one task.
 type Plan struct {
-	Task       *periodic.Task
-	Due        time.Time // the next tick, or Never
-	NextRun    time.Time // Due and its jitter
-	Problem    string
-	Ticks      []periodic.Tick // to add, oldest first
-	Settled    []periodic.Tick // queued ticks that are decided now
-	Cancel     string          // id of a pending job to cancel (OverlapReplace)
-	Manual     time.Time       // the tick that a user set and that is decided here; zero: none
-	TickCount  int             // Ticks of the task, and those of the plan, where MaxTicks is set
-
-	offset time.Duration // of the task's own tick, because of Spread
+	Task    *periodic.Task
+	Due     time.Time // the next tick, or Never
+	NextRun time.Time // Due and its jitter
+	Problem string
+	Ticks   []periodic.Tick // to add, oldest first
+	Settled []periodic.Tick // queued ticks that are decided now
+	Cancel  string          // id of a pending job to cancel (OverlapReplace)
+	Manual  time.Time       // the tick that a user set and that is decided here; zero: none
 }
 
 // Blocked is the plan of a task whose timer cannot be read: never, until the
@@ -54,26 +51,7 @@ func (p *Plan) Plain() bool {
 // due, and neither late nor followed by another one that is due.
 func (p *Plan) Lasts(now time.Time) bool {
 	t := p.Task
-	age := now.Sub(t.Due) - p.offset
+	age := now.Sub(t.NextRun)
 	return !now.Before(t.NextRun) && now.Before(p.NextRun) &&
 		(t.Deadline == nil || age <= *t.Deadline) && (t.Catchup != periodic.CatchupNone || age <= t.Grace)
 }
-
-// Uncount takes back that the plan submits ticks that count for MaxTicks. If the task has ended with
-// them, it is planned anew.
-func (p *Plan) Uncount(n int) {
-	if p.Task.Pace.MaxTicks == 0 {
-		return
-	}
-	if p.TickCount -= n; !p.NextRun.Before(periodic.Never) {
-		p.Due, p.NextRun = time.Time{}, periodic.Unplanned
-	}
-}
-
-// ended reports whether the task has had all its ticks.
-func (p *Plan) ended() bool {
-	return p.Task.Pace.MaxTicks > 0 && p.TickCount >= p.Task.Pace.MaxTicks
-}
-
-// clearFinishBy notes that the newest tick of the plan need not finish: people or calendars leave it out.
-func (p *Plan) clearFinishBy() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }

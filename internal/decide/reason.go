@@ -27,11 +27,6 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
 }
 
-// endedReason is why a queued tick of a task that has ended is skipped.
-func endedReason(most int) string {
-	return fmt.Sprintf("the task has ended after %d ticks, its max_ticks", most)
-}
-
 func missedReason(t *periodic.Task, count int, age time.Duration, delay string) string {
 	if delay == "" {
 		delay = "no scheduler ran in time"
@@ -42,7 +37,7 @@ func missedReason(t *periodic.Task, count int, age time.Duration, delay string) 
 	case t.Catchup == periodic.CatchupNone:
 		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))
 	case t.Catchup == periodic.CatchupAll:
-		return fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.Pace.CatchupLimit)
+		return fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)
 	case count == 1:
 		return delay + "; one catch-up tick replaces it"
 	}

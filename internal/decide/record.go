@@ -58,23 +58,15 @@ func (d *decider) withdraw(jid, reason string) {
 		for i := range ticks {
 			if ticks[i].JID == jid {
 				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, reason, ""
-				d.count(ticks[i].Due, -1)
 			}
 		}
-	}
-}
-
-// count counts a tick that is submitted; those that users set do not count.
-func (d *decider) count(due time.Time, n int) {
-	if d.task.Pace.MaxTicks > 0 && !due.Equal(d.plan.Manual) {
-		d.plan.TickCount += n
 	}
 }
 
 func (d *decider) tick(due time.Time, decision periodic.Decision, reason, jid string) periodic.Tick {
 	return periodic.Tick{
 		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
-		Worker: d.Worker, Decided: d.Now, FinishBy: d.timer.FinishBy(due),
+		Worker: d.Worker, Decided: d.Now,
 	}
 }
 
@@ -135,9 +127,8 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	tick.Missed, tick.Until = count, last
 	switch {
 	case d.paused.At(first) && !first.Before(d.paused.Since):
-		tick.Decision, tick.Reason, tick.FinishBy = periodic.Skipped, d.paused.Text(), time.Time{}
+		tick.Decision, tick.Reason = periodic.Skipped, d.paused.Text()
 	case leftOut != "":
-		tick.FinishBy = time.Time{}
 		if tick.Decision, tick.Reason = periodic.Skipped, leftOut; count == 1 {
 			tick.Missed, tick.Until = 0, time.Time{}
 		}

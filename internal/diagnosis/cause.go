@@ -13,7 +13,7 @@ const (
 	taskProblem     Code = "task_problem"      // the row has a problem: the scheduler cannot use it
 	taskWarning     Code = "task_warning"      // the row has a warning; the task still runs
 	taskStartsLater Code = "task_starts_later" // the time starts is still to come
-	taskEnded       Code = "task_ended"        // the time ends has passed, or max_ticks is reached
+	taskEnded       Code = "task_ended"        // the time ends has passed
 	timerNever      Code = "timer_never"       // the timer never elapses again
 	queueUnknown    Code = "queue_unknown"     // the program that was asked does not know the queue in sink
 	queueBroken     Code = "queue_broken"      // the queue of the task cannot be used
@@ -31,10 +31,9 @@ const (
 	tickReady       Code = "tick_ready"       // a scheduler has the next tick ready, and waits for its time
 	schedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
-	taskJitter      Code = "task_jitter"      // spread or jitter delay the next tick
+	taskJitter      Code = "task_jitter"      // its jitter delays the next tick
 	tickExcluded    Code = "tick_excluded"    // a calendar or a window leaves out the next tick
 	tickOverridden  Code = "tick_overridden"  // somebody has skipped or moved a tick to come
-	taskCatchesUp   Code = "task_catches_up"  // ticks were missed, and the next of them waits for catchup_delay
 )
 
 // What became of the last tick.
@@ -44,8 +43,6 @@ const (
 	tickLate    Code = "tick_late"    // it was too late
 	tickMissed  Code = "tick_missed"  // it was missed, perhaps with others
 
-	finishAtRisk Code = "finish_at_risk" // it is not expected to finish by the time in finish_by
-	finishLate   Code = "finish_late"    // it has not finished by that time
 )
 
 // Where the job is that is not final.

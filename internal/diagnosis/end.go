@@ -94,20 +94,3 @@ func ofEvent(f *Facts) []Finding {
 	}
 	return nil
 }
-
-// ofFinish says that the newest tick is late by finish_by, or is expected to be.
-func ofFinish(f *Facts) []Finding {
-	if f.finish == nil {
-		return nil
-	}
-	what := "The tick of " + at(f.finish.Due)
-	switch {
-	case f.finish.AtRisk:
-		return []Finding{{finishAtRisk, what + " has to finish by " + at(f.finish.By) + ", and is not expected to: " + sentence(f.finish.Why), ""}}
-	case f.finish.State == "late" && !f.finish.Ended.IsZero():
-		return []Finding{{finishLate, what + " had to finish by " + at(f.finish.By) + ", and ended at " + at(f.finish.Ended) + ".", ""}}
-	case f.finish.State == "late":
-		return []Finding{{finishLate, what + " had to finish by " + at(f.finish.By) + ", and has not: " + sentence(f.finish.Why), ""}}
-	}
-	return nil
-}

@@ -45,7 +45,6 @@ type Facts struct {
 	topic   outbox.Lag       // of that event; zero: all of it is published
 	Failed  *jobqueue.Job    // the latest job that failed, if no later one succeeded
 	Output  []string         // the end of its log
-	finish  *figures.Finish  // the newest tick that has to finish by a time; nil: there is none
 	hooks   []hookFact       // that were not delivered
 	streak  figures.Streak   // of its failures, if there are two or more in a row
 	// what is wrong with its newest ticks, although the last one that ended did so well; empty: nothing
@@ -84,7 +83,6 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 		{"how its ticks ended", func() (err error) { f.Results, err = tasks.Results(ctx, f.Ticks); return err }},
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.Periodic().Locks().List(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
-		{"whether it finishes in time", func() error { return f.readFinish(ctx, db) }},
 		{"how it has done lately", func() error { return f.readStreak(ctx, db) }},
 		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
 		{"what keeps it from being taken", func() error { return f.readOverdue(ctx, db) }},
@@ -122,14 +120,6 @@ func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
 	if len(submitted) > 0 {
 		f.Last = &submitted[0]
-	}
-	return err
-}
-
-func (f *Facts) readFinish(ctx context.Context, db *store.DB) error {
-	list, err := figures.Of(db).Finishes(ctx, f.Task.ID, 1)
-	if len(list) > 0 {
-		f.finish = &list[0]
 	}
 	return err
 }

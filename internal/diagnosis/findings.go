@@ -36,7 +36,7 @@ const (
 // Findings draws conclusions, what matters most first.
 func (f *Facts) Findings() []Finding {
 	var list []Finding
-	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofLately, ofTicks, ofFinish, ofClock, ofOverrides, ofHooks, ofUnread} {
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofLately, ofTicks, ofClock, ofOverrides, ofHooks, ofUnread} {
 		list = append(list, part(f)...)
 	}
 	return list
@@ -97,10 +97,6 @@ func outOfTime(f *Facts) (list []Finding) {
 	if !t.Ends.IsZero() && !t.Ends.After(f.Now) {
 		list = append(list, Finding{taskEnded, "It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
 	}
-	if t.Pace.Ended() {
-		list = append(list, Finding{taskEnded, fmt.Sprintf("It has ended: %d of %d ticks were submitted, its `max_ticks`.", t.Pace.Count, t.Pace.MaxTicks),
-			"to go on: nextrun task set " + t.ID + " --max-ticks none, or a greater number"})
-	}
 	return list
 }
 
@@ -117,7 +113,7 @@ func ofPlan(f *Facts) []Finding {
 	}
 	switch {
 	case !t.NextRun.Before(periodic.Never):
-		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() && t.Blocked() == "" && !t.Pace.Ended() {
+		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() && t.Blocked() == "" {
 			if t.Starts.After(f.Now) {
 				return []Finding{{timerNever, fmt.Sprintf("Its timer %q never elapses after its `starts`.", t.Timer), "nextrun task set " + t.ID + " --timer TIMER, or --starts TIME"}}
 			}
@@ -136,11 +132,8 @@ func ofPlan(f *Facts) []Finding {
 		return notTaken(f)
 	case leftOut(t) != "" && !slices.ContainsFunc(t.Days.Overrides, func(o days.Override) bool { return o.Due.Equal(t.Due) }): // ofOverrides says it
 		return []Finding{{tickExcluded, fmt.Sprintf("Its tick of %s will be left out: %s", at(t.Due), sentence(leftOut(t))), "to run it all the same: nextrun task run " + t.ID}}
-	case t.Delays() && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
-		return []Finding{{taskJitter, fmt.Sprintf("Its %s the tick of %s by %s.", delays(t), at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
-	case t.Pace.CatchupDelay > 0 && !t.Due.IsZero() && t.Due.Before(f.Now) && t.NextRun.After(f.Now):
-		return []Finding{{taskCatchesUp, fmt.Sprintf("It catches up: the missed tick of %s is submitted at %s, because its catchup_delay is %s.",
-			at(t.Due), at(t.NextRun), span.Text(t.Pace.CatchupDelay)), ""}}
+	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
+		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
 }
@@ -163,17 +156,6 @@ func leftOut(t *periodic.Task) string {
 		return next[0].LeftOut
 	}
 	return ""
-}
-
-// delays says what delays the ticks of a task.
-func delays(t *periodic.Task) string {
-	switch {
-	case t.Pace.Spread == 0:
-		return "jitter delays"
-	case t.Jitter == 0:
-		return "spread delays"
-	}
-	return "spread and jitter delay"
 }
 
 // lockState says who has the locks of schedulers.

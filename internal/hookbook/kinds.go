@@ -22,20 +22,17 @@ const (
 
 	OnRecovered Kind = "on_recovered" // a job of a task has succeeded after others had failed
 	OnPaused    Kind = "on_paused"    // a task is paused, since so many of its jobs have failed in a row
-
-	OnAtRisk     Kind = "on_at_risk"     // a tick is not expected to finish by the time that its task says
-	OnFinishLate Kind = "on_finish_late" // a tick has not finished by that time
 )
 
 // Kinds lists the kinds that every [hooks.Set] may have.
 func Kinds() []Kind {
-	return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate}
+	return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused}
 }
 
 // actionOf is what a set says for a kind; nil: nothing.
 func actionOf(s hooks.Set, k Kind) hooks.Action {
 	return map[Kind]hooks.Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping, OnRecovered: s.OnRecovered,
-		OnPaused: s.OnPaused, OnAtRisk: s.OnAtRisk, OnFinishLate: s.OnFinishLate}[k]
+		OnPaused: s.OnPaused}[k]
 }
 
 // Any reports whether there is anything to do.

@@ -20,10 +20,6 @@ func kindsOf(e hooks.Event) []Kind {
 		return []Kind{OnFailure, OnPing, OnPaused}
 	case hooks.Missed:
 		return []Kind{OnMissed}
-	case hooks.AtRisk:
-		return []Kind{OnAtRisk}
-	case hooks.FinishLate:
-		return []Kind{OnFinishLate}
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -24,26 +23,6 @@ type Hooks interface {
 	HearsEnd(t *periodic.Task, k periodic.Tick) bool
 	// TellEnds writes what is to be told of such jobs, as TellMissed does.
 	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
-	// HearsFinish reports whether anybody wants to hear that a tick of a task is at risk, or late: it
-	// has to finish by a time.
-	HearsFinish(t *periodic.Task, s finish.State) bool
-	// TellFinishes writes what is to be told of such ticks, as TellMissed does.
-	TellFinishes(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []Finish) error
-}
-
-// Finish is what has been found of a tick that has to finish by a time.
-type Finish struct {
-	Task  *periodic.Task // nil: it was deleted
-	Tick  periodic.Tick
-	State finish.State
-	Why   string // why it is at risk or late
-
-	Own       bool   // its job is in nextrun's own queue
-	JobState  string // of the job; in another queue only of one that has ended; empty: there is none, or nobody knows
-	Attempts  int    // of the job; 0: nobody knows
-	Submitted time.Time
-	Started   time.Time // zero: it has not begun, or nobody knows
-	Finished  time.Time // zero: it has not ended
 }
 
 // MissedTick is a tick without a job.

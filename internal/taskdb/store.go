@@ -55,9 +55,6 @@ type foreignStore interface {
 	// JoexEnds records how jobs in the table job ended that Docspell's job executors ran, and
 	// tells the hooks in the same transaction. It finds those that ended within the last hour.
 	JoexEnds(ctx context.Context, h Hooks) ([]EndedTick, error)
-	// Finishes judges ticks that have to finish by a time, and whose turn it is: it records what it
-	// finds, and tells the hooks in the same transaction. next is how long it is until the turn of another one; 0: none is open.
-	Finishes(ctx context.Context, h Hooks) (found []Finish, next time.Duration, err error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.
@@ -127,7 +124,7 @@ type Work struct {
 	Due       bool              // there are tasks to claim
 	Ready     bool              // queued ticks may have to be tended
 	Open      bool              // there are rows of periodic_open
-	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs, or to judge a finish_by; zero: nothing is open
+	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs; zero: nothing is open
 	Stray     bool              // tasks have been due for a while whose sinks are not among OnlySinks
 	Next      time.Time         // the earliest NextRun after Now of tasks that could be claimed, or end of a pause; zero: none
 	Marked    time.Time         // the earliest mark; zero: none
@@ -219,14 +216,11 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [bounds.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (Recorded, error)
-	// Advance writes Due, NextRun, Problem and TickCount of the plans' tasks, and returns the ids of those
+	// Advance writes Due, NextRun and Problem of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
 	Advance(ctx context.Context, plans []decide.Plan) (ids []string, err error)
-	// Uncount takes one off the ticks of tasks that MaxTicks counts. A task that has ended with that
-	// tick is planned anew.
-	Uncount(ctx context.Context, ids []string) error
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.

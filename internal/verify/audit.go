@@ -92,7 +92,7 @@ func (a *audit) end(now time.Time) (follows bool) {
 	}
 	if !due.Before(periodic.Never) {
 		_, warning := reasons.CutWarning(a.task.Problem)
-		return a.task.Problem != "" && !warning || a.task.Pace.Ended() || a.timer.Next(now).IsZero()
+		return a.task.Problem != "" && !warning || a.timer.Next(now).IsZero()
 	}
 	if a.begun {
 		a.unrecorded(due)

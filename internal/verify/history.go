@@ -35,8 +35,6 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 		Exclude  sqldb.RowText `db:"exclude_calendars"`
 		Run      sqldb.RowText `db:"run_calendars"`
 		Move     sqldb.RowText `db:"on_excluded"`
-		MaxTicks int
-		Count    int
 		Override sqldb.RowText
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -46,7 +44,7 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 		}
 		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
 			exclude_calendars, run_calendars, on_excluded,
-			coalesce(max_ticks, 0) AS maxticks, coalesce(tick_count, 0) AS count, `+overrides.SQL(tx, "periodic_task.id")+` AS override FROM periodic_task
+			`+overrides.SQL(tx, "periodic_task.id")+` AS override FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
@@ -57,7 +55,6 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 					Rules:     days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)},
 					Overrides: overrides.Read(string(row.Override)),
 				},
-				Pace: periodic.Pace{MaxTicks: row.MaxTicks, Count: row.Count},
 			}})
 		}
 		return err

@@ -3,7 +3,7 @@ package hooks
 // Set says what to do on each occasion. Of an action that is nil, the next more
 // general Set decides; [None] silences.
 type Set struct {
-	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate Action
+	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused Action
 	// Ping is only for a task. It comes beside the others.
 	Ping Action
 }

@@ -18,9 +18,6 @@ const (
 
 	Recovered Event = "recovered" // a job has succeeded after others of its task had failed
 	Paused    Event = "paused"    // so many have failed in a row that the task is paused
-
-	AtRisk     Event = "at_risk"     // a tick is not expected to finish by the time that its task says
-	FinishLate Event = "finish_late" // a tick has not finished by that time
 )
 
 // Notice is what a hook receives. Its JSON is what commands get on standard input, and
@@ -34,7 +31,7 @@ type Notice struct {
 	Handler string    `json:"handler,omitempty"` // what the task runs
 	Tick    *Tick     `json:"tick,omitempty"`
 	Job     *Job      `json:"job,omitempty"`    // of Missed: none
-	Error   string    `json:"error,omitempty"`  // of Failure and Paused; of AtRisk and FinishLate why
+	Error   string    `json:"error,omitempty"`  // of Failure and Paused
 	Output  string    `json:"output,omitempty"` // the end of the job's log
 
 	// Traceparent is that of the attempt, or of who submitted the job if attempts are
@@ -50,9 +47,8 @@ type Tick struct {
 	Due      time.Time  `json:"due"` // of missed ones the oldest
 	Decision string     `json:"decision,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
-	Missed   int        `json:"missed,omitempty"`    // how many; -1: more than 10,000
-	Until    *time.Time `json:"until,omitempty"`     // of missed ones the newest
-	FinishBy *time.Time `json:"finish_by,omitempty"` // of AtRisk and FinishLate
+	Missed   int        `json:"missed,omitempty"` // how many; -1: more than 10,000
+	Until    *time.Time `json:"until,omitempty"`  // of missed ones the newest
 }
 
 // Job is the job that begins or has ended.

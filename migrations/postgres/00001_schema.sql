@@ -218,7 +218,7 @@ COMMENT ON COLUMN periodic_task.overlap       IS 'while a job of this task is no
 COMMENT ON COLUMN periodic_task.catchup       IS 'of ticks that were missed submit: one, none, all';
 COMMENT ON COLUMN periodic_task.grace         IS 'seconds; with catchup none a tick older than that is missed';
 COMMENT ON COLUMN periodic_task.deadline      IS 'seconds after due beyond which a tick is not submitted; NULL: never';
-COMMENT ON COLUMN periodic_task.jitter        IS 'seconds; greatest random delay of a tick';
+COMMENT ON COLUMN periodic_task.jitter        IS 'seconds; all ticks of the task are later by a part of it that its id determines';
 COMMENT ON COLUMN periodic_task.sink          IS 'job: submit a job; event: write an event to the outbox; else a queue of the configuration';
 COMMENT ON COLUMN periodic_task.problem       IS 'what is wrong with this row; cleared by the next edit';
 COMMENT ON COLUMN periodic_task.retry_limit   IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
@@ -323,6 +323,7 @@ BEGIN
   ELSIF NEW.timer IS DISTINCT FROM OLD.timer
      OR NEW.starts IS DISTINCT FROM OLD.starts
      OR NEW.ends IS DISTINCT FROM OLD.ends
+     OR NEW.jitter IS DISTINCT FROM OLD.jitter
      OR (NEW.enabled AND NOT OLD.enabled)
      OR OLD.due >= '9999-12-31 23:59:59' THEN
     NEW.due := NULL;
@@ -397,10 +398,10 @@ BEGIN
   RETURN NEW;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_task_changed BEFORE UPDATE OF timer, starts, ends, enabled, nextrun, created, sink ON periodic_task
+CREATE TRIGGER nextrun_task_changed BEFORE UPDATE OF timer, starts, ends, jitter, enabled, nextrun, created, sink ON periodic_task
   FOR EACH ROW WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND
-    (NEW.timer, NEW.starts, NEW.ends, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
-    (OLD.timer, OLD.starts, OLD.ends, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink))
+    (NEW.timer, NEW.starts, NEW.ends, NEW.jitter, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
+    (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink))
   EXECUTE FUNCTION nextrun_task_changed();
 
 -- A pause skips what falls due: a scheduler that marked the row decided without the pause,
@@ -982,77 +983,17 @@ CREATE TRIGGER nextrun_calendar_replans AFTER INSERT OR UPDATE OR DELETE ON peri
   FOR EACH ROW EXECUTE FUNCTION nextrun_calendar_replans();
 REVOKE EXECUTE ON FUNCTION nextrun_calendar_changed(), nextrun_calendar_replans() FROM PUBLIC;
 
--- Ticks that do not come all at once, and tasks that end: spread, catchup_limit, catchup_delay, max_ticks.
-
 ALTER TABLE periodic_task
-  ADD COLUMN spread        integer NOT NULL DEFAULT 0,
   ADD COLUMN catchup_limit integer,
-  ADD COLUMN catchup_delay integer,
-  ADD COLUMN max_ticks     integer,
-  ADD COLUMN tick_count         integer,
-  ADD CONSTRAINT nextrun_spread        CHECK (spread BETWEEN 0 AND 31536000),
-  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000),
-  ADD CONSTRAINT nextrun_catchup_delay CHECK (catchup_delay BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_max_ticks     CHECK (max_ticks BETWEEN 1 AND 1000000),
-  ADD CONSTRAINT nextrun_tick_count    CHECK (tick_count >= 0);
-
-COMMENT ON COLUMN periodic_task.spread        IS 'seconds; all ticks of the task are later by a part of it that its id determines';
+  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000);
 COMMENT ON COLUMN periodic_task.catchup_limit IS 'with catchup all: only the newest so many of the missed ticks are submitted; NULL: all';
-COMMENT ON COLUMN periodic_task.catchup_delay IS 'with catchup all: seconds between two missed ticks; NULL: none';
-COMMENT ON COLUMN periodic_task.max_ticks     IS 'the task ends when so many ticks of its timer were submitted; NULL: it does not';
-COMMENT ON COLUMN periodic_task.tick_count    IS 'so many ticks were submitted since max_ticks is set; written by the scheduler, set it to 0 to count anew';
-COMMENT ON COLUMN periodic_task.nextrun       IS 'next submission, UTC: due, the task''s part of spread, and jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
-
--- Another spread, max_ticks or count gives another plan. A scheduler's own updates only raise the count,
--- and lower it where a queue has refused a tick.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_paced() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  NEW.worker := NULL;
-  NEW.marked := NULL;
-  IF NEW.max_ticks IS NULL THEN
-    NEW.tick_count := NULL;
-  END IF;
-  IF OLD.due IS NOT NULL AND (OLD.due >= '9999-12-31 23:59:59' OR NEW.spread <> OLD.spread OR NEW.max_ticks IS DISTINCT FROM OLD.max_ticks) THEN
-    NEW.due := NULL;
-    NEW.nextrun := '1970-01-01 00:00:00';
-    NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
-  END IF;
-  PERFORM pg_notify('nextrun_task', '');
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_paced BEFORE UPDATE OF spread, max_ticks, tick_count ON periodic_task
-  FOR EACH ROW
-  WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND NEW.nextrun IS NOT DISTINCT FROM OLD.nextrun AND (
-        NEW.spread <> OLD.spread OR NEW.max_ticks IS DISTINCT FROM OLD.max_ticks
-        OR NEW.tick_count < OLD.tick_count OR (NEW.tick_count IS NULL AND OLD.tick_count IS NOT NULL)))
-  EXECUTE FUNCTION nextrun_task_paced();
-
--- A table that was there before nextrun has another reader, such as Docspell's scheduler, which ends at a
--- timer that it cannot read.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_timer() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF EXISTS (SELECT 1 FROM {{schema}}.nextrun_found WHERE name = 'periodic_task') THEN
-    RAISE EXCEPTION 'periodic_task %: the timer % has several parts, which the program that this table belongs to cannot read; add a task for each', NEW.id, NEW.timer
-      USING ERRCODE = 'check_violation', COLUMN = 'timer', TABLE = 'periodic_task';
-  END IF;
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-REVOKE EXECUTE ON FUNCTION nextrun_task_timer() FROM PUBLIC;
-CREATE TRIGGER nextrun_task_timer_added BEFORE INSERT ON periodic_task
-  FOR EACH ROW WHEN (NEW.timer LIKE '%;%') EXECUTE FUNCTION nextrun_task_timer();
-CREATE TRIGGER nextrun_task_timer_edited BEFORE UPDATE OF timer ON periodic_task
-  FOR EACH ROW WHEN (NEW.timer LIKE '%;%' AND NEW.timer <> OLD.timer) EXECUTE FUNCTION nextrun_task_timer();
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
 -- have succeeded among those that are old enough, not among the newest ones, which are all too
 -- young if a task runs every few seconds. A submission counts as success where nobody can tell
 -- how the job ends: it has no outcome, and none is awaited.
--- What calendars and people leave out need not succeed. A tick may be as late as its spread.
+-- What calendars and people leave out need not succeed. A tick may be as late as its jitter.
 CREATE VIEW periodic_stale AS
 SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
        CASE WHEN t.sink = 'job' OR e.told THEN 'job' ELSE 'submission' END AS judged_by,
@@ -1074,7 +1015,7 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
                         WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
                         ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due) END
              ORDER BY last.due DESC LIMIT 10) AS run) AS u
- CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.spread + t.jitter) - 2 * u.usual AS by_now) AS b
+ CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.jitter) - 2 * u.usual AS by_now) AS b
  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
  -- knows of one whose job was deleted.
  CROSS JOIN LATERAL (
@@ -1266,77 +1207,7 @@ CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
   FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
   EXECUTE FUNCTION nextrun_tick_ended();
 
--- By when the jobs of ticks have to have succeeded: finish_by, and what became of that.
-
-ALTER TABLE periodic_task
-  ADD COLUMN finish_by varchar(32),
-  ADD CONSTRAINT nextrun_finish_by CHECK (finish_by <> '');
-COMMENT ON COLUMN periodic_task.finish_by IS 'by when the job of a tick has to have succeeded: a duration after due, such as 2h, or the next time of day after due, such as 06:30, in the zone of the timer; NULL: at any time';
-
-ALTER TABLE periodic_tick
-  ADD COLUMN finish_by    timestamp,
-  ADD COLUMN finish       varchar(8),
-  ADD COLUMN finish_why   varchar(500),
-  ADD COLUMN finish_ended timestamp,
-  ADD COLUMN finish_look  timestamp;
-ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_finish
-  CHECK (finish IN ('at risk', 'kept', 'late', 'unknown'));
-COMMENT ON COLUMN periodic_tick.finish_by    IS 'when its job has to have succeeded, UTC; NULL: at any time';
-COMMENT ON COLUMN periodic_tick.finish       IS 'what a scheduler has found: at risk, kept, late or unknown; NULL: nothing yet. The view periodic_finish is up to date';
-COMMENT ON COLUMN periodic_tick.finish_why   IS 'why it is at risk, late or unknown, for people';
-COMMENT ON COLUMN periodic_tick.finish_ended IS 'when its job ended, UTC, as far as a scheduler has seen it';
-COMMENT ON COLUMN periodic_tick.finish_look  IS 'when a scheduler looks at it next, UTC; NULL: not any more';
-CREATE INDEX nextrun_tick_finish ON periodic_tick (finish_look) WHERE finish_look IS NOT NULL;
-
--- A value that cannot be read becomes a problem of the row. Only a plan says so, and what is planned for later stays as it is.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_finish() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  NEW.worker := NULL;
-  NEW.marked := NULL;
-  IF NEW.nextrun IS NOT DISTINCT FROM OLD.nextrun AND NEW.due > clock_timestamp() AT TIME ZONE 'UTC' THEN
-    NEW.due := NULL;
-    NEW.nextrun := '1970-01-01 00:00:00';
-  END IF;
-  PERFORM pg_notify('nextrun_task', '');
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_finish BEFORE UPDATE OF finish_by ON periodic_task
-  FOR EACH ROW WHEN (NEW.finish_by IS DISTINCT FROM OLD.finish_by)
-  EXECUTE FUNCTION nextrun_task_finish();
-
--- What schedulers have not recorded yet is judged by the job as it is now.
-CREATE VIEW periodic_finish AS
-SELECT k.task_id, k.due, k.finish_by, k.ended, k.judged AS finish, k.judged = 'open' AND k.finish IS NOT DISTINCT FROM 'at risk' AS at_risk,
-       CASE WHEN k.judged = 'kept' THEN NULL
-            WHEN k.finish IS NOT DISTINCT FROM k.judged OR k.judged = 'open' AND k.finish = 'at risk' THEN k.finish_why
-            WHEN k.judged = 'unknown' THEN 'nobody knows how its job ended'
-            WHEN k.decision = 'submitted' THEN 'its job ' || CASE k.state WHEN 'success' THEN 'ended too late' WHEN 'failed' THEN 'failed' || coalesce(': ' || left(k.said, 300), '')
-              WHEN 'cancelled' THEN 'was cancelled' WHEN 'running' THEN 'is running' WHEN 'waiting' THEN 'waits in the queue' WHEN 'stuck' THEN 'waits for its next attempt'
-              ELSE 'has not ended' END
-            ELSE 'the tick was ' || k.decision || coalesce(': ' || left(k.reason, 300), '') END AS why
-  FROM (SELECT last.task_id, last.due, last.finish_by, last.decision, last.reason, last.finish, last.finish_why, e.state, e.said, e.ended,
-               CASE WHEN last.finish IN ('kept', 'late', 'unknown') THEN last.finish
-                    WHEN e.state = 'success' AND (e.ended <= last.finish_by OR e.ended IS NULL) THEN 'kept'
-                    WHEN e.state = 'unknown' OR last.decision = 'submitted' AND e.state IS NULL
-                      AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = last.task_id AND a.due = last.due) THEN 'unknown'
-                    WHEN last.finish_by <= statement_timestamp() AT TIME ZONE 'UTC' THEN 'late'
-                    ELSE 'open' END AS judged
-          FROM periodic_tick AS last
-          LEFT JOIN job ON job.jid = last.jid
-         CROSS JOIN LATERAL (SELECT coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state,
-                                    coalesce(job.result, last.error) AS said,
-                                    CASE WHEN job.jid IS NOT NULL THEN job.finished ELSE coalesce(last.finished, last.finish_ended) END AS ended) AS e
-         WHERE last.finish_by IS NOT NULL) AS k;
-COMMENT ON VIEW periodic_finish IS 'each tick that has to finish by a time: kept, late, open or unknown, and why';
-
 -- +goose Down
-DROP VIEW IF EXISTS periodic_finish;
-DROP TRIGGER IF EXISTS nextrun_task_finish ON periodic_task;
-DROP FUNCTION IF EXISTS nextrun_task_finish();
-DROP INDEX IF EXISTS nextrun_tick_finish;
-ALTER TABLE periodic_task DROP COLUMN IF EXISTS finish_by;
 DROP TRIGGER IF EXISTS nextrun_tick_ended ON periodic_tick;
 DROP FUNCTION IF EXISTS nextrun_tick_ended();
 DROP FUNCTION IF EXISTS nextrun_task_outcome(text, timestamp, boolean, text, timestamp);
@@ -1349,18 +1220,9 @@ DROP TABLE IF EXISTS periodic_override;
 DROP FUNCTION IF EXISTS nextrun_override_orphans();
 DROP FUNCTION IF EXISTS nextrun_override_replans();
 DROP FUNCTION IF EXISTS nextrun_override_checks();
-DROP TRIGGER IF EXISTS nextrun_task_timer_edited ON periodic_task;
-DROP TRIGGER IF EXISTS nextrun_task_timer_added ON periodic_task;
-DROP FUNCTION IF EXISTS nextrun_task_timer();
-DROP TRIGGER IF EXISTS nextrun_task_paced ON periodic_task;
-DROP FUNCTION IF EXISTS nextrun_task_paced();
 DROP VIEW IF EXISTS periodic_stale;
 ALTER TABLE periodic_task
-  DROP COLUMN IF EXISTS spread,
-  DROP COLUMN IF EXISTS catchup_limit,
-  DROP COLUMN IF EXISTS catchup_delay,
-  DROP COLUMN IF EXISTS max_ticks,
-  DROP COLUMN IF EXISTS tick_count;
+  DROP COLUMN IF EXISTS catchup_limit;
 DROP TABLE IF EXISTS periodic_calendar;
 DROP TABLE IF EXISTS periodic_calendar_edition;
 DROP FUNCTION IF EXISTS nextrun_calendar_replans();

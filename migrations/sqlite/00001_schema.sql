@@ -443,7 +443,7 @@ BEGIN
            CASE WHEN moved THEN utc WHEN anew THEN '1970-01-01 00:00:00.000000' ELSE OLD.nextrun END,
            CASE WHEN moved OR anew THEN NULL ELSE OLD.due END
            FROM (SELECT utc, utc IS NOT OLD.nextrun AS moved,
-                   NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
+                   NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends OR NEW.jitter IS NOT OLD.jitter
                    OR (NEW.enabled AND NOT OLD.enabled)
                    OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0) AS anew
                  FROM (SELECT {{template "utc" "NEW.nextrun"}} AS utc)))
@@ -543,9 +543,9 @@ END;
 -- another plan. Who checks the recorded ticks against the timer begins there. A scheduler's
 -- own updates change due.
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_task_changed AFTER UPDATE OF timer, starts, ends, enabled, nextrun, created, sink ON periodic_task
+CREATE TRIGGER nextrun_task_changed AFTER UPDATE OF timer, starts, ends, jitter, enabled, nextrun, created, sink ON periodic_task
   WHEN NEW.due IS OLD.due AND (NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
-    OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink)
+    OR NEW.jitter IS NOT OLD.jitter OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink)
 BEGIN
   UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now') WHERE id = NEW.id;
 END;
@@ -984,64 +984,20 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- Ticks that do not come all at once, and tasks that end.
-
-ALTER TABLE periodic_task ADD COLUMN spread integer NOT NULL DEFAULT 0
-  CONSTRAINT nextrun_spread CHECK (typeof(spread) = 'integer' AND spread BETWEEN 0 AND 31536000);
 ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
   CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);
-ALTER TABLE periodic_task ADD COLUMN catchup_delay integer
-  CONSTRAINT nextrun_catchup_delay CHECK (catchup_delay IS NULL OR typeof(catchup_delay) = 'integer' AND catchup_delay BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN max_ticks integer
-  CONSTRAINT nextrun_max_ticks CHECK (max_ticks IS NULL OR typeof(max_ticks) = 'integer' AND max_ticks BETWEEN 1 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN tick_count integer
-  CONSTRAINT nextrun_tick_count CHECK (tick_count IS NULL OR typeof(tick_count) = 'integer' AND tick_count BETWEEN 0 AND 2147483647);
-
--- Another spread, max_ticks or count gives another plan. A scheduler's own updates only raise the count,
--- and lower it where a queue has refused a tick.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_paced AFTER UPDATE OF spread, max_ticks, tick_count ON periodic_task
-  WHEN NEW.due IS OLD.due AND NEW.nextrun IS OLD.nextrun AND (
-       NEW.spread IS NOT OLD.spread OR NEW.max_ticks IS NOT OLD.max_ticks
-       OR NEW.tick_count < OLD.tick_count OR NEW.tick_count IS NULL AND OLD.tick_count IS NOT NULL)
-BEGIN
-  UPDATE periodic_task SET tick_count = CASE WHEN NEW.max_ticks IS NOT NULL THEN NEW.tick_count END WHERE id = NEW.id;
-  -- nextrun_task_edited has the task planned anew.
-  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
-   WHERE id = NEW.id AND OLD.due IS NOT NULL
-     AND (OLD.due >= '9999-12-31 23:59:59' OR NEW.spread IS NOT OLD.spread OR NEW.max_ticks IS NOT OLD.max_ticks);
-END;
--- +goose StatementEnd
-
--- A table that was there before nextrun has another reader, such as Docspell's scheduler, which ends at a
--- timer that it cannot read.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_timer_added BEFORE INSERT ON periodic_task WHEN NEW.timer LIKE '%;%'
-BEGIN
-  SELECT RAISE(ABORT, 'periodic_task: the timer has several parts, which the program that this table belongs to cannot read; add a task for each')
-   WHERE EXISTS (SELECT 1 FROM nextrun_found WHERE name = 'periodic_task');
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_timer_edited BEFORE UPDATE OF timer ON periodic_task
-  WHEN NEW.timer LIKE '%;%' AND NEW.timer IS NOT OLD.timer
-BEGIN
-  SELECT RAISE(ABORT, 'periodic_task: the timer has several parts, which the program that this table belongs to cannot read; add a task for each')
-   WHERE EXISTS (SELECT 1 FROM nextrun_found WHERE name = 'periodic_task');
-END;
--- +goose StatementEnd
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
 -- have succeeded among those that are old enough, not among the newest ones, which are all too
 -- young if a task runs every few seconds. A submission counts as success where nobody can tell
 -- how the job ends: it has no outcome, and none is awaited.
--- What calendars and people leave out need not succeed. A tick may be as late as its spread.
+-- What calendars and people leave out need not succeed. A tick may be as late as its jitter.
 CREATE VIEW periodic_stale AS
 WITH usual AS MATERIALIZED (
   -- Of the ten newest successes among the last 1,000 ticks, the median time from the
   -- submission of the job to the success, in seconds, and the latest.
-  SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.spread + t.jitter AS delay, coalesce((
+  SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.jitter AS delay, coalesce((
       SELECT took FROM (
         SELECT took, row_number() OVER (ORDER BY took) AS n, count(*) OVER () AS runs
           FROM (SELECT (julianday(coalesce(job.finished, last.finished)) - julianday(last.decided)) * 86400.0 AS took
@@ -1244,57 +1200,7 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- By when the jobs of ticks have to have succeeded.
-
-ALTER TABLE periodic_task ADD COLUMN finish_by varchar(32)
-  CONSTRAINT nextrun_finish_by CHECK (finish_by IS NULL OR typeof(finish_by) = 'text' AND length(finish_by) BETWEEN 1 AND 32 AND NOT instr(CAST(finish_by AS BLOB), x'00'));
-ALTER TABLE periodic_tick ADD COLUMN finish_by timestamp;
-ALTER TABLE periodic_tick ADD COLUMN finish varchar(8)
-  CONSTRAINT nextrun_finish CHECK (finish IN ('at risk', 'kept', 'late', 'unknown'));
-ALTER TABLE periodic_tick ADD COLUMN finish_why varchar(500);
-ALTER TABLE periodic_tick ADD COLUMN finish_ended timestamp;
-ALTER TABLE periodic_tick ADD COLUMN finish_look timestamp;
-CREATE INDEX nextrun_tick_finish ON periodic_tick (finish_look) WHERE finish_look IS NOT NULL;
-
--- A value that cannot be read becomes a problem of the row. Only a plan says so, and what is planned for later stays as it is.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_finish AFTER UPDATE OF finish_by ON periodic_task WHEN NEW.finish_by IS NOT OLD.finish_by
-BEGIN
-  UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id = NEW.id AND worker IS NOT NULL;
-  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
-   WHERE id = NEW.id AND NEW.nextrun IS OLD.nextrun AND due > strftime('%Y-%m-%d %H:%M:%f000', 'now');
-END;
--- +goose StatementEnd
-
--- What schedulers have not recorded yet is judged by the job as it is now.
-CREATE VIEW periodic_finish AS
-SELECT k.task_id, k.due, k.finish_by, k.ended, k.judged AS finish, k.judged = 'open' AND k.finish IS 'at risk' AS at_risk,
-       CASE WHEN k.judged = 'kept' THEN NULL
-            WHEN k.finish IS k.judged OR k.judged = 'open' AND k.finish = 'at risk' THEN k.finish_why
-            WHEN k.judged = 'unknown' THEN 'nobody knows how its job ended'
-            WHEN k.decision = 'submitted' THEN 'its job ' || CASE k.state WHEN 'success' THEN 'ended too late' WHEN 'failed' THEN 'failed' || coalesce(': ' || substr(k.said, 1, 300), '')
-              WHEN 'cancelled' THEN 'was cancelled' WHEN 'running' THEN 'is running' WHEN 'waiting' THEN 'waits in the queue' WHEN 'stuck' THEN 'waits for its next attempt'
-              ELSE 'has not ended' END
-            ELSE 'the tick was ' || k.decision || coalesce(': ' || substr(k.reason, 1, 300), '') END AS why
-  FROM (SELECT e.*, CASE WHEN e.finish IN ('kept', 'late', 'unknown') THEN e.finish
-                    WHEN e.state = 'success' AND (e.ended <= e.finish_by OR e.ended IS NULL) THEN 'kept'
-                    WHEN e.state = 'unknown' OR e.decision = 'submitted' AND e.state IS NULL
-                      AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = e.task_id AND a.due = e.due) THEN 'unknown'
-                    WHEN e.finish_by <= strftime('%Y-%m-%d %H:%M:%f000', 'now') THEN 'late'
-                    ELSE 'open' END AS judged
-          FROM (SELECT last.task_id, last.due, last.finish_by, last.decision, last.reason, last.finish, last.finish_why,
-                       coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state,
-                       coalesce(job.result, last.error) AS said,
-                       CASE WHEN job.jid IS NOT NULL THEN job.finished ELSE coalesce(last.finished, last.finish_ended) END AS ended
-                  FROM periodic_tick AS last
-                  LEFT JOIN job ON job.jid = last.jid
-                 WHERE last.finish_by IS NOT NULL) AS e) AS k;
-
 -- +goose Down
-DROP VIEW IF EXISTS periodic_finish;
-DROP TRIGGER IF EXISTS nextrun_task_finish;
-DROP INDEX IF EXISTS nextrun_tick_finish;
-ALTER TABLE periodic_task DROP COLUMN finish_by;
 DROP TRIGGER IF EXISTS nextrun_task_paused;
 DROP TRIGGER IF EXISTS nextrun_tick_recovered;
 DROP TRIGGER IF EXISTS nextrun_tick_failed;
@@ -1305,16 +1211,9 @@ ALTER TABLE periodic_task DROP COLUMN failures;
 DROP TRIGGER IF EXISTS nextrun_override_orphans;
 DROP TABLE IF EXISTS periodic_override;
 DROP TRIGGER IF EXISTS nextrun_calendar_since;
-DROP TRIGGER IF EXISTS nextrun_task_timer_edited;
-DROP TRIGGER IF EXISTS nextrun_task_timer_added;
-DROP TRIGGER IF EXISTS nextrun_task_paced;
 DROP VIEW IF EXISTS periodic_stale;
 {{if found "periodic_task"}}
-ALTER TABLE periodic_task DROP COLUMN spread;
 ALTER TABLE periodic_task DROP COLUMN catchup_limit;
-ALTER TABLE periodic_task DROP COLUMN catchup_delay;
-ALTER TABLE periodic_task DROP COLUMN max_ticks;
-ALTER TABLE periodic_task DROP COLUMN tick_count;
 {{end}}
 DROP TABLE IF EXISTS periodic_calendar;
 DROP TABLE IF EXISTS periodic_calendar_edition;

@@ -32,7 +32,7 @@ type troubledRow struct {
 }
 
 // harms are what may be wrong with a task, the worst first.
-var harms = []string{"overdue", "blocked", "failed", "unfinished", "missed", "late", "at risk", "unsteady", "warning"}
+var harms = []string{"overdue", "blocked", "failed", "missed", "late", "unsteady", "warning"}
 
 // Shape is the shape of the row.
 func (t troubledRow) Shape() string {
@@ -75,10 +75,6 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, 
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(-compare(late[a.ID], late[b.ID]), -compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
 	})
-	finishes, err := s.unfinished(ctx)
-	if err != nil {
-		return err
-	}
 	rows := make([]taskRow, min(len(tasks), looked))
 	for i := range rows {
 		rows[i] = taskRow{ID: tasks[i].ID, Problem: tasks[i].Problem}
@@ -91,7 +87,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, 
 		for _, k := range slices.Backward(history[r.ID].Ticks) {
 			r.Cells = append(r.Cells, s.cell(k, zone))
 		}
-		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID], finishes[r.ID], history[r.ID].Ticks, zone))
+		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID], history[r.ID].Ticks, zone))
 	}
 	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
@@ -101,18 +97,6 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, 
 		return nil // the page does not show them
 	}
 	return cmp.Or(d.readFailures(ctx, s, t.Now, zone), d.addDays(ctx, s, t.Now, zone))
-}
-
-// unfinished are the most urgent ticks that will not finish in time, or have not, by their tasks.
-func (s *source) unfinished(ctx context.Context) (map[string]*figures.Finish, error) {
-	list, err := figures.Of(s.db).Unfinished(ctx, 1000)
-	of := make(map[string]*figures.Finish, len(list))
-	for i := range list {
-		if of[list[i].TaskID] == nil {
-			of[list[i].TaskID] = &list[i]
-		}
-	}
-	return of, err
 }
 
 // readFailures says since when the tasks fail, and what their jobs said last.
@@ -222,7 +206,7 @@ func merged(list, others []periodic.Task) []periodic.Task {
 }
 
 // trouble says what is wrong with a task.
-func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.Finish, newest []figures.TickResult, zone *time.Location) troubledRow {
+func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, newest []figures.TickResult, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
 	row.Pause = pauseOf(t, s.now(), zone)
 	counted := row.count(t)
@@ -233,10 +217,6 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.F
 		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
 	case t.Problem != "" && !isWarning:
 		row.Harm, row.Cause = "blocked", t.Problem
-	case f != nil && f.AtRisk:
-		row.Harm, row.Cause, row.Wrong = "at risk", "not expected to finish by "+show.Moment(f.By, zone)+": "+f.Why, nil
-	case f != nil:
-		row.Harm, row.Cause, row.Wrong = "unfinished", "had to finish by "+show.Moment(f.By, zone)+", and has not: "+f.Why, nil
 	case t.Pause.AfterFailures():
 		cause, _, _ := strings.Cut(t.Pause.Reason, ";")
 		row.Harm, row.Cause, row.paused = "failed", cause, true

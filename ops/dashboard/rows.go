@@ -163,33 +163,3 @@ func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
 	c.Label = strings.Join(words, ", ")
 	return c
 }
-
-// finishRow is a tick that has to finish by a time.
-type finishRow struct {
-	Due   time.Time `json:"due"`
-	By    time.Time `json:"finish_by"`
-	Ended time.Time `json:"ended,omitzero"`
-	State string    `json:"state"` // kept, late, open, at risk or unknown
-	Why   string    `json:"why,omitempty"`
-}
-
-// Shape is the shape of the state.
-func (f finishRow) Shape() string {
-	return map[string]string{"kept": "good", "late": "bad", "at risk": "warn", "open": "wait"}[f.State]
-}
-
-// Word is the state as people read it.
-func (f finishRow) Word() string {
-	return map[string]string{"kept": "in time", "open": "on course", "unknown": "not known"}[f.State]
-}
-
-// finishes are the newest ticks of a task that have to finish by a time, the newest first.
-func (s *source) finishes(ctx context.Context, id string) (rows []finishRow, err error) {
-	list, err := figures.Of(s.db).Finishes(ctx, id, shownFinishes)
-	for _, f := range list {
-		rows = append(rows, finishRow{f.Due, f.By, f.Ended, f.Word(), show.Printable(s.mask.Line(f.Why))})
-	}
-	return rows, err
-}
-
-const shownFinishes = 10

@@ -48,7 +48,6 @@ type taskView struct {
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these
 	Usual    string         `json:"usually_takes,omitempty"`
-	Finish   []finishRow    `json:"finish,omitempty"`      // of the newest ticks that have to finish by a time
 	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
 	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
 	Can      []string       `json:"-"`                     // what may be done with it now
@@ -100,9 +99,6 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.Row.Cells = d.Row.Cells[max(len(d.Row.Cells)-shownTicks, 0):]
 	if d.Why, err = s.why(ctx, id, zone); err != nil {
-		return nil, err
-	}
-	if d.Finish, err = s.finishes(ctx, id); err != nil {
 		return nil, err
 	}
 	d.lookAhead(now)
@@ -189,7 +185,7 @@ func (d *taskView) noNext(now time.Time) string {
 		return "None: its row has a problem."
 	case d.Row.NoNext != "":
 		return d.Row.NoNext
-	case t.Pace.Ended() || !t.Ends.IsZero() && !t.Ends.After(now):
+	case !t.Ends.IsZero() && !t.Ends.After(now):
 		return "None: it has ended."
 	}
 	return "None: its timer never elapses again."
@@ -208,17 +204,13 @@ func (d *taskView) NextRun() *upcoming {
 	return nil
 }
 
-// delayed says by how much spread and jitter delay the next run; empty: by nothing.
+// delayed says by how much the jitter delays the next run; empty: by nothing.
 func (d *taskView) delayed() string {
 	first := d.NextRun()
 	if first == nil || !first.NextRun.After(first.Due) {
 		return ""
 	}
-	what := "jitter"
-	if d.Task.Pace.Spread > 0 {
-		what = "spread"
-	}
-	return fmt.Sprintf("its %s adds %s", what, span.Text(first.NextRun.Sub(first.Due)))
+	return "its jitter adds " + span.Text(first.NextRun.Sub(first.Due))
 }
 
 // More reports whether there is more to say than that the last run failed.

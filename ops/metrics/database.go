@@ -80,11 +80,6 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 		return err
 	}
 	showTasks(p, tasks, history, totals.Now, d.options.Grace)
-	unfinished, err := figures.Of(d.db).Unfinished(ctx, d.options.Tasks)
-	if err != nil {
-		return err
-	}
-	showFinishes(p, tasks, unfinished)
 	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Paused+totals.Blocked-len(tasks), 0)))
 	return nil
 }

@@ -55,5 +55,5 @@ func enough(t *periodic.Task, h figures.History, depth int, aged time.Time) bool
 		return true
 	}
 	succeeds := t.Sink != periodic.SinkJob && !h.LastSuccess.IsZero() || slices.ContainsFunc(ticks, func(k figures.TickResult) bool { return k.State == string(jobqueue.Success) })
-	return succeeds && !ticks[len(ticks)-1].Due.After(aged.Add(-t.Pace.Spread-t.Jitter-2*usual(ticks)))
+	return succeeds && !ticks[len(ticks)-1].Due.After(aged.Add(-t.Jitter-2*usual(ticks)))
 }

@@ -111,11 +111,10 @@ func TestWhatARunShows(t *testing.T) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES
 			('good', 'work', 'yearly', true), ('off', 'work', 'yearly', false), ('bad', 'work', 'nonsense', true)`)
-		f.Exec(`UPDATE periodic_task SET finish_by = '1h' WHERE id = 'good'`)
 		f.schedule()
 		f.due("good")
 		f.schedule()
-		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`, `nextrun_task_finish_late{id="good"} 1`)
+		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
 		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'nextrun' WHERE id = 'bad'`)
 		f.shows(`nextrun_build_info{goversion="`+runtime.Version()+`",revision="abc",version="v1"} 1`,
@@ -132,7 +131,7 @@ func TestWhatARunShows(t *testing.T) {
 			`nextrun_task_info{group="default",id="good",overlap="skip",sink="job",task="work",timer="yearly"} 1`,
 			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`,
 			`nextrun_task_problem{id="bad"} 1`, `nextrun_task_problem{id="good"} 0`,
-			`nextrun_task_failures{id="good"} 0`, `nextrun_task_finish_at_risk{id="good"} 0`, `nextrun_task_finish_late{id="good"} 0`,
+			`nextrun_task_failures{id="good"} 0`,
 			`nextrun_task_expected_success_timestamp_seconds{id="good"} 1.7672256e+09`,
 			`nextrun_tasks_overdue 0`,
 			`nextrun_task_series_dropped 0`)

@@ -30,7 +30,7 @@ func newSchedule(o Options) schedule {
 		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
 		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
 		lateness: histograms("tick_lateness_seconds",
-			"From the time of a tick, without spread and jitter, to the decision that submitted it.", late, "sink"),
+			"From the time of a tick, without jitter, to the decision that submitted it.", late, "sink"),
 		took:      histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
 		size:      histograms("batch_tasks", "Tasks in a batch.", sizes),
 		errors:    counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
@@ -99,7 +99,7 @@ func (s *schedule) tick(e scheduler.Event) {
 	}
 }
 
-// planned is when a tick was to be submitted: its due with the task's spread and jitter.
+// planned is when a tick was to be submitted: its due with the task's jitter.
 func planned(e scheduler.Event) time.Time {
 	if e.Tick.Due.Equal(e.Task.Due) && e.Task.NextRun.After(e.Task.Due) {
 		return e.Task.NextRun

@@ -19,14 +19,12 @@ var (
 	taskPaused   = describe("task_paused", "1 while the task is paused: what falls due is skipped.", "id")
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none did, as far as ticks were read (up to 1,000).", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
-		"Due of the newest tick that must have succeeded by now: its time, spread, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
-	lastDue    = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
-	nextDue    = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
-	waits      = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
-	dropped    = describe("task_series_dropped", "Tasks without series of their own.")
-	atRisk     = describe("task_finish_at_risk", "Ticks of a task with finish_by that are not expected to finish in time.", "id")
-	finishLate = describe("task_finish_late", "Ticks of such a task that have not finished in time, and have not ended since.", "id")
-	failures   = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
+		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
+	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
+	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
+	waits    = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
+	dropped  = describe("task_series_dropped", "Tasks without series of their own.")
+	failures = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
 )
 
 func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, now time.Time, grace time.Duration) {
@@ -49,24 +47,6 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, 
 		}
 		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {
 			p.at(expectedDone, at, t.ID)
-		}
-	}
-}
-
-// showFinishes shows the tasks with ticks that have to finish by a time, and how many of these will not, or have not.
-func showFinishes(p *points, tasks []periodic.Task, unfinished []figures.Finish) {
-	risks, lates := map[string]int{}, map[string]int{}
-	for _, f := range unfinished {
-		if f.AtRisk {
-			risks[f.TaskID]++
-		} else {
-			lates[f.TaskID]++
-		}
-	}
-	for _, t := range tasks {
-		if t.Pace.FinishBy != "" || risks[t.ID]+lates[t.ID] > 0 {
-			p.add(atRisk, float64(risks[t.ID]), t.ID)
-			p.add(finishLate, float64(lates[t.ID]), t.ID)
 		}
 	}
 }
@@ -99,7 +79,7 @@ func expected(t *periodic.Task, ticks []figures.TickResult, now time.Time, grace
 	if !t.Enabled || t.Pause.At(now) {
 		return time.Time{}
 	}
-	limit := now.Add(-grace - t.Pace.Spread - t.Jitter - 2*usual(ticks))
+	limit := now.Add(-grace - t.Jitter - 2*usual(ticks))
 	if !t.Due.IsZero() && !t.Due.After(limit) {
 		return newest(t, limit)
 	}

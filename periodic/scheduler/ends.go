@@ -37,7 +37,6 @@ type ends struct {
 	asked time.Time
 	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
 	deaf  bool                                   // the last look for jobs that Docspell has ended failed
-	blind bool                                   // the last look for ticks that have to finish by a time failed
 
 	mu  sync.Mutex
 	due time.Time // zero: no job is open, as far as is known
@@ -77,9 +76,9 @@ func (e *ends) within(wait time.Duration) {
 	}
 }
 
-// added notes that a job of a queue was submitted, or a tick decided that has to finish by a time.
+// added notes that a job of a queue was submitted.
 func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
-	if e.queues[sink] != nil && tick.Decision == periodic.Submitted || !tick.FinishBy.IsZero() {
+	if e.queues[sink] != nil && tick.Decision == periodic.Submitted {
 		e.within(endsEvery)
 	}
 }
@@ -132,7 +131,6 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 			e.within(max(time.Until(e.held.Next()), endsEvery))
 		}
 	}()
-	e.judge(ctx)
 	if e.joex() {
 		defer e.within(joexEvery)
 		ended, err := e.store.JoexEnds(ctx, e.cfg.Hooks)
@@ -168,24 +166,6 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 		e.within(found.Next.Sub(found.Now))
 	}
 	return more
-}
-
-// judge has those ticks judged that have to finish by a time, and plans the next time.
-func (e *ends) judge(ctx context.Context) {
-	found, next, err := e.store.Finishes(ctx, e.cfg.Hooks)
-	began := err != nil && !e.blind
-	if e.blind = err != nil; began && ctx.Err() == nil { // named once
-		e.cfg.fail("judge which jobs finish in time; ticks go on", err)
-	}
-	for _, f := range found {
-		e.cfg.observe(Event{Kind: EventFinish, Task: f.Task, Tick: f.Tick, Finish: string(f.State), Problem: f.Why})
-	}
-	switch {
-	case err != nil:
-		e.within(endsMost)
-	case next > 0:
-		e.within(next)
-	}
 }
 
 func (e *ends) observe(ended []taskdb.EndedTick, sink periodic.Sink) {

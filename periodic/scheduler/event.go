@@ -18,7 +18,6 @@ type EventKind string
 const (
 	EventTick    EventKind = "tick"    // a tick was decided, and the decision is committed
 	EventEnded   EventKind = "ended"   // a job in a queue that is not nextrun's own has ended, and that is recorded
-	EventFinish  EventKind = "finish"  // a tick that has to finish by a time is at risk, or was kept or late, and that is recorded
 	EventProblem EventKind = "problem" // a row has a problem
 	EventBatch   EventKind = "batch"   // a batch was committed
 	EventCleared EventKind = "cleared" // stale marks were removed
@@ -42,10 +41,10 @@ const (
 // Event is something that a scheduler did. Which fields are set depends on Kind.
 type Event struct {
 	Kind    EventKind
-	Task    *periodic.Task // tick, problem; ended, finish: some of its columns, nil if it was deleted
-	Tick    periodic.Tick  // tick, ended, finish
+	Task    *periodic.Task // tick, problem; ended: some of its columns, nil if it was deleted
+	Tick    periodic.Tick  // tick, ended
 	Again   bool           // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
-	Problem string         // problem; held: who has locked the row; finish: why it is at risk or late
+	Problem string         // problem; held: who has locked the row
 	Count   int            // batch: tasks; cleared: marks
 	Ticks   int            // batch: ticks
 	Took    time.Duration  // batch, slow; held: how long the row was locked, about
@@ -55,5 +54,4 @@ type Event struct {
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again
 	Lock    Lock           // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
-	Finish  string         // finish: at risk, kept, late or unknown; empty: not known yet
 }

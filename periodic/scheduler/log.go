@@ -5,7 +5,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -32,7 +31,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventAside:
 		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
-	case EventEnded, EventFinish:
+	case EventEnded:
 		logEnded(log, e)
 	case EventSlow:
 		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
@@ -56,21 +55,6 @@ func logEvent(log logrus.FieldLogger, e Event) {
 			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
-	}
-}
-
-func logFinish(log logrus.FieldLogger, e Event) {
-	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z"),
-		"finish_by": e.Tick.FinishBy.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
-	switch finish.State(e.Finish) {
-	case finish.AtRisk:
-		log.WithField("why", e.Problem).Warn("job is not expected to finish in time")
-	case finish.Late:
-		log.WithField("why", e.Problem).Warn("job has not finished in time")
-	case finish.Unknown:
-		log.WithField("why", e.Problem).Warn("nobody knows whether a job has finished in time")
-	case finish.Kept, finish.Open:
-		log.Debug("job has finished in time")
 	}
 }
 
@@ -110,10 +94,6 @@ func logTick(log logrus.FieldLogger, e Event) {
 
 // logEnded is like the line of an executor about the end of a job.
 func logEnded(log logrus.FieldLogger, e Event) {
-	if e.Kind == EventFinish {
-		logFinish(log, e)
-		return
-	}
 	level := logrus.InfoLevel
 	if !e.Tick.Ended.Succeeded() {
 		level = logrus.WarnLevel

@@ -20,7 +20,7 @@ var columnEdits = map[string]any{
 	"subject": "a subject", "submitter": "somebody", "priority": 7, "starts": "2001-01-01 00:00:00", "ends": "2090-01-01 00:00:00",
 	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
 	"exclude_calendars": "c", "run_calendars": "c", "on_excluded": "next",
-	"spread": 7, "catchup_limit": 7, "catchup_delay": 7, "max_ticks": 7, "pause_after": 7, "finish_by": "7h",
+	"catchup_limit": 7, "pause_after": 7,
 	"retry_limit": 7, "retry_delay": 7, "timeout": 7, "concurrency": 7,
 }
 

@@ -21,7 +21,7 @@ func TestWindowHoldsTasks(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('half', 'x', '*:00/30', 'allow')")
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('odd', 'x', '0..6:05', 'allow')")
 		f.exec("INSERT INTO periodic_task (id, task, timer, group_, overlap) VALUES ('group', 'x', '4..6:05', 'g', 'allow')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, max_ticks) VALUES ('last', 'x', '1:10', 1)")
+		f.exec("INSERT INTO periodic_task (id, task, timer, ends) VALUES ('last', 'x', '1:10', '2000-01-02')")
 		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		sleepUntil(midnight.Add(6*time.Hour + 10*time.Minute))
 		stop()

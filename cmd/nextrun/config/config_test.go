@@ -138,7 +138,7 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"misspelt command", "handlers:\n  a: {comand: [x]}\n", `:2: unknown key "comand" in handlers.a; known are command, concurrency, dir, env, http, `},
 		{"text for a handler", "handlers:\n  a: echo hello\n", ":2: handlers.a must be a mapping"},
 		{"no handler", "handlers:\n  a:\n", ":2: handlers.a needs one of command, http and sql"},
-		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are concurrency, http, on_at_risk, on_failure, on_finish_late, on_missed, on_paused, on_recovered, on_success, retry_delay, retry_limit, timeout`},
+		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are concurrency, http, on_failure, on_missed, on_paused, on_recovered, on_success, retry_delay, retry_limit, timeout`},
 		{"limit", "handlers:\n  a:\n    command: [x]\n    retry_limit: -1\n", ":4: handlers.a.retry_limit must be a whole number from 1 to 1000000, or 0"},
 		{"concurrency", "handlers: {a: {http: {url: 'http://x'}, concurrency: 0}}\n", ":1: handlers.a.concurrency must be a whole number from 1 to 1000000"},
 		{"no url", "handlers: {a: {http: {method: GET}}}\n", ":1: handlers.a.http needs a url"},

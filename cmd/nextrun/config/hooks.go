@@ -12,14 +12,14 @@ import (
 
 // HookSet is the hooks of a task, of a handler, or of all. nil: the file has none there.
 type HookSet struct {
-	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate, Ping *Hook
+	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, Ping *Hook
 }
 
 // At is where the set has the hook of a kind; nil: it has none of that kind.
 func (s *HookSet) At(k hookbook.Kind) **Hook {
 	return map[hookbook.Kind]**Hook{
 		hookbook.OnFailure: &s.OnFailure, hookbook.OnSuccess: &s.OnSuccess, hookbook.OnMissed: &s.OnMissed, hookbook.OnRecovered: &s.OnRecovered,
-		hookbook.OnPaused: &s.OnPaused, hookbook.OnAtRisk: &s.OnAtRisk, hookbook.OnFinishLate: &s.OnFinishLate, hookbook.OnPing: &s.Ping,
+		hookbook.OnPaused: &s.OnPaused, hookbook.OnPing: &s.Ping,
 	}[k]
 }
 
@@ -166,14 +166,12 @@ type hookBuilder struct {
 
 func (b *hookBuilder) set(place string, s HookSet) hooks.Set {
 	return hooks.Set{
-		OnFailure:    b.action(place+string(hookbook.OnFailure), s.OnFailure),
-		OnSuccess:    b.action(place+string(hookbook.OnSuccess), s.OnSuccess),
-		OnMissed:     b.action(place+string(hookbook.OnMissed), s.OnMissed),
-		OnRecovered:  b.action(place+string(hookbook.OnRecovered), s.OnRecovered),
-		OnPaused:     b.action(place+string(hookbook.OnPaused), s.OnPaused),
-		OnAtRisk:     b.action(place+string(hookbook.OnAtRisk), s.OnAtRisk),
-		OnFinishLate: b.action(place+string(hookbook.OnFinishLate), s.OnFinishLate),
-		Ping:         b.action(place+string(hookbook.OnPing), s.Ping),
+		OnFailure:   b.action(place+string(hookbook.OnFailure), s.OnFailure),
+		OnSuccess:   b.action(place+string(hookbook.OnSuccess), s.OnSuccess),
+		OnMissed:    b.action(place+string(hookbook.OnMissed), s.OnMissed),
+		OnRecovered: b.action(place+string(hookbook.OnRecovered), s.OnRecovered),
+		OnPaused:    b.action(place+string(hookbook.OnPaused), s.OnPaused),
+		Ping:        b.action(place+string(hookbook.OnPing), s.Ping),
 	}
 }
 
@@ -236,7 +234,7 @@ func (b *hookBuilder) make(h *Hook) (hooks.Action, error) {
 
 // secretVariables are the names of environment variables of the hooks of a set.
 func (s HookSet) secretVariables() (names []string) {
-	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.OnRecovered, s.OnPaused, s.OnAtRisk, s.OnFinishLate, s.Ping} {
+	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.OnRecovered, s.OnPaused, s.Ping} {
 		if h == nil {
 			continue
 		}

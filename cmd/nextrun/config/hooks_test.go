@@ -86,7 +86,7 @@ func TestHooksThatAreWrong(t *testing.T) {
 		"handlers: {a: {command: [x], ping: 'http://x'}}":   `unknown key "ping" in handlers.a`,
 		"tasks: {a: {ping: 'hc-ping.com/T0KEN'}}":           "tasks.a.ping must be a URL such as https://hc-ping.com/UUID",
 		"tasks: {a: {ping: {timeout: 5s}}}":                 "tasks.a.ping needs one of url and url_env",
-		"tasks: {a: {timer: daily}}":                        `unknown key "timer" in tasks.a; known are on_at_risk, on_failure, on_finish_late, on_missed, on_paused, on_recovered, on_success, ping`,
+		"tasks: {a: {timer: daily}}":                        `unknown key "timer" in tasks.a; known are on_failure, on_missed, on_paused, on_recovered, on_success, ping`,
 		"tasks: {a: {on_success: {submit: b, url_env: X}}}": "tasks.a.on_success" + forms,
 	} {
 		_, err := parse("nextrun.yaml", []byte(text))

@@ -95,10 +95,8 @@ var All = map[string][]Column{
 		{Name: "paused", ours: true}, {Name: "paused_until", ours: true}, {Name: "paused_by", ours: true}, {Name: "paused_reason", ours: true},
 		{Name: "changed", ours: true}, {Name: "origin", ours: true},
 		{Name: "exclude_calendars", ours: true}, {Name: "run_calendars", ours: true}, {Name: "on_excluded", ours: true},
-		{Name: "spread", ours: true}, {Name: "catchup_limit", ours: true}, {Name: "catchup_delay", ours: true},
-		{Name: "max_ticks", ours: true}, {Name: "tick_count", ours: true},
+		{Name: "catchup_limit", ours: true},
 		{Name: "pause_after", ours: true}, {Name: "failures", ours: true},
-		{Name: "finish_by", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},

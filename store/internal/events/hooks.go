@@ -6,7 +6,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/outboxdb"
@@ -26,7 +25,6 @@ import (
 //	jobs that begin or end                    store/internal/queue: Hears, Tell
 //	ticks without a job                       periodic/scheduler/internal/batch: HearsMissed, TellMissed
 //	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
-//	ticks at risk or late                     store/internal/finishes: HearsFinish, TellFinishes
 type Hooks struct {
 	Outbox
 	book *hookbook.Book
@@ -106,48 +104,6 @@ func endEvent(s sink.EndState) hooks.Event {
 		return hooks.Success
 	case s == sink.EndFailed:
 		return hooks.Failure
-	}
-	return ""
-}
-
-// HearsFinish implements [taskdb.Hooks].
-func (h Hooks) HearsFinish(t *periodic.Task, s finish.State) bool {
-	return h.book.Hears(t.Task, t.ID, finishEvent(s), "")
-}
-
-// TellFinishes implements [taskdb.Hooks].
-func (h Hooks) TellFinishes(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.Finish) error {
-	notices := make([]hooks.Notice, len(ticks))
-	for i, f := range ticks {
-		notices[i] = hooks.Notice{
-			Event: finishEvent(f.State), At: now, Task: f.Task.ID, Handler: f.Task.Task, Error: f.Why,
-			Tick: &hooks.Tick{Due: f.Tick.Due, Decision: string(f.Tick.Decision), Reason: f.Tick.Reason, FinishBy: &f.Tick.FinishBy},
-		}
-		if f.Tick.JID != "" {
-			notices[i].Job = &hooks.Job{
-				ID: f.Tick.JID, State: f.JobState, Attempt: f.Attempts, Group: f.Task.Group, Subject: f.Task.Subject,
-				Submitted: f.Submitted, Started: orNone(f.Started), Finished: orNone(f.Finished),
-			}
-		}
-	}
-	return h.write(ctx, tx, now, notices)
-}
-
-func orNone(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-// finishEvent is what a verdict about a tick means; empty: nothing that a hook hears of.
-func finishEvent(s finish.State) hooks.Event {
-	switch s {
-	case finish.AtRisk:
-		return hooks.AtRisk
-	case finish.Late:
-		return hooks.FinishLate
-	case finish.Open, finish.Kept, finish.Unknown:
 	}
 	return ""
 }

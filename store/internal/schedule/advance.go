@@ -16,20 +16,16 @@ var manualAgain = reasons.Warning("nextrun was set to a time that has a tick alr
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []decide.Plan) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand"), sqldb.Int("tick_count")}
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
-		var counted any
-		if p.Task.Pace.MaxTicks > 0 {
-			counted = p.TickCount
-		}
-		return []any{p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual, counted}
+		return []any{p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
 	})
 }
 
 // planned sets the columns of a task t to those of its plan. Its placeholder $2 is
 // manualAgain.
-const planned = `due = plan.due, nextrun = plan.nextrun, tick_count = coalesce(plan.tick_count, t.tick_count),
+const planned = `due = plan.due, nextrun = plan.nextrun,
 	problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
@@ -48,17 +44,6 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []s
 	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain)
 	return ids, err
-}
-
-// Uncount implements [taskdb.Tx]. The trigger nextrun_task_paced has a task that has ended planned anew.
-func (tx schedulerTx) Uncount(ctx context.Context, ids []string) error {
-	r, err := tx.Texts(1, ids)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE periodic_task AS t SET tick_count = t.tick_count - c.n
-		FROM (SELECT value, count(*) AS n FROM `+r.SQL+` AS v GROUP BY value) AS c WHERE t.id = c.value AND t.tick_count >= c.n`, r.Param)
-	return err
 }
 
 // lockUnchanged is the plans of rows that are as they were read, with their tasks locked (PostgreSQL). Each finds

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/finishes"
 )
 
 // Follow implements [taskdb.Store]. A queue that is not nextrun's own does not tell
@@ -102,11 +101,6 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
 	crashpoint.At("scheduler/open-forgotten")
 	return err
-}
-
-// Finishes implements [taskdb.Store].
-func (s Store) Finishes(ctx context.Context, hooks taskdb.Hooks) ([]taskdb.Finish, time.Duration, error) {
-	return finishes.Judge(ctx, s.db, hooks)
 }
 
 // JoexEnds implements [taskdb.Store]. The name of a worker of nextrun has an @, that of a joex has none.

@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -17,31 +15,10 @@ func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
 		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"), sqldb.Time("nominal"),
 	}
-	finishes := haveToFinish(ticks)
-	if finishes {
-		columns = append(columns, sqldb.Time("finish_by"), sqldb.Time("finish_look"))
-	}
 	return db.Records(1, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
-		values := []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
-		if finishes {
-			values = append(values, t.FinishBy, firstJudged(&t))
-		}
-		return values
+		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
 	})
-}
-
-// firstJudged is when a tick that has to finish by a time is judged first; zero: it need not.
-func firstJudged(t *periodic.Tick) time.Time {
-	if t.FinishBy.IsZero() {
-		return time.Time{}
-	}
-	return t.Decided
-}
-
-// haveToFinish reports whether one of the ticks has to finish by a time. Other batches do not mention that.
-func haveToFinish(ticks []periodic.Tick) bool {
-	return slices.ContainsFunc(ticks, func(t periodic.Tick) bool { return !t.FinishBy.IsZero() })
 }
 
 // tickKeyRow is the primary key of periodic_tick.
@@ -81,12 +58,8 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 	if err != nil {
 		return nil, err
 	}
-	columns, values := `task_id, due, decision, reason, missed, until, jid, nominal, worker, decided`, `task_id, due, decision, reason, missed, until, jid, nominal, $2, $3`
-	if haveToFinish(ticks) {
-		columns, values = columns+`, finish_by, finish_look`, values+`, finish_by, finish_look`
-	}
-	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (`+columns+`)
-		SELECT `+values+` FROM `+r.SQL+` AS v WHERE true
+	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, missed, until, jid, nominal, worker, decided)
+		SELECT task_id, due, decision, reason, missed, until, jid, nominal, $2, $3 FROM `+r.SQL+` AS v WHERE true
 		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	if err != nil {
 		return nil, err

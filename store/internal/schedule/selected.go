@@ -54,8 +54,7 @@ func (tx taskTx) inState(state periodic.TaskState) (condition string, at time.Ti
 	case periodic.TaskFailed:
 		return `t.enabled AND ` + failed, at
 	case periodic.TaskAttention:
-		return `t.enabled AND (t.problem IS NOT NULL OR ` + troubled() + ` OR t.id IN (SELECT f.task_id FROM periodic_tick AS f
-			WHERE f.finish_look IS NOT NULL AND f.finish IN ('at risk', 'late')))`, at
+		return `t.enabled AND (t.problem IS NOT NULL OR ` + troubled() + `)`, at
 	case periodic.TaskRetrying:
 		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
 	case periodic.TaskOverdue:

@@ -116,7 +116,6 @@ type workSummary struct {
 	Resumes sqldb.RowTime // when the next pause ends by itself
 	Marked  sqldb.RowTime
 	Look    sqldb.RowTime // when to ask another queue how jobs ended
-	Judge   sqldb.RowTime // when to judge whether a job finishes in time
 	Edition int64         // of the calendars
 }
 
@@ -137,9 +136,6 @@ func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, e
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
-	if judge := found.Judge.Time(); !judge.IsZero() && (peek.AskEndsAt.IsZero() || judge.Before(peek.AskEndsAt)) {
-		peek.AskEndsAt = judge
-	}
 	peek.Calendars = found.Edition
 	s.calendars.peek(found.Edition)
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
@@ -179,7 +175,7 @@ func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (foun
 		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
-		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look, (SELECT min(finish_look) FROM periodic_tick WHERE finish_look IS NOT NULL) AS judge, `+edition+` AS edition,
+		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look, `+edition+` AS edition,
 		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err

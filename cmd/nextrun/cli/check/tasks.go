@@ -112,16 +112,14 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 	switch ended := !t.Ends.IsZero() && !t.Ends.After(r.env.Now()); {
 	case len(upcoming) > 0:
 		r.lint(about, t, clock)
-	case t.Pace.Ended():
-		r.add(levelNote, about, "the task has ended: %d of %d ticks were submitted, its max_ticks; delete it, or raise the number", t.Pace.Count, t.Pace.MaxTicks)
 	case ended:
 		r.add(levelWarning, about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
 	default:
 		r.add(levelWarning, about, neverElapses, t.Timer)
 	}
 	r.checkDeadline(about, t)
-	if t.Catchup != periodic.CatchupAll && (t.Pace.CatchupLimit > 0 || t.Pace.CatchupDelay > 0) {
-		r.add(levelWarning, about, "catchup_limit and catchup_delay have no effect with catchup %s, only with catchup all", t.Catchup)
+	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
+		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
 	r.checkPause(about, t)
 	r.checkSink(about, t, c)
@@ -135,14 +133,9 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 
 // checkDeadline warns of a deadline that ticks miss although nothing is late.
 func (r *report) checkDeadline(about string, t *periodic.Task) {
-	switch {
-	case t.Deadline == nil:
-	case *t.Deadline <= 0:
+	if t.Deadline != nil && *t.Deadline <= 0 {
 		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; "+
 			"give it some seconds, or none for no deadline")
-	case *t.Deadline <= t.Jitter:
-		r.add(levelWarning, about, "deadline is %s and jitter %s: ticks that jitter delays by the deadline or more are late; "+
-			"make the deadline longer than the jitter", *t.Deadline, t.Jitter)
 	}
 }
 

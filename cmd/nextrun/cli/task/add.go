@@ -62,7 +62,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	if err != nil {
 		return err
 	}
-	if len(upcoming) == 0 && !task.Pace.Ended() {
+	if len(upcoming) == 0 {
 		env.Complain("warning: it never elapses; check timer, starts and ends")
 	}
 	if !task.Enabled {
@@ -141,14 +141,8 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 			return err
 		}
 	}
-	switch {
-	case len(times) == 0 || !task.Delays():
+	if len(times) == 0 || task.Jitter == 0 {
 		return nil
-	case task.Jitter == 0:
-		return env.Printf("+ %s, its part of the spread\n", ui.Seconds(upcoming[0].NextRun.Sub(upcoming[0].Due)))
-	case task.Pace.Spread == 0:
-		return env.Printf("+ up to %s jitter\n", ui.Seconds(task.Jitter))
-	default:
-		return env.Printf("+ its part of %s spread, and up to %s jitter\n", ui.Seconds(task.Pace.Spread), ui.Seconds(task.Jitter))
 	}
+	return env.Printf("+ %s, its part of the jitter\n", ui.Seconds(upcoming[0].NextRun.Sub(upcoming[0].Due)))
 }

@@ -72,8 +72,6 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 		return "paused", "until " + env.Moment(t.Pause.Until)
 	case t.Blocked() != "":
 		return "blocked", ""
-	case t.Pace.Ended() && !t.NextRun.Before(periodic.Never):
-		return "ended", ""
 	case !t.NextRun.Before(periodic.Never):
 		return "never", ""
 	case t.Unplanned():

@@ -58,5 +58,5 @@ func waited(t *periodic.Task) bool {
 
 // samePlan reports whether a change leaves a task its plan.
 func samePlan(a, b *periodic.Task) bool {
-	return a.Timer == b.Timer && a.Starts.Equal(b.Starts) && a.Ends.Equal(b.Ends) && a.Pace.Spread == b.Pace.Spread && a.Pace.MaxTicks == b.Pace.MaxTicks
+	return a.Timer == b.Timer && a.Starts.Equal(b.Starts) && a.Ends.Equal(b.Ends) && a.Jitter == b.Jitter
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/diagnosis"
-	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -54,7 +53,6 @@ type shown struct {
 	results results
 	outcome periodic.Outcome
 	ticks   tick.Ticks
-	finish  []figures.Finish // the newest ticks that have to finish by a time
 }
 
 func readShown(ctx context.Context, db *store.DB, text string) (s shown, err error) {
@@ -70,10 +68,7 @@ func readShown(ctx context.Context, db *store.DB, text string) (s shown, err err
 		return s, err
 	}
 	s.outcome = s.results.outcomes[id]
-	if s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks}); err != nil {
-		return s, err
-	}
-	s.finish, err = figures.Of(db).Finishes(ctx, id, shownTicks)
+	s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks})
 	return s, err
 }
 
@@ -87,7 +82,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		times, _ = leftOut(upcoming)
 	}
 	return env.PrintJSON(append(s.results.json(&s.task),
-		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}, [2]any{"finish", finishJSON(s.finish)}))
+		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}))
 }
 
 // elapses reports whether there will be more ticks.
@@ -129,10 +124,6 @@ func (s shown) state(env *ui.Env) [][2]string {
 	case at != "":
 		next = at + ", " + next
 	}
-	ended := ""
-	if t.Pace.MaxTicks > 0 {
-		ended = fmt.Sprintf("%d of %d, its max ticks", t.Pace.Count, t.Pace.MaxTicks)
-	}
 	due := ""
 	if !t.Due.IsZero() && t.Due.Before(periodic.Never) && !t.Due.Equal(t.NextRun) {
 		due = env.Moment(t.Due)
@@ -150,33 +141,9 @@ func (s shown) state(env *ui.Env) [][2]string {
 	}
 	return [][2]string{
 		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"failures", failed}, {"last run", lastRunText(env, s.outcome)},
-		{"last tick", notRun(env, s.outcome)}, {"finish", s.finishText(env)}, {"next run", next}, {"due", due}, {"ticks", ended},
+		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due},
 		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
 	}
-}
-
-// finishText says of the newest tick whether it finishes in time, and how many of the last did.
-func (s shown) finishText(env *ui.Env) string {
-	if len(s.finish) == 0 {
-		return ""
-	}
-	last, kept, judged := s.finish[0], 0, 0
-	for _, f := range s.finish {
-		if f.State == "kept" || f.State == "late" {
-			judged++
-		}
-		if f.State == "kept" {
-			kept++
-		}
-	}
-	text := last.Word() + ", by " + env.Moment(last.By)
-	if last.Why != "" {
-		text += ui.Cell(": " + last.Why)
-	}
-	if judged > 1 {
-		text += fmt.Sprintf("; kept %d of the last %d", kept, judged)
-	}
-	return text
 }
 
 // stateOf is the state of a task in a word or two.
@@ -188,8 +155,6 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 		return "blocked"
 	case t.Pause.At(env.Now()):
 		return "paused"
-	case t.Pace.Ended():
-		return "ended"
 	case o.Last.Due.IsZero():
 		return "not run yet"
 	}
@@ -214,13 +179,4 @@ func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 		}
 	}
 	return append(fields, [][2]string{{"declared by", t.Origin}, {"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)}}...)
-}
-
-// finishJSON is the JSON form of ticks that have to finish by a time.
-func finishJSON(list []figures.Finish) []ui.Object {
-	lines := make([]ui.Object, len(list))
-	for i, f := range list {
-		lines[i] = ui.Object{{"due", f.Due}, {"finish_by", f.By}, {"ended", ui.OrNull(f.Ended)}, {"finish", f.State}, {"at_risk", f.AtRisk}, {"why", ui.OrNull(f.Why)}}
-	}
-	return lines
 }

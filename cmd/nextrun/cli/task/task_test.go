@@ -17,7 +17,7 @@ func TestTaskLifecycle(t *testing.T) {
 		}
 		added := s.Must(t, "task", "add", "backup", "--task", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
 			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
-		clitest.WantLines(t, added, "added backup", "ELAPSES ", "+ up to 5 s jitter")
+		clitest.WantLines(t, added, "added backup", "ELAPSES ", "+ 0 s, its part of the jitter")
 		if !strings.Contains(added, "2099-01-01 02:00:00") {
 			t.Errorf("task add does not show the next elapse:\n%s", added)
 		}
@@ -52,8 +52,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
 			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
 			"--deadline", "0", "--jitter", "3", "--retry-limit", "0", "--retry-delay", "2m", "--timeout", "1h", "--concurrency", "2", "--exclude-calendars", "c", "--run-calendars", "c, c", "--on-excluded", "next", "--disabled",
-			"--spread", "1h", "--catchup-limit", "5", "--catchup-delay", "90", "--max-ticks", "7", "--pause-after", "3",
-			"--finish-by", "06:30")
+			"--catchup-limit", "5", "--pause-after", "3")
 		var got map[string]any
 		s.JSON(t, &got, "task", "show", "a")
 		want := map[string]any{
@@ -62,8 +61,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
 			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "concurrency": 2.0, "exclude_calendars": "c", "run_calendars": "c, c", "on_excluded": "next",
-			"spread": 3600.0, "catchup_limit": 5.0, "catchup_delay": 90.0, "max_ticks": 7.0, "tick_count": nil, "pause_after": 3.0, "failures": 0.0,
-			"finish_by": "06:30", "finish": []any{},
+			"catchup_limit": 5.0, "pause_after": 3.0, "failures": 0.0,
 			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "overrides": []any{}, "ticks": []any{}, "upcoming": []any{},
 		}
 		delete(got, "created")
@@ -71,9 +69,9 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
 		s.Must(t, "task", "set", "a", "--retry-limit", "none", "--retry-delay", "none", "--timeout", "none", "--concurrency", "none",
-			"--catchup-limit", "none", "--catchup-delay", "none", "--max-ticks", "none", "--pause-after", "none", "--finish-by", "")
+			"--catchup-limit", "none", "--pause-after", "none")
 		s.JSON(t, &got, "task", "show", "a")
-		for _, column := range []string{"retry_limit", "retry_delay", "timeout", "concurrency", "catchup_limit", "catchup_delay", "max_ticks", "pause_after", "finish_by"} {
+		for _, column := range []string{"retry_limit", "retry_delay", "timeout", "concurrency", "catchup_limit", "pause_after"} {
 			if got[column] != nil {
 				t.Errorf("%s is %v after it was set to none", column, got[column])
 			}

@@ -28,7 +28,7 @@ func PreviewCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "preview",
 		Short: "Show the coming ticks of all tasks",
-		Long: `Show the coming ticks of all tasks, with spread, jitter, bounds and clock changes
+		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes
 applied, and the busiest minutes. A task with more than 24 of them has one line;
 JSON has each tick.`,
 		Example: `  nextrun preview --hours 2d`,

@@ -203,7 +203,7 @@ func (c Committer) fitOneStatement(plans []decide.Plan) bool {
 // fitsOneStatement reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
 // about its tick.
 func fitsOneStatement(p *decide.Plan) bool {
-	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() && p.Task.Pace.MaxTicks == 0 && p.Ticks[0].FinishBy.IsZero() &&
+	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() &&
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
 

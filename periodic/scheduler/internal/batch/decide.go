@@ -64,14 +64,11 @@ func UnknownSink(sink periodic.Sink) string {
 func skipPlan(p *decide.Plan, cause error) {
 	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
 	p.Cancel = ""
-	refused := 0
 	for _, ticks := range [][]periodic.Tick{p.Ticks, p.Settled} {
 		for i := range ticks {
 			if ticks[i].Decision == periodic.Submitted {
 				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, p.Problem, ""
-				refused++
 			}
 		}
 	}
-	p.Uncount(refused)
 }

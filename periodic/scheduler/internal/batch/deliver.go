@@ -226,7 +226,6 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 		return nil
 	}
 	var changed []periodic.Tick
-	var uncounted []string
 	for i := range d.outcome.Ticks {
 		tick := &d.outcome.Ticks[i]
 		reason, refused := why[tick.JID]
@@ -243,14 +242,8 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 			return err
 		}
 		changed = append(changed, *tick)
-		if p := d.outcome.Plans[tick.TaskID]; p.Task.Pace.MaxTicks > 0 && !tick.Due.Equal(p.Manual) {
-			uncounted = append(uncounted, tick.TaskID)
-		}
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
-	if err == nil && len(uncounted) > 0 {
-		err = d.tx.Uncount(ctx, uncounted)
-	}
 	crashpoint.At("scheduler/ticks-refused")
 	return err
 }
