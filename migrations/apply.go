@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -55,26 +54,6 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	}
 }
 
-// revert takes all migrations back.
-func (m *Migrator) revert(ctx context.Context) (done []Applied, err error) {
-	for deadlocks := 0; ; deadlocks++ {
-		_, p, err := m.open(ctx)
-		if err != nil {
-			return done, err
-		}
-		results, err := p.DownTo(ctx, 0)
-		if err == nil {
-			return append(done, applied(results)...), nil
-		}
-		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
-			done = append(done, applied(partial.Applied)...)
-		}
-		if sqlState(err) != "40P01" || deadlocks == maxDeadlocks { // a running scheduler
-			return done, err
-		}
-	}
-}
-
 // open returns the current version and a goose provider over the SQL as it
 // reads for this database.
 func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
@@ -82,7 +61,11 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	fsys, err := m.render(ctx, version)
+	state, err := m.state(ctx, version)
+	if err != nil {
+		return 0, nil, err
+	}
+	fsys, err := m.files.Render(state)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -103,17 +86,12 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	return version, p, nil
 }
 
-// render returns the SQL as it reads for this database, whose schema is at a version.
-func (m *Migrator) render(ctx context.Context, version int64) (fs.FS, error) {
-	found, err := m.found(ctx, version)
-	if err != nil {
-		return nil, err
+// state is what the SQL depends on in this database, whose schema is at a version.
+func (m *Migrator) state(ctx context.Context, version int64) (s script.State, err error) {
+	if s.Found, err = m.found(ctx, version); err == nil {
+		s.Schema, err = schemaOf(ctx, m.db, m.dialect)
 	}
-	schema, err := schemaOf(ctx, m.db, m.dialect)
-	if err != nil {
-		return nil, err
-	}
-	return m.files.Render(script.State{Found: found, Schema: schema})
+	return s, err
 }
 
 func applied(results []*goose.MigrationResult) []Applied {

@@ -60,7 +60,16 @@ func key(o Object) string { return o.Kind + " " + o.Table + " " + o.Name }
 
 // wants lists what the files make of this database.
 func (m *Migrator) wants(ctx context.Context, version int64) (list []Object, err error) {
-	files, err := m.render(ctx, version)
+	state, err := m.state(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return m.objects(state)
+}
+
+// objects lists what the files make.
+func (m *Migrator) objects(state script.State) (list []Object, err error) {
+	files, err := m.files.Render(state)
 	if err != nil {
 		return nil, err
 	}

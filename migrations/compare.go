@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/migrations/internal/script"
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
@@ -27,9 +28,35 @@ func (e *mismatchError) Error() string {
 
 // compare checks those tables that exist against the expected columns.
 func (m *Migrator) compare(ctx context.Context) error {
-	found, err := tables.Compare(ctx, m.db, m.dialect)
+	adds, err := m.adds()
+	if err != nil {
+		return err
+	}
+	found, err := tables.Compare(ctx, m.db, m.dialect, adds)
 	if err != nil || found == nil {
 		return err
 	}
 	return (*mismatchError)(found)
+}
+
+// adds names the tables, views and columns that the files make in a database that has all other tables.
+func (m *Migrator) adds() (map[string]bool, error) {
+	found := map[string]bool{}
+	for table, columns := range tables.All {
+		found[table] = true
+		for _, c := range columns {
+			found[table+"."+c.Name] = true
+		}
+	}
+	list, err := m.objects(script.State{Found: found})
+	adds := map[string]bool{}
+	for _, o := range list {
+		switch {
+		case o.Kind == script.Table || o.Kind == script.View:
+			adds[o.Name] = true
+		case o.Kind == script.Column && found[o.Table]:
+			adds[o.Table+"."+o.Name] = true
+		}
+	}
+	return adds, err
 }

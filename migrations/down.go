@@ -2,45 +2,75 @@ package migrations
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"regexp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
 )
 
-// ownMark is how the marks of nextrun's schedulers end; those of a Docspell are names.
-var ownMark = regexp.MustCompile(`@[0-9a-f]+\.[0-9]+$`)
-
-// clearMarks removes the marks of nextrun's schedulers, such as of one that was killed, from a
-// table that stays. A Docspell would wait for them for ever.
-func (m *Migrator) clearMarks(ctx context.Context) error {
-	version, err := m.ours(ctx)
-	if err != nil || version == 0 {
-		return err
+// Down removes everything that nextrun has added, and nothing else. While triggers of
+// `nextrun queue trigger` are on tables of other queues it changes nothing, and returns
+// an error that says how to remove them.
+func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
+	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {
+		return nil, fmt.Errorf("migrate down: %w", err)
 	}
-	if found, err := recorded(ctx, m.db); err != nil || !found["periodic_task"] {
-		return err
-	}
-	rows, err := m.db.QueryContext(ctx, "SELECT DISTINCT worker FROM periodic_task WHERE worker IS NOT NULL")
+	done, err := m.revert(ctx)
 	if err != nil {
-		return fmt.Errorf("look for marks: %w", err)
+		return done, fmt.Errorf("migrate down: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	var marks []string
-	for rows.Next() {
-		var mark string
-		if err := rows.Scan(&mark); err != nil {
-			return fmt.Errorf("look for marks: %w", err)
+	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+versionTable); err != nil {
+		return done, fmt.Errorf("migrate down: drop %s: %w", versionTable, err)
+	}
+	schema, err := dropOwnSchema(ctx, m.db, m.dialect)
+	if schema != "" {
+		done = append(done, Applied{Name: "schema " + schema})
+	}
+	if err != nil {
+		return done, fmt.Errorf("migrate down: %w", err)
+	}
+	return done, nil
+}
+
+// revert takes all migrations back.
+func (m *Migrator) revert(ctx context.Context) (done []Applied, err error) {
+	for deadlocks := 0; ; deadlocks++ {
+		_, p, err := m.open(ctx)
+		if err != nil {
+			return done, err
 		}
-		if ownMark.MatchString(mark) {
-			marks = append(marks, mark)
+		results, err := p.DownTo(ctx, 0)
+		if err == nil {
+			return append(done, applied(results)...), nil
+		}
+		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
+			done = append(done, applied(partial.Applied)...)
+		}
+		if sqlState(err) != "40P01" || deadlocks == maxDeadlocks { // a running scheduler
+			return done, err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("look for marks: %w", err)
+}
+
+// Keeps lists the tables that were there before nextrun, by name: [Migrator.Down]
+// leaves them and their rows, and removes only what nextrun added to them.
+func (m *Migrator) Keeps(ctx context.Context) ([]string, error) {
+	version, err := m.Version(ctx)
+	if err != nil || version == 0 {
+		return nil, err
 	}
-	for _, mark := range marks {
-		if _, err := m.db.ExecContext(ctx, "UPDATE periodic_task SET worker = NULL, marked = NULL WHERE worker = $1", mark); err != nil {
-			return fmt.Errorf("remove a mark: %w", err)
+	found, err := m.found(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	var tables []string
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if !strings.ContainsAny(name, ". ") {
+			tables = append(tables, name)
 		}
 	}
-	return nil
+	return tables, nil
 }

@@ -26,16 +26,3 @@ func TestDownRemovesAllOrNothing(t *testing.T) {
 		db.check("after down and up")
 	})
 }
-
-// The mark of a scheduler that was killed does not stay in a table that does. Docspell's own do.
-func TestDownRemovesMarks(t *testing.T) {
-	both(t, func(db *database) {
-		db.execFile("../testdata/docspell/adr0012.sql")
-		for mark, left := range map[string]string{"vm@83cef8e5790f.3": "", "joex1": "joex1"} {
-			db.up()
-			db.exec("UPDATE periodic_task SET worker = '" + mark + "', marked = '2026-01-01 00:00:00.000000'")
-			db.down()
-			db.want(left, "SELECT coalesce(worker, '') FROM periodic_task")
-		}
-	})
-}

@@ -19,7 +19,7 @@
 //
 //	migrations.go       what callers use
 //	apply.go            the files are applied and taken back
-//	down.go             marks in tables that stay
+//	down.go             what is removed, and what is kept
 //	record.go           version, schema, and what was there before nextrun
 //	check.go            what somebody has dropped
 //	internal/tables     the columns that nextrun expects in tables that it finds
@@ -96,33 +96,6 @@ type Applied struct {
 type Status struct {
 	Applied
 	Done bool
-}
-
-// Down removes everything that nextrun has added, and nothing else. While triggers of
-// `nextrun queue trigger` are on tables of other queues it changes nothing, and returns
-// an error that says how to remove them.
-func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
-	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {
-		return nil, fmt.Errorf("migrate down: %w", err)
-	}
-	if err := m.clearMarks(ctx); err != nil {
-		return nil, fmt.Errorf("migrate down: %w", err)
-	}
-	done, err := m.revert(ctx)
-	if err != nil {
-		return done, fmt.Errorf("migrate down: %w", err)
-	}
-	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+versionTable); err != nil {
-		return done, fmt.Errorf("migrate down: drop %s: %w", versionTable, err)
-	}
-	schema, err := dropOwnSchema(ctx, m.db, m.dialect)
-	if schema != "" {
-		done = append(done, Applied{Name: "schema " + schema})
-	}
-	if err != nil {
-		return done, fmt.Errorf("migrate down: %w", err)
-	}
-	return done, nil
 }
 
 // Status lists the known migrations in order.

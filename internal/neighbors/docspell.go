@@ -119,9 +119,9 @@ func (d Docspell) Offset(ctx context.Context) (time.Duration, error) {
 		StartedMillis int64
 	}
 	err := d.db.View(ctx, func(tx *sqldb.Tx) error {
-		// The workers of nextrun are NAME@BOOTID, and were NAME/BOOTID.
+		// The workers of nextrun are NAME@BOOTID.
 		return tx.Select(ctx, &newest, `SELECT started, startedmillis FROM job
-			WHERE started IS NOT NULL AND startedmillis IS NOT NULL AND worker NOT LIKE '%/%' AND worker NOT LIKE '%@____________'
+			WHERE started IS NOT NULL AND startedmillis IS NOT NULL AND worker NOT LIKE '%@____________'
 			ORDER BY startedmillis DESC LIMIT 1`)
 	})
 	if err != nil || len(newest) == 0 {

@@ -204,8 +204,7 @@ type Tx interface {
 	// DBTX runs the statements of a [sink.Submitter].
 	DBTX() jobqueue.DBTX
 	// ClearMarks removes the marks that are older than a lease, and those of a worker name: they
-	// begin with service.WorkerName of it and an @, or are those of earlier releases. It returns
-	// their number.
+	// are that name, or begin with service.WorkerName of it and an @. It returns their number.
 	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
 	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
 	// returns them by NextRun and id, with their calendars and without Args. If there are more than the

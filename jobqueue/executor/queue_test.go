@@ -162,7 +162,7 @@ func TestListFilters(t *testing.T) {
 		q.submit(jobqueue.Job{JID: "3", Task: "u", Group: "b", Args: "large"})
 		q.submit(jobqueue.Job{JID: "0", Task: "v", Group: "c"})
 		q.sql("UPDATE job SET state = 'success', worker = 'w-w@1' WHERE jid = '0'")
-		q.sql("UPDATE job SET state = 'running', worker = 'w/1' WHERE jid = '2'") // of an earlier release
+		q.sql("UPDATE job SET state = 'running', worker = 'w@1' WHERE jid = '2'")
 		q.sql("UPDATE job SET state = 'failed', worker = 'w2/1' WHERE jid = '1'")
 		for _, c := range []struct {
 			filter jobqueue.Filter

@@ -18,16 +18,15 @@ func TestG4MarksAtStartup(t *testing.T) {
 			age    time.Duration
 			free   bool
 		}{
-			"own":            {"m-e@abc.1", time.Second, true},
-			"own-as-before":  {"m e/abc/1", time.Second, true}, // of an earlier release
-			"own-old-form":   {"m e", time.Second, true},
-			"live":           {"you@abc.1", time.Second, false},
-			"live-as-before": {"you/abc/1", time.Second, false},
-			"live-prefix":    {"m-e2@abc.1", time.Second, false},
-			"live-prefix-2":  {"m-e.2@abc.1", time.Second, false},
-			"live-prefix-3":  {"m e2/abc/1", time.Second, false},
-			"expired":        {"you@abc.2", 31 * time.Second, true},
-			"future":         {"you@abc.3", -time.Hour, true}, // a clock was set back
+			"own":           {"m-e@abc.1", time.Second, true},
+			"own-name":      {"m e", time.Second, true},
+			"live":          {"you@abc.1", time.Second, false},
+			"live-name":     {"you", time.Second, false},
+			"live-prefix":   {"m-e2@abc.1", time.Second, false},
+			"live-prefix-2": {"m-e.2@abc.1", time.Second, false},
+			"live-prefix-3": {"m e2", time.Second, false},
+			"expired":       {"you@abc.2", 31 * time.Second, true},
+			"future":        {"you@abc.3", -time.Hour, true}, // a clock was set back
 		}
 		for id, m := range marks {
 			f.exec(insertTask, id, "yearly")

@@ -103,8 +103,8 @@ func (l *loop) stray(ctx context.Context) {
 	}
 }
 
-// This scheduler marks no tasks: it locks them. Docspell and earlier releases of nextrun do, and
-// their marks keep a task from this scheduler until they expire.
+// This scheduler marks no tasks: it locks them. Docspell does, and its marks keep a task from this
+// scheduler until they expire.
 
 // clearMarks removes expired marks, and those of a worker name if one is given. It returns their
 // number.

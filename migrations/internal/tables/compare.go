@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Mismatch is a table of a name that nextrun uses, which is something else.
@@ -14,9 +15,13 @@ type Mismatch struct {
 	Reason string
 }
 
-// Compare checks those tables in [All] that exist against the expected columns.
-func Compare(ctx context.Context, q Querier, dialect Dialect) (*Mismatch, error) {
-	for _, table := range slices.Sorted(maps.Keys(All)) {
+// Compare checks those tables in [All] that exist against the expected columns. adds names what
+// nextrun adds beside them, which must not be there: tables ("periodic_tick") and columns ("job.due").
+func Compare(ctx context.Context, q Querier, dialect Dialect, adds map[string]bool) (*Mismatch, error) {
+	for _, table := range slices.Concat(slices.Sorted(maps.Keys(All)), slices.Sorted(maps.Keys(adds))) {
+		if strings.Contains(table, ".") {
+			continue
+		}
 		have, err := columns(ctx, q, dialect, table)
 		if err != nil {
 			return nil, err
@@ -24,7 +29,7 @@ func Compare(ctx context.Context, q Querier, dialect Dialect) (*Mismatch, error)
 		if len(have) == 0 {
 			continue
 		}
-		if found := mismatch(table, All[table], have); found != nil {
+		if found := mismatch(table, adds, have); found != nil {
 			return found, nil
 		}
 	}
@@ -32,20 +37,21 @@ func Compare(ctx context.Context, q Querier, dialect Dialect) (*Mismatch, error)
 }
 
 // mismatch is the first column of a table that does not fit, or nil.
-func mismatch(table string, want []Column, have []actual) *Mismatch {
-	if want == nil {
+func mismatch(table string, adds map[string]bool, have []actual) *Mismatch {
+	if adds[table] {
 		return &Mismatch{Table: table, Reason: "it exists already, but not by a migration of nextrun"}
 	}
-	byName := map[string]actual{}
+	byName, want := map[string]actual{}, All[table]
 	for _, a := range have {
+		if adds[table+"."+a.name] {
+			return &Mismatch{table, a.name, "it exists already, and nextrun would add a column of that name"}
+		}
 		byName[a.name] = a
 	}
 	for _, w := range want {
 		a, exists := byName[w.Name]
 		switch {
-		case w.ours && exists:
-			return &Mismatch{table, w.Name, "it exists already, and nextrun would add a column of that name"}
-		case w.ours || w.optional && !exists:
+		case w.optional && !exists:
 		case !exists:
 			return &Mismatch{table, w.Name, "it is missing"}
 		case kindOf(a.declared) != w.kind:
@@ -66,7 +72,7 @@ func unknownOrNull(table string, want []Column, have []actual) *Mismatch {
 	}
 	for _, a := range have {
 		i := slices.IndexFunc(want, func(w Column) bool { return w.Name == a.name })
-		if i >= 0 && !a.notNull && !want[i].null && !want[i].ours {
+		if i >= 0 && !a.notNull && !want[i].null {
 			return &Mismatch{table, a.name, "it may be NULL, and one row in which it is would hold up the others; " +
 				"make it NOT NULL (PostgreSQL: ALTER TABLE " + table + " ALTER COLUMN " + a.name + " SET NOT NULL)"}
 		}

@@ -29,12 +29,11 @@ type Column struct {
 	kind     kind
 	optional bool   // may be absent: nextrun adds it
 	null     bool   // may be NULL
-	ours     bool   // must be absent: nextrun adds it
 	Default  string // set where a column has none (PostgreSQL)
 }
 
 // All lists the tables of nextrun's schema that may be there before it, and
-// the columns that it expects in them. Tables with a nil list must not exist.
+// the columns that it expects in them.
 var All = map[string][]Column{
 	"job": {
 		{Name: "jid", kind: text, Default: "gen_random_uuid()::text"},
@@ -53,11 +52,6 @@ var All = map[string][]Column{
 		{Name: "started", kind: timestamp, null: true},
 		{Name: "startedmillis", kind: integer, null: true},
 		{Name: "finished", kind: timestamp, null: true},
-		{Name: "due", ours: true}, {Name: "heartbeat", ours: true}, {Name: "single", ours: true},
-		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
-		{Name: "interrupts", ours: true},
-		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
-		{Name: "concurrency", ours: true}, {Name: "traceparent", ours: true},
 	},
 	"joblog": {
 		{Name: "id", kind: text},
@@ -86,17 +80,6 @@ var All = map[string][]Column{
 		{Name: "nextrun", kind: timestamp, Default: "'1970-01-01 00:00:00'"},
 		{Name: "created", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
 		{Name: "summary", kind: text, optional: true, null: true},
-		{Name: "due", ours: true}, {Name: "starts", ours: true}, {Name: "ends", ours: true},
-		{Name: "overlap", ours: true}, {Name: "catchup", ours: true}, {Name: "grace", ours: true},
-		{Name: "deadline", ours: true}, {Name: "jitter", ours: true}, {Name: "sink", ours: true},
-		{Name: "problem", ours: true},
-		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
-		{Name: "concurrency", ours: true},
-		{Name: "paused", ours: true}, {Name: "paused_until", ours: true}, {Name: "paused_by", ours: true}, {Name: "paused_reason", ours: true},
-		{Name: "changed", ours: true}, {Name: "origin", ours: true},
-		{Name: "exclude_calendars", ours: true}, {Name: "run_calendars", ours: true}, {Name: "on_excluded", ours: true},
-		{Name: "catchup_limit", ours: true},
-		{Name: "pause_after", ours: true}, {Name: "failures", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},
@@ -108,24 +91,6 @@ var All = map[string][]Column{
 		{Name: "heartbeat", kind: timestamp},
 		{Name: "expires", kind: timestamp},
 	},
-	"periodic_tick":     nil,
-	"periodic_open":     nil,
-	"periodic_ready":    nil,
-	"periodic_calendar": nil, "periodic_calendar_edition": nil,
-	"periodic_override": nil,
-	"periodic_awaited":  nil,
-	"event_store":       nil,
-	"event_aggregate":   nil,
-	"event_topic":       nil,
-	"event_offset":      nil,
-	"outbox_message":    nil,
-	"outbox_topic":      nil,
-	"outbox_lag":        nil,
-	"nextrun_found":     nil,
-	"worker_session":    nil,
-	"worker_service":    nil,
-	"job_pause":         nil,
-	"job_limit":         nil,
 }
 
 // Expected is what nextrun expects of a column, or nil of one that it does not know.

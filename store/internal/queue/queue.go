@@ -52,8 +52,7 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if f.Worker != "" {
 		args = append(args, service.WorkerName(f.Worker)+service.BootMark)
 		named := fmt.Sprintf("substr(worker, 1, length($%[1]d)) = $%[1]d", len(args))
-		// Earlier releases had a slash behind the name.
-		add("(worker = ? OR "+named+" OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
+		add("(worker = ? OR "+named+")", f.Worker)
 	}
 	for condition, at := range map[string]time.Time{"submitted >= ?": f.Since, "submitted < ?": f.Until, "finished >= ?": f.Ended} {
 		if !at.IsZero() {

@@ -101,9 +101,8 @@ func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
 		begin("a", "joex1", "2026-02-22 01:00:02.123000", "1771718402123")
 		clitest.WantLines(t, s.Must(t, "check"), "warning docspell its executors write times that are 1 h off from UTC")
 		begin("b", "joex1", "2026-02-22 01:00:02.123000", "1771722002123") // since then in UTC
-		begin("c", "host/boot", "2026-02-22 07:00:00.000000", "1771722002124")
-		begin("d", "host@0123456789ab", "2026-02-22 07:00:00.000000", "1771722002125")
-		begin("e", "joex1", "1970-01-01 00:00:00.000000", "1771722002126") // of no zone
+		begin("c", "host@0123456789ab", "2026-02-22 07:00:00.000000", "1771722002125")
+		begin("d", "joex1", "1970-01-01 00:00:00.000000", "1771722002126") // of no zone
 		if report := s.Must(t, "check"); strings.Contains(report, "docspell") {
 			t.Errorf("the report:\n%s", report)
 		}
