@@ -18,7 +18,6 @@ import (
 const (
 	minDuration = time.Millisecond
 	maxDuration = time.Hour
-	maxRetries  = 100
 )
 
 // Config is the settings of a [Notifier]. URL or Addresses is required. It holds
@@ -38,13 +37,6 @@ type Config struct {
 	Header http.Header
 	// Timeout limits a request with its answer, 1 ms to 1 h. 0: 5 s.
 	Timeout time.Duration
-	// Retries is how often a request that failed is sent again before the notifier
-	// waits for the next commit, at most 100. 0: 3; negative: never.
-	Retries int
-	// RetryMin and RetryMax bound the time between attempts, 1 ms to 1 h. It doubles
-	// from one to the other, with jitter, and goes on to grow if later commits do not
-	// get through either. 0: 500 ms, 1 min.
-	RetryMin, RetryMax time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 	// Logger takes the log lines. nil: logrus.StandardLogger().
@@ -55,9 +47,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Sink, periodic.SinkJob)
 	service.SetDefault(&c.Method, http.MethodPost)
 	service.SetDefault(&c.Timeout, 5*time.Second)
-	service.SetDefault(&c.Retries, 3)
-	service.SetDefault(&c.RetryMin, 500*time.Millisecond)
-	service.SetDefault(&c.RetryMax, time.Minute)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
@@ -74,9 +63,5 @@ func (c Config) Validate() error {
 			fmt.Sprintf("not usable for %q", name), "a name such as X-Token, and a value without line ends and other control characters")
 	}
 	service.Within(p, "Timeout", c.Timeout, minDuration, maxDuration)
-	p.Field(c.Retries <= maxRetries, "Retries", c.Retries, fmt.Sprintf("0 to %d", maxRetries))
-	service.Within(p, "RetryMin", c.RetryMin, minDuration, maxDuration)
-	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= maxDuration,
-		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, maxDuration))
 	return p.Err()
 }

@@ -15,7 +15,7 @@
 //
 // 2xx accepts. 4xx, except for 408, 425 and 429, and redirects, which are not
 // followed, are not retried. All other answers, and requests without an answer, are
-// retried a few times with backoff. After that the notifier waits for the next
-// commit. It logs when it gives up, once, and when a request succeeds again. No log
+// retried once, a second later or when Retry-After says. After that the notifier waits
+// for the next commit. It logs when it gives up, once, and when a request succeeds again. No log
 // line shows the query of a URL, a password in it, or the value of a header.
 package notify

@@ -63,8 +63,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 	})
 }
 
-// A request that failed is retried with growing pauses, a few times. An outage is
-// logged when it begins and when it ends, without secrets.
+// A request that failed is retried once. An outage is logged when it begins and when it ends, without secrets.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,18 +71,13 @@ func TestOutage(t *testing.T) {
 		c := &consumer{}
 		n := start(t, notify.Config{
 			URL: "http://user:pass-word@worker/wake?token=s3cret", Transport: c, Logger: log,
-			Header: http.Header{"Authorization": {"Bearer t0ken"}}, RetryMin: time.Second, RetryMax: 4 * time.Second,
+			Header: http.Header{"Authorization": {"Bearer t0ken"}},
 		})
 		n.Notify()
 		pass(time.Minute)
 		at := c.heard()
-		if len(at) != 1+3 {
-			t.Fatalf("attempts: %d, want %d", len(at), 1+3)
-		}
-		for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-			if pause := at[i+1].Sub(at[i]); pause < most/2 || pause > most {
-				t.Errorf("pause %d: %s, want %s to %s", i+1, pause, most/2, most)
-			}
+		if len(at) != 2 || at[1].Sub(at[0]) != time.Second {
+			t.Fatalf("attempts at %v, want two, a second apart", at)
 		}
 		c.set(http.StatusServiceUnavailable, 0)
 		n.Notify()
@@ -110,7 +104,7 @@ func TestRetryTellsOfLaterCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, _ := logged()
 		c := &consumer{status: http.StatusServiceUnavailable}
-		n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log, RetryMin: 10 * time.Second})
+		n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log})
 		n.Notify()
 		synctest.Wait()
 		c.set(http.StatusOK, 0)
@@ -136,7 +130,7 @@ func TestAnswers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			log, text := logged()
 			c := &consumer{status: status, header: http.Header{"Retry-After": {"20"}}}
-			n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log, Retries: 1})
+			n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log})
 			n.Notify()
 			pass(time.Minute)
 			at := c.heard()

@@ -11,7 +11,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 )
 
@@ -36,9 +35,7 @@ type receiver struct {
 	woken   chan struct{} // capacity 1: a second wake-up adds nothing
 	last    chan struct{} // closed: no wake-up comes any more
 
-	failures int       // in a row
-	next     time.Time // no attempt before that
-	down     bool      // it was logged that requests fail
+	down bool // it was logged that requests fail
 }
 
 func newReceiver(n *Notifier, address string) *receiver {
@@ -78,37 +75,36 @@ func (r *receiver) run(soft, hard context.Context) {
 	}
 }
 
-// deliver sends a request, again after failures. When soft ends, it tries once more at
-// most, and not at all if requests fail already.
+// deliver sends a request, and once more after a failure that may pass, unless soft has ended.
 func (r *receiver) deliver(soft, hard context.Context) {
-	for tries := 1; ; tries++ {
-		if !r.rest(soft) && r.failures > 0 {
-			return
-		}
+	passing, after, err := r.send(hard)
+	if passing && rest(soft, min(max(after, retryAfter), mostAfter)) {
 		select {
 		case <-r.woken: // this request tells of those commits, too
 		default:
 		}
-		passing, after, err := r.send(hard)
-		if err == nil {
-			r.succeeded()
-			return
-		}
-		if hard.Err() != nil {
-			return // it was given up
-		}
-		r.failures++
-		r.next = time.Now().Add(min(r.n.cfg.RetryMax, max(after, service.Delay(r.failures, r.n.cfg.RetryMin, r.n.cfg.RetryMax))))
-		if !passing || tries > r.n.cfg.Retries || soft.Err() != nil {
-			r.failed(err)
-			return
-		}
+		_, _, err = r.send(hard)
 	}
+	switch {
+	case err == nil && r.down:
+		r.log().Info("notifying of new jobs works again")
+	case err != nil && hard.Err() != nil:
+		return // it was given up
+	case err != nil && !r.down:
+		r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
+	}
+	r.down = err != nil
 }
 
-// rest waits until the next attempt may begin. It returns false if soft ends before.
-func (r *receiver) rest(soft context.Context) bool {
-	timer := time.NewTimer(time.Until(r.next))
+const (
+	// retryAfter is how long after a request that failed it is sent again, mostAfter how long if the receiver asks for that.
+	retryAfter = time.Second
+	mostAfter  = time.Minute
+)
+
+// rest waits. It returns false if soft ends before.
+func rest(soft context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -153,22 +149,6 @@ func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration,
 	}
 	err = fmt.Errorf("it answered %s%s", r.target.Secrets.Clean(answer.Status), hint)
 	return web.MayPass(status), web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()), err
-}
-
-// succeeded forgets the failures, and logs the end of an outage.
-func (r *receiver) succeeded() {
-	if r.down {
-		r.log().WithField("failures", r.failures).Info("notifying of new jobs works again")
-	}
-	r.failures, r.next, r.down = 0, time.Time{}, false
-}
-
-// failed logs the beginning of an outage.
-func (r *receiver) failed(err error) {
-	if !r.down {
-		r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
-	}
-	r.down = true
 }
 
 func (r *receiver) log() logrus.FieldLogger { return r.n.log().WithField("url", r.target.Path) }

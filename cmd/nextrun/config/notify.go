@@ -35,9 +35,6 @@ func (r queueReader) notify(place string, n *yaml.Node) *Notify {
 		"headers":    func(place string, v *yaml.Node) { c.Header = r.headers(place, v) },
 		"header_env": &c.headerEnv,
 		"timeout":    &c.Timeout,
-		"retries":    orZero(r.reader, &c.Retries, -1),
-		"retry_min":  &c.RetryMin,
-		"retry_max":  &c.RetryMax,
 	})
 	r.need(n, place, "url", "a ")
 	r.check(n, place, &c.Config)

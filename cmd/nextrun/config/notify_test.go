@@ -25,9 +25,6 @@ url: https://worker.example.org/wake
 headers: {x-sender: nextrun}
 header_env: {authorization: WAKE_TOKEN}
 timeout: 2s
-retries: 0
-retry_min: 3s
-retry_max: 4s
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +36,7 @@ retry_max: 4s
 	}
 	got := built[0]
 	if got.Sink != periodic.SinkJob || got.Method != http.MethodPut || got.URL != "https://worker.example.org/wake" ||
-		got.Timeout != 2*time.Second || got.Retries != -1 || got.RetryMin != 3*time.Second || got.RetryMax != 4*time.Second ||
+		got.Timeout != 2*time.Second ||
 		got.Header.Get("X-Sender") != "nextrun" || got.Header.Get("Authorization") != "Bearer s3cret" {
 		t.Errorf("got %+v", got)
 	}
@@ -66,9 +63,7 @@ func TestBadNotify(t *testing.T) {
 		"{url: worker}":                          "queues.job.notify.url must be a URL such as https://example.org/wake",
 		"{url: 'http://w', methd: GET}":          `unknown key "methd" in queues.job.notify`,
 		"{url: 'http://w', method: get}":         "queues.job.notify.method must be one of GET",
-		"{url: 'http://w', retries: -2}":         "queues.job.notify.retries must be a whole number from 0 to 100",
 		"{url: 'http://w', timeout: 2h}":         "queues.job.notify.timeout must be a duration from 1ms to 1h",
-		"{url: 'http://w', retry_max: 1ms}":      "queues.job.notify.retry_max must be a duration from retry_min (500ms) to 1h",
 		"{url: 'http://w', headers: {'X Y': z}}": "queues.job.notify.headers must be a name such as X-Token",
 	} {
 		_, err := readNotify(text)
