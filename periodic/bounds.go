@@ -12,13 +12,13 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars and people leave
-// them out or move them.
+// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars leave them out or
+// move them, and people leave them out.
 type timeline struct {
 	bounded
 	task *Task
-	days days.Line // nil: there are neither calendars nor overrides
-	odd  string    // what is wrong with a calendar; empty: nothing
+	days *days.Ticks // nil: there are no calendars
+	odd  string      // what is wrong with a calendar; empty: nothing
 }
 
 // timeline returns the ticks of a task with a timer. An error is a problem of the row.
@@ -37,9 +37,6 @@ func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 		return line, err
 	}
 	line.days, line.odd = ticks, ticks.Warning
-	if len(t.Days.Overrides) > 0 {
-		line.days = days.NewOverridden(ticks, t.Days.Overrides)
-	}
 	return line, nil
 }
 
@@ -69,10 +66,14 @@ func (l timeline) Anew(after time.Time) time.Time {
 
 // At is the tick at a time.
 func (l timeline) At(due time.Time) days.Tick {
-	if l.days == nil {
-		return days.Tick{Due: due}
+	tick := days.Tick{Due: due}
+	if l.days != nil {
+		tick = l.days.At(due)
 	}
-	return l.days.At(due)
+	if skip := l.task.SkipAt(due); skip != nil {
+		tick.Excluded, tick.Why = true, skip.Text()
+	}
+	return tick
 }
 
 // bounded is a schedule between a task's Starts and Ends.

@@ -102,11 +102,11 @@ type Task struct {
 type Days struct {
 	days.Rules
 	Calendars *days.Calendars // as they were read with the task; nil: none
-	Overrides []days.Override // likewise: what people have decided about single ticks
+	Skips     []days.LeftOut  // likewise: ticks to come that people leave out, by Due
 }
 
 // Empty reports whether all ticks of the timer take place at their time.
-func (d *Days) Empty() bool { return d.Rules.Empty() && len(d.Overrides) == 0 }
+func (d *Days) Empty() bool { return d.Rules.Empty() }
 
 // Unplanned reports whether the task waits for its first plan.
 func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }

@@ -20,7 +20,7 @@ import (
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct {
 	Calendars *Calendars
-	occurrences
+	skips
 
 	queues Submitters
 	tracer jobqueue.SendTracer // nil: no spans
@@ -28,21 +28,21 @@ type Tasks struct {
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
 func NewTasks(store TaskStore) *Tasks {
-	return &Tasks{Calendars: &Calendars{store}, occurrences: occurrences{store}}
+	return &Tasks{Calendars: &Calendars{store}, skips: skips{store}}
 }
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
 // Backfill, submit to them. Apply then refuses tasks of other sinks.
 func (s *Tasks) With(queues Submitters) *Tasks {
-	return &Tasks{s.Calendars, s.occurrences, queues, s.tracer}
+	return &Tasks{s.Calendars, s.skips, queues, s.tracer}
 }
 
 // Traced returns the same tasks, which make a span with a tracer for each job that they
 // submit themselves: RunNow of a task that is not enabled, SubmitNext, and Backfill.
 // Package ops/tracing has a tracer.
 func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks {
-	return &Tasks{s.Calendars, s.occurrences, s.queues, tracer}
+	return &Tasks{s.Calendars, s.skips, s.queues, tracer}
 }
 
 // In returns the same tasks inside the caller's transaction: what its methods do

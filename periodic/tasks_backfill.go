@@ -44,7 +44,7 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 	if err != nil {
 		return err
 	}
-	t.Days.Overrides = nil // by hand wins
+	t.Days.Skips = nil // by hand wins
 	future, err := t.future()
 	if err != nil {
 		return err

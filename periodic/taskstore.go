@@ -40,7 +40,7 @@ var (
 type TaskTx interface {
 	taskReader
 	originKeeper
-	overrider
+	skipper
 	// Add adds a task; [ErrDuplicate] if there is one of that id.
 	Add(ctx context.Context, t Task) error
 	// Save writes the columns that users own, without NextRun.
@@ -87,12 +87,12 @@ type taskReader interface {
 	Awaited(ctx context.Context, id string) (sink Sink, job sink.Open, err error)
 }
 
-// overrider keeps what people have decided about single ticks.
-type overrider interface {
-	// SetOverride adds an override, or changes that of the same tick.
-	SetOverride(ctx context.Context, id string, o days.Override) error
-	// DropOverride removes the override of a tick; [ErrNotFound] if there is none.
-	DropOverride(ctx context.Context, id string, due time.Time) error
+// skipper keeps the ticks to come that people leave out.
+type skipper interface {
+	// Skip writes ahead that a tick is skipped, or changes the reason. [ErrDuplicate] if it is decided.
+	Skip(ctx context.Context, id string, s days.LeftOut) error
+	// Unskip removes a skip; [ErrNotFound] if there is none, or it is decided.
+	Unskip(ctx context.Context, id string, due time.Time) error
 }
 
 // originKeeper knows who declares tasks.

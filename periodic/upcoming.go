@@ -42,8 +42,8 @@ type future struct {
 	manual bool // At was set by a user
 }
 
-// Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars and
-// people leave them out or move them. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
+// Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars
+// leave them out or move them, and people leave them out. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
 func (t *Task) Schedule(timer calendar.Schedule) (calendar.Schedule, error) {
 	if timer == nil {
 		var err error
@@ -71,7 +71,7 @@ func (f *future) goTo(after time.Time) { f.set(f.timer.Next(after)) }
 // set goes to the tick at a time.
 func (f *future) set(due time.Time) {
 	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
-	if f.timer.days != nil && !due.IsZero() {
+	if !due.IsZero() {
 		tick := f.timer.At(due)
 		if !tick.Nominal.Equal(due) { // else a window held it, and somebody has moved it back
 			f.At.Nominal = tick.Nominal

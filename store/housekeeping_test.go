@@ -38,23 +38,20 @@ func TestHousekeeping(t *testing.T) {
 			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
 		}
 		older := time.Now().UTC().Add(-32 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		for id, due := range map[string]string{"older": older, "young": young} { // only a tick that is planned may be past
+		for id, due := range map[string]string{"older": older, "ahead": young} { // only a tick that is planned may be past
 			env.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('` + id + `', 'x', 'hourly', false)`)
 			env.Exec(`UPDATE periodic_task SET due = '` + due + `' WHERE id = '` + id + `'`)
-			env.Exec(`INSERT INTO periodic_override (task_id, due) VALUES ('` + id + `', '` + due + `'), ('` + id + `', '2099-01-01 00:00:00')`)
+			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision) VALUES ('` + id + `', '` + due + `', 'skipped'), ('` + id + `', '2099-01-01 00:00:00', 'skipped')`)
 		}
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
-		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
+		if want := "deleted ticks: 2, jobs: 1, events: 0"; result != want {
 			t.Errorf("the result is %q, want %q", result, want)
 		}
-		if got := env.texts(t, `SELECT task_id FROM periodic_tick ORDER BY task_id`); !slices.Equal(got, []string{"old-queued", "young"}) {
+		if got := env.texts(t, `SELECT task_id FROM periodic_tick ORDER BY task_id`); !slices.Equal(got, []string{"ahead", "ahead", "old-queued", "older", "young"}) {
 			t.Errorf("ticks left: %v", got)
 		}
 		if got := env.texts(t, `SELECT task_id FROM periodic_open`); !slices.Equal(got, []string{"gone-young"}) {
 			t.Errorf("open jobs of tasks that are gone left: %v", got)
-		}
-		if got := env.texts(t, `SELECT task_id FROM periodic_override ORDER BY task_id`); !slices.Equal(got, []string{"older", "young", "young"}) {
-			t.Errorf("overrides left: %v", got)
 		}
 		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
 			t.Errorf("jobs left: %v", got)

@@ -28,12 +28,11 @@ var arrows = []struct {
 	{"internal/sqldb", nil},
 	{"internal/sqldb/...", []string{"internal/sqldb"}},
 	{"internal/connect", []string{"internal/sqldb", "internal/sqldb/..."}},
-	{"internal/overrides", []string{"internal/sqldb", "periodic", "periodic/days"}},
 	{"internal/figures", []string{"internal/sqldb", "internal/jobdb", "periodic/days", "periodic/sink", "periodic", "jobqueue"}},
 	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
 	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
-	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/overrides", "internal/sqldb", "migrations", "periodic", "periodic/days"}},
+	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/sqldb", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
@@ -76,7 +75,7 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"jobqueue/outbox/relay", []string{"jobqueue/outbox", "internal/outboxdb"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
@@ -105,7 +104,7 @@ var belowCommand = []string{
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
-	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/overrides", "internal/figures",
+	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/figures",
 	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/diagnosis",
 }
 

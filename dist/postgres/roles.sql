@@ -36,7 +36,7 @@ GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
-  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
@@ -52,16 +52,16 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
 GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
-  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag
   TO :"viewer", :"dashboard", :"operator";
 
--- The dashboard with actions pauses, edits and runs tasks, skips and moves single ticks, cancels and retries jobs, and sends
+-- The dashboard with actions pauses, edits and runs tasks, skips single ticks, cancels and retries jobs, and sends
 -- events again. It neither adds nor deletes tasks.
 GRANT UPDATE ON periodic_task TO :"dashboard";
-GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"dashboard";
+GRANT DELETE ON periodic_tick TO :"dashboard"; -- what is skipped ahead
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"dashboard";
 GRANT INSERT ON joblog TO :"dashboard";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"dashboard";
@@ -70,7 +70,7 @@ GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
 -- The operator does what people on call do, from the command line: what the dashboard does,
 -- and pauses and limits of jobs.
 GRANT UPDATE ON periodic_task TO :"operator";
-GRANT INSERT, UPDATE, DELETE ON periodic_override TO :"operator";
+GRANT DELETE ON periodic_tick TO :"operator"; -- what is skipped ahead
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"operator";
 GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO :"operator";
 GRANT INSERT ON joblog TO :"operator";
@@ -78,13 +78,14 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
 GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
 
 -- The editor manages tasks and calendars, and sees what became of them.
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO :"editor";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO :"editor";
+GRANT INSERT (task_id, due, decision, reason), UPDATE (reason), DELETE ON periodic_tick TO :"editor"; -- what is skipped ahead
 GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO :"editor";
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
-GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_override TO :"scheduler";
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO :"scheduler";
@@ -96,7 +97,7 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
-GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_override, job, joblog,
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, job, joblog,
   event_store, outbox_message, event_offset TO :"housekeeper";
 
 -- The relay publishes events and delivers hooks.

@@ -58,7 +58,7 @@ SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
-  periodic_override, periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
@@ -83,8 +83,8 @@ GRANT UPDATE (
   failures, retry_limit, retry_delay, timeout, concurrency,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
--- It skips and moves single ticks of them; who undoes that is the editor, or the operator.
-GRANT SELECT, INSERT (task_id, due, moved_to, reason, who), UPDATE (moved_to, reason, who) ON periodic_override TO :"tenant";
+-- It skips single ticks of them ahead; who undoes that is the editor, or the operator.
+GRANT INSERT (task_id, due, decision, reason), UPDATE (reason) ON periodic_tick TO :"tenant";
 GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_tick, job, joblog TO :"tenant";
 
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
@@ -93,14 +93,15 @@ SELECT format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name), format('DROP PO
     format('CREATE POLICY nextrun_all ON %I TO %s USING (true)', name, (SELECT string_agg(format('%I', role), ', ') FROM unnest(ARRAY[
       :'viewer', :'dashboard', :'operator', :'editor', :'scheduler', :'executor', :'housekeeper', :'relay'
     ]) AS role)), format('DROP POLICY IF EXISTS %I ON %I', :'tenant', name)
-  FROM unnest(ARRAY['periodic_task', 'periodic_override', 'periodic_tick', 'job', 'joblog']) AS name \gexec
+  FROM unnest(ARRAY['periodic_task', 'periodic_tick', 'job', 'joblog']) AS name \gexec
 
 CREATE POLICY :"tenant" ON periodic_task TO :"tenant"
   USING (starts_with(id, :'ids'))
   WITH CHECK (starts_with(id, :'ids') AND group_ = :'group' AND sink = 'job'
     AND task = ANY (string_to_array(:'handlers', ',')));
-CREATE POLICY :"tenant" ON periodic_override TO :"tenant" USING (starts_with(task_id, :'ids'));
-CREATE POLICY :"tenant" ON periodic_tick FOR SELECT TO :"tenant" USING (starts_with(task_id, :'ids'));
+CREATE POLICY :"tenant" ON periodic_tick TO :"tenant"
+  USING (starts_with(task_id, :'ids'))
+  WITH CHECK (starts_with(task_id, :'ids') AND decided IS NULL);
 CREATE POLICY :"tenant" ON job FOR SELECT TO :"tenant" USING (starts_with(tracker, :'ids') AND group_ = :'group');
 CREATE POLICY :"tenant" ON joblog FOR SELECT TO :"tenant" USING (jid IN (SELECT jid FROM job));
 

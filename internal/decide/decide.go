@@ -182,6 +182,8 @@ func (d *decider) byHand(due time.Time) {
 func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r Range) bool { return r.First.Equal(due) }):
+	case d.task.SkipAt(due) != nil:
+		d.settle(due, periodic.Skipped, d.task.SkipAt(due).Text(), "")
 	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
 		d.record(due, periodic.Skipped, "", "")
 	case d.paused.Skips(due, d.Now):

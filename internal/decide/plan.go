@@ -18,7 +18,7 @@ type Plan struct {
 	NextRun time.Time // Due and its jitter
 	Problem string
 	Ticks   []periodic.Tick // to add, oldest first
-	Settled []periodic.Tick // queued ticks that are decided now
+	Settled []periodic.Tick // ticks of the table that are decided now: queued ones, and skips that were written ahead
 	Cancel  string          // id of a pending job to cancel (OverlapReplace)
 	Manual  time.Time       // the tick that a user set and that is decided here; zero: none
 }

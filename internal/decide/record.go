@@ -34,7 +34,7 @@ func handed(reason string, timed bool) string {
 	return reason + "; " + reasons.ByHand
 }
 
-// settle decides a queued tick, stored or queued earlier in this plan.
+// settle decides a tick that is stored, or was queued earlier in this plan: a queued one, or a skip that was written ahead.
 func (d *decider) settle(due time.Time, decision periodic.Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
 	i := slices.IndexFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.Due.Equal(due) })
@@ -109,7 +109,7 @@ func (d *decider) missedRun(first, last time.Time) {
 		if tick = d.timer.Next(tick); tick.IsZero() {
 			break
 		}
-		if why := d.timer.Exclusion(tick); why != leftOut && rows < maxRuns {
+		if why := d.timer.Exclusion(tick); (why != leftOut || d.task.SkipAt(tick) != nil) && rows < maxRuns {
 			d.missedRow(first, until, count, leftOut)
 			first, leftOut, count, rows = tick, why, 0, rows+1
 		}
@@ -123,6 +123,10 @@ const maxRuns = 1000
 
 // missedRow records ticks from first to last as one row.
 func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
+	if skip := d.task.SkipAt(first); skip != nil {
+		d.settle(first, periodic.Skipped, skip.Text(), "")
+		return
+	}
 	tick := d.tick(first, periodic.Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
 	tick.Missed, tick.Until = count, last
 	switch {

@@ -33,7 +33,7 @@ const (
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
 	taskJitter      Code = "task_jitter"      // its jitter delays the next tick
 	tickExcluded    Code = "tick_excluded"    // a calendar or a window leaves out the next tick
-	tickOverridden  Code = "tick_overridden"  // somebody has skipped or moved a tick to come
+	tickLeftOut     Code = "tick_left_out"    // somebody has skipped a tick to come
 )
 
 // What became of the last tick.

@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -36,7 +35,7 @@ const (
 // Findings draws conclusions, what matters most first.
 func (f *Facts) Findings() []Finding {
 	var list []Finding
-	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofLately, ofTicks, ofClock, ofOverrides, ofHooks, ofUnread} {
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofLately, ofTicks, ofClock, ofSkips, ofHooks, ofUnread} {
 		list = append(list, part(f)...)
 	}
 	return list
@@ -130,7 +129,7 @@ func ofPlan(f *Facts) []Finding {
 		return []Finding{{taskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
-	case leftOut(t) != "" && !slices.ContainsFunc(t.Days.Overrides, func(o days.Override) bool { return o.Due.Equal(t.Due) }): // ofOverrides says it
+	case leftOut(t) != "" && t.SkipAt(t.Due) == nil: // ofSkips says it
 		return []Finding{{tickExcluded, fmt.Sprintf("Its tick of %s will be left out: %s", at(t.Due), sentence(leftOut(t))), "to run it all the same: nextrun task run " + t.ID}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
 		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
@@ -138,11 +137,14 @@ func ofPlan(f *Facts) []Finding {
 	return nil
 }
 
-// ofOverrides says which ticks to come somebody has skipped or moved.
-func ofOverrides(f *Facts) (list []Finding) {
-	for _, e := range f.Task.Overridden(f.Now) {
-		list = append(list, Finding{tickOverridden, fmt.Sprintf("Its tick of %s: %s", at(e.Due), sentence(e.Text)),
-			"to undo that: nextrun task unskip " + f.Task.ID + " --tick " + e.Due.Format(time.RFC3339Nano)})
+// ofSkips says which ticks to come somebody leaves out.
+func ofSkips(f *Facts) (list []Finding) {
+	for _, s := range f.Task.SkipsToCome(f.Now) {
+		what := fmt.Sprintf("Its tick of %s will be %s", at(s.Due), sentence(s.Text()))
+		if !f.Task.HasTick(s.Due) {
+			what = fmt.Sprintf("A skip is written for %s, but its timer has no tick then, so nothing is left out.", at(s.Due))
+		}
+		list = append(list, Finding{tickLeftOut, what, "to undo that: nextrun task skip " + f.Task.ID + " " + s.Due.Format(time.RFC3339Nano) + " --undo"})
 	}
 	return list
 }

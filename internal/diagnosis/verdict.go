@@ -37,7 +37,7 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "not known"
 	case f.unsteady != "":
 		return "needs attention"
-	case len(findings) > len(ofOverrides(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
+	case len(findings) > len(ofSkips(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
 		return "waiting"
 	case last.Ended == sink.EndUnknown, last.Ended == sink.EndCancelled:
 		return string(last.Ended)

@@ -96,6 +96,6 @@ func outcomesQuery(asked, ids string) string {
 		SELECT t.id, d.n, coalesce((
 			SELECT CAST((sum(ticks) * %d + sum(CASE WHEN outcome = 'failed' THEN 1 ELSE 0 END)) * %d + max(CASE outcome%s ELSE 0 END) AS bigint)
 			FROM (SELECT CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END AS ticks, %s AS outcome
-				FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.task_id = t.id AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
+				FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
 		FROM t CROSS JOIN %s AS d WHERE d.begins >= t.oldest ORDER BY t.id, d.n`, ids, failedBase, outcomeBase, rank.String(), "coalesce(j.state, "+told+", "+event+", k.decision)", asked)
 }

@@ -61,9 +61,9 @@ const lately = `SELECT * FROM (SELECT task_id, 0 AS sent, decision, worker, due,
 const lastOf = 10
 
 // lastDecided reads some entries of the primary key of periodic_tick for each task.
-const lastDecided = `WITH l AS MATERIALIZED (SELECT t.id, (SELECT n.due FROM (SELECT k.due, k.worker FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 3) AS n
+const lastDecided = `WITH l AS MATERIALIZED (SELECT t.id, (SELECT n.due FROM (SELECT k.due, k.worker FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 3) AS n
 			WHERE n.worker IS NOT NULL ORDER BY n.due DESC LIMIT 1) AS due,
-		(SELECT n.due FROM (SELECT k.due, k.decision FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT $1) AS n
+		(SELECT n.due FROM (SELECT k.due, k.decision FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT $1) AS n
 			WHERE n.decision = 'submitted' ORDER BY n.due DESC LIMIT 1) AS sent FROM periodic_task AS t)
 	SELECT * FROM (SELECT k.task_id, 0 AS sent, k.decision, k.worker, k.due, k.decided FROM l JOIN periodic_tick AS k ON k.task_id = l.id AND k.due = l.due
 		ORDER BY k.decided DESC LIMIT 1) AS newest

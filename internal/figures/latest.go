@@ -62,7 +62,7 @@ type latestRow struct {
 const latest = `WITH l AS MATERIALIZED (SELECT t.id, t.task, t.nextrun, t.paused_until AS until, t.paused_by,
 		CASE WHEN t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%' THEN 1 ELSE 0 END AS blocked, CASE WHEN NOT t.enabled THEN 'disabled'
 		WHEN t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state,
-		coalesce((SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000') AS due
+		coalesce((SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000') AS due
 	FROM periodic_task AS t)
 	SELECT * FROM (SELECT id, task, nextrun, until, paused_by, blocked, state, due, (SELECT count(*) FROM l WHERE due >= $2) AS tasks FROM l WHERE due >= $2 ORDER BY due DESC, id LIMIT $3) AS ran
 	UNION ALL SELECT * FROM (SELECT id, task, nextrun, until, paused_by, blocked, state, due, (SELECT count(*) FROM l WHERE due < $2) AS tasks FROM l WHERE due < $2 ORDER BY due DESC, id LIMIT $3) AS silent`

@@ -148,11 +148,11 @@ func query(asked string, success bool) string {
 		latest = latestSuccess
 	}
 	return `WITH t AS MATERIALIZED (SELECT t.id, t.sink,
-				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $3 ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
+				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $3 AND decided IS NOT NULL ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
 				` + latest + ` AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
 		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
-		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3 LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
+		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3 AND k.decided IS NOT NULL LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
 		ORDER BY t.id, k.due DESC`
 }
 
@@ -160,5 +160,5 @@ func query(asked string, success bool) string {
 const latestSuccess = `(SELECT max(CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL)
 			THEN CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
 				WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END END)
-		FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT $4) AS x
+		FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick WHERE task_id = t.id AND decided IS NOT NULL ORDER BY due DESC LIMIT $4) AS x
 		LEFT JOIN job AS s ON s.jid = x.jid)`

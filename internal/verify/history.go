@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -23,19 +22,18 @@ type planned struct {
 // ids are given, it returns only those. They have no calendars, only the names of those.
 func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
 	var rows []struct {
-		ID       string
-		Timer    sqldb.RowText
-		Due      sqldb.RowTime
-		NextRun  sqldb.RowTime
-		Starts   sqldb.RowTime
-		Ends     sqldb.RowTime
-		Created  sqldb.RowTime
-		Changed  sqldb.RowTime
-		Problem  sqldb.RowText
-		Exclude  sqldb.RowText `db:"exclude_calendars"`
-		Run      sqldb.RowText `db:"run_calendars"`
-		Move     sqldb.RowText `db:"on_excluded"`
-		Override sqldb.RowText
+		ID      string
+		Timer   sqldb.RowText
+		Due     sqldb.RowTime
+		NextRun sqldb.RowTime
+		Starts  sqldb.RowTime
+		Ends    sqldb.RowTime
+		Created sqldb.RowTime
+		Changed sqldb.RowTime
+		Problem sqldb.RowText
+		Exclude sqldb.RowText `db:"exclude_calendars"`
+		Run     sqldb.RowText `db:"run_calendars"`
+		Move    sqldb.RowText `db:"on_excluded"`
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		only, err := tx.Texts(2, ids)
@@ -43,18 +41,14 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 			return err
 		}
 		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
-			exclude_calendars, run_calendars, on_excluded,
-			`+overrides.SQL(tx, "periodic_task.id")+` AS override FROM periodic_task
+			exclude_calendars, run_calendars, on_excluded FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
 			list = append(list, planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
-				Days: periodic.Days{
-					Rules:     days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)},
-					Overrides: overrides.Read(string(row.Override)),
-				},
+				Days: periodic.Days{Rules: days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)}},
 			}})
 		}
 		return err
@@ -91,7 +85,7 @@ func (r reader) ticks(ctx context.Context, id string, from time.Time, n int) (li
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL OR nominal IS NOT NULL AS extra,
-			decision = 'skipped' AND coalesce(reason, '') LIKE 'window %' AS held FROM periodic_tick WHERE task_id = $1 AND due >= $2 ORDER BY due LIMIT $3`,
+			decision = 'skipped' AND coalesce(reason, '') LIKE 'window %' AS held FROM periodic_tick WHERE task_id = $1 AND due >= $2 AND decided IS NOT NULL ORDER BY due LIMIT $3`,
 			id, sqldb.Timestamp(from), n)
 	})
 	if err != nil {

@@ -128,24 +128,6 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// A tick that somebody has skipped is not lost, and one that somebody has moved is where it belongs.
-func TestOverriddenTicksAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		day := f.due.AddDate(0, 0, 2).Truncate(time.Hour)
-		moved := sqldb.Timestamp(day.Add(30 * time.Minute))
-		f.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('one', 'work', 'hourly'), ('two', 'work', 'hourly')`)
-		f.Exec(`INSERT INTO periodic_override (task_id, due, moved_to) SELECT id, ?, ? FROM periodic_task WHERE id = 'one'`, sqldb.Timestamp(day), moved)
-		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id IN ('one', 'two')`, moved, moved)
-		r := f.verify(verify.Options{})
-		if len(r.Findings) != 1 || len(r.Findings[0].Rows) != 1 || r.Findings[0].Rows[0].About != "two" || r.Tasks != 3 {
-			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
-		}
-		f.Exec(`DELETE FROM periodic_task WHERE id IN ('one', 'two')`)
-	})
-}
-
 // A tick that a calendar has moved is one of its timer.
 func TestMovedTicksAreNoViolations(t *testing.T) {
 	t.Parallel()

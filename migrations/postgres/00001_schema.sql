@@ -252,10 +252,13 @@ CREATE TABLE periodic_tick (
   until    timestamp,
   jid      varchar(254),
   worker   varchar(254),
-  decided  timestamp    NOT NULL,
-  PRIMARY KEY (task_id, due)
+  decided  timestamp,
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped')
 );
-COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due';
+COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
+COMMENT ON COLUMN periodic_tick.decided IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
+CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
 
@@ -462,7 +465,7 @@ END $$;
 CREATE TRIGGER nextrun_task_marked BEFORE UPDATE OF worker ON periodic_task FOR EACH ROW
   WHEN (OLD.worker IS NULL AND NEW.worker IS NOT NULL) EXECUTE FUNCTION nextrun_task_marked();
 
--- Queued ticks of a task that is gone are skipped. Only the ticks of the tasks
+-- Queued ticks of a task that is gone are skipped, and nothing is skipped ahead any more. Only the ticks of the tasks
 -- that the statement removed are read.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
@@ -474,13 +477,18 @@ BEGIN
       FROM removed
      WHERE k.task_id = removed.id AND k.decision = 'queued'
        AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
+    DELETE FROM {{schema}}.periodic_tick AS k USING removed
+     WHERE k.task_id = removed.id AND k.decided IS NULL
+       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
   ELSIF TG_OP = 'UPDATE' THEN
     UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
      WHERE k.task_id = OLD.id AND k.decision = 'queued'
        AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = OLD.id);
+    DELETE FROM {{schema}}.periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
   ELSE
     UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
      WHERE k.decision = 'queued';
+    DELETE FROM {{schema}}.periodic_tick WHERE decided IS NULL;
   END IF;
   RETURN NULL;
 END $$;
@@ -859,7 +867,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued,
        coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
   FROM periodic_task AS t
-  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1) AS last ON true
+  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1) AS last ON true
   LEFT JOIN job ON job.jid = last.jid
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE k.decision = 'submitted') AS submitted,
@@ -867,7 +875,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
            count(*) FILTER (WHERE k.decision = 'late') AS late,
            coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
       FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
+     WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
 COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
 
 -- Days that are different: calendars, and the tasks that name them.
@@ -1022,15 +1030,15 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
     SELECT CASE WHEN t.due <= b.by_now THEN t.due
                 ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected,
            bool_or(last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
-      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now ORDER BY k.due DESC LIMIT 10) AS last
+      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
       LEFT JOIN job ON job.jid = last.jid
      WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out by %'
+                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out %'
                               WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
                               ELSE true END) AS e
   LEFT JOIN LATERAL (
     SELECT k.* FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
+     WHERE k.task_id = t.id AND k.due <= e.expected AND k.decided IS NOT NULL AND (t.due <= b.by_now) IS NOT TRUE
      ORDER BY k.due DESC LIMIT 1) AS last ON true
   LEFT JOIN job ON job.jid = last.jid
  WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
@@ -1051,89 +1059,48 @@ COMMENT ON COLUMN periodic_calendar.scope     IS 'a window, which holds all task
 COMMENT ON COLUMN periodic_calendar.at_end    IS 'of a window: skip, which is the default, or once, if the ticks in it become one when it ends';
 COMMENT ON COLUMN periodic_calendar.since     IS 'when the row was added, UTC: a window does not hold what was due before';
 
--- One occurrence: what people decide about one tick of a task.
-
-CREATE TABLE periodic_override (
-  task_id  varchar(254) NOT NULL,
-  due      timestamp    NOT NULL,
-  moved_to timestamp,
-  reason   varchar(254),
-  who      varchar(254),
-  created  timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_override_times CHECK (due BETWEEN '1970-01-01' AND '9999-12-31' AND moved_to BETWEEN '1970-01-01' AND '9999-12-31'),
-  CONSTRAINT nextrun_override_moves CHECK (moved_to <> due)
-);
-COMMENT ON TABLE  periodic_override          IS 'single ticks that people skip or move';
-COMMENT ON COLUMN periodic_override.due      IS 'the tick, UTC; if no tick of the task is due then, the row has no effect';
-COMMENT ON COLUMN periodic_override.moved_to IS 'when it takes place instead, UTC; NULL: not at all';
-COMMENT ON COLUMN periodic_override.reason   IS 'why; it is recorded with the tick';
-COMMENT ON COLUMN periodic_override.who      IS 'who decided that; it is recorded with the tick';
-COMMENT ON COLUMN periodic_override.created  IS 'when the row was written, UTC; set by a trigger';
-
--- The lock on the task keeps schedulers from a tick that somebody is about to change.
+-- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since the
+-- row of the task is another version afterwards. It is locked before the key of the tick is taken.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_override_checks() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_tick_skipped() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 DECLARE
   planned timestamp;
 BEGIN
-  SELECT due INTO planned FROM {{schema}}.periodic_task WHERE id = NEW.task_id FOR UPDATE;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'periodic_override: there is no task %; use the id of a row of periodic_task', NEW.task_id
-      USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_override';
+  IF TG_OP = 'DELETE' THEN
+    UPDATE {{schema}}.periodic_task SET id = id WHERE id = OLD.task_id;
+    RETURN OLD;
   END IF;
-  NEW.created := clock_timestamp() AT TIME ZONE 'UTC';
-  IF NEW.due <= NEW.created AND NEW.due IS DISTINCT FROM planned
-     AND (TG_OP = 'INSERT' OR NEW.due <> OLD.due OR (OLD.moved_to > NEW.created OR OLD.moved_to = planned) IS NOT TRUE) THEN
-    RAISE EXCEPTION 'periodic_override: the tick of % of the task % is in the past, or decided already; name one to come', NEW.due, NEW.task_id
-      USING ERRCODE = 'check_violation', COLUMN = 'due', TABLE = 'periodic_override';
+  UPDATE {{schema}}.periodic_task SET id = id WHERE id = NEW.task_id RETURNING due INTO planned;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'periodic_tick: there is no such task, %; use the id of a row of periodic_task', NEW.task_id
+      USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_tick';
+  END IF;
+  IF NEW.due <= clock_timestamp() AT TIME ZONE 'UTC' AND NEW.due IS DISTINCT FROM planned THEN
+    RAISE EXCEPTION 'periodic_tick: % is in the past, so no tick of the task % can be skipped then; name one to come, in UTC', NEW.due, NEW.task_id
+      USING ERRCODE = 'check_violation', COLUMN = 'due', TABLE = 'periodic_tick';
   END IF;
   RETURN NEW;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_override_added BEFORE INSERT ON periodic_override
-  FOR EACH ROW EXECUTE FUNCTION nextrun_override_checks();
-CREATE TRIGGER nextrun_override_edited BEFORE UPDATE OF task_id, due, moved_to ON periodic_override
-  FOR EACH ROW WHEN ((NEW.task_id, NEW.due, NEW.moved_to) IS DISTINCT FROM (OLD.task_id, OLD.due, OLD.moved_to))
-  EXECUTE FUNCTION nextrun_override_checks();
+CREATE TRIGGER nextrun_tick_skipped BEFORE INSERT ON periodic_tick
+  FOR EACH ROW WHEN (NEW.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
+CREATE TRIGGER nextrun_tick_unskipped BEFORE DELETE ON periodic_tick
+  FOR EACH ROW WHEN (OLD.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
 
--- A write of the row of the task makes what is prepared void. A move may give another plan; a tick
--- that is due already is decided as it was planned.
+-- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_override_replans() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  now timestamp := clock_timestamp() AT TIME ZONE 'UTC';
+CREATE FUNCTION nextrun_task_unskips() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
-  UPDATE {{schema}}.periodic_task AS t
-     SET nextrun = CASE WHEN coalesce(OLD.moved_to, NEW.moved_to) IS NOT NULL AND (t.due > now OR t.due = OLD.moved_to)
-                        THEN '1970-01-01 00:00:00' ELSE t.nextrun END,
-         changed = now
-   WHERE t.id IN (OLD.task_id, NEW.task_id)
-     AND (greatest(OLD.due, OLD.moved_to, NEW.due, NEW.moved_to) > now
-       OR t.due IN (OLD.due, OLD.moved_to, NEW.due, NEW.moved_to));
+  DELETE FROM {{schema}}.periodic_tick
+   WHERE task_id = NEW.id AND decided IS NULL
+     AND (NEW.timer <> OLD.timer OR due > clock_timestamp() AT TIME ZONE 'UTC' AND due <= NEW.nextrun);
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_override_replans AFTER INSERT OR UPDATE OR DELETE ON periodic_override
-  FOR EACH ROW EXECUTE FUNCTION nextrun_override_replans();
-
--- Triggers, since a foreign key would refuse TRUNCATE of a table that others may have made.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_override_orphans() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF TG_OP = 'TRUNCATE' THEN
-    DELETE FROM {{schema}}.periodic_override;
-  ELSE
-    DELETE FROM {{schema}}.periodic_override WHERE task_id = OLD.id;
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_override_orphans AFTER DELETE ON periodic_task
-  FOR EACH ROW EXECUTE FUNCTION nextrun_override_orphans();
-CREATE TRIGGER nextrun_override_truncated AFTER TRUNCATE ON periodic_task
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_override_orphans();
-REVOKE EXECUTE ON FUNCTION nextrun_override_checks(), nextrun_override_replans(), nextrun_override_orphans() FROM PUBLIC;
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
+  FOR EACH ROW WHEN (NEW.timer <> OLD.timer OR NEW.due IS NULL AND NEW.nextrun <> OLD.nextrun AND NEW.nextrun > '1970-01-01 00:00:00')
+  EXECUTE FUNCTION nextrun_task_unskips();
+REVOKE EXECUTE ON FUNCTION nextrun_tick_skipped(), nextrun_task_unskips() FROM PUBLIC;
 
 -- Tasks that are paused after failures: pause_after, failures, and what the end of a job
 -- turned.
@@ -1214,12 +1181,11 @@ DROP FUNCTION IF EXISTS nextrun_task_outcome(text, timestamp, boolean, text, tim
 ALTER TABLE periodic_task
   DROP COLUMN IF EXISTS pause_after,
   DROP COLUMN IF EXISTS failures;
-DROP TRIGGER IF EXISTS nextrun_override_orphans ON periodic_task;
-DROP TRIGGER IF EXISTS nextrun_override_truncated ON periodic_task;
-DROP TABLE IF EXISTS periodic_override;
-DROP FUNCTION IF EXISTS nextrun_override_orphans();
-DROP FUNCTION IF EXISTS nextrun_override_replans();
-DROP FUNCTION IF EXISTS nextrun_override_checks();
+DROP TRIGGER IF EXISTS nextrun_task_unskips ON periodic_task;
+DROP FUNCTION IF EXISTS nextrun_task_unskips();
+DROP TRIGGER IF EXISTS nextrun_tick_unskipped ON periodic_tick;
+DROP TRIGGER IF EXISTS nextrun_tick_skipped ON periodic_tick;
+DROP FUNCTION IF EXISTS nextrun_tick_skipped();
 DROP VIEW IF EXISTS periodic_stale;
 ALTER TABLE periodic_task
   DROP COLUMN IF EXISTS catchup_limit;

@@ -312,10 +312,12 @@ CREATE TABLE periodic_tick (
   until    timestamp,
   jid      varchar(254),
   worker   varchar(254),
-  decided  timestamp    NOT NULL,
-  PRIMARY KEY (task_id, due)
+  decided  timestamp,
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped')
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
+CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 
 -- Schedulers look here instead of at every queued tick. A row is added by
 -- whatever lets a tick go: the end of a job, and a tick that queues after it.
@@ -600,11 +602,12 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- Queued ticks of a task that is gone wait for nothing.
+-- Queued ticks of a task that is gone wait for nothing, and nothing is skipped ahead any more.
 {{define "orphan"}}
   UPDATE periodic_tick SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
          decided = strftime('%Y-%m-%d %H:%M:%f000', 'now')
    WHERE task_id = OLD.id AND decision = 'queued';
+  DELETE FROM periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
 {{end}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
@@ -883,7 +886,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
        (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped'
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped' AND k.decided IS NOT NULL
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
        (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'late'
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
@@ -894,7 +897,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
   FROM periodic_task AS t
   LEFT JOIN periodic_tick AS last ON last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id)
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL)
   LEFT JOIN job ON job.jid = last.jid;
 
 -- Days that are different: calendars, and the tasks that name them.
@@ -1027,13 +1030,13 @@ WITH usual AS MATERIALIZED (
   SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
       CASE WHEN t.due <= t.by_now THEN t.due ELSE (
         SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
-          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
+          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
           LEFT JOIN job ON job.jid = last.jid
          WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out by %'
+                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out %'
                                   WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
                                   ELSE 1 END) END AS expected,
-      EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
+      EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
                WHERE last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
     FROM task AS t
 )
@@ -1042,7 +1045,7 @@ SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
        last.decision, last.reason, coalesce(job.state, last.outcome) AS state
   FROM judged AS t
   LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected)
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected AND k.decided IS NOT NULL)
   LEFT JOIN job ON job.jid = last.jid
  WHERE t.expected IS NOT NULL
    AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
@@ -1065,68 +1068,28 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- One occurrence: what people decide about one tick of a task.
-
-{{define "when"}}(typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19) AND {{.}} >= '1970-01-01'
-    AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
-{{define "micro"}}(substr({{.}}, 1, 19) || '.' || substr(substr({{.}}, 21) || '000000', 1, 6)){{end}}
-CREATE TABLE periodic_override (
-  task_id  varchar(254) NOT NULL CONSTRAINT nextrun_override_task CHECK {{template "line" "task_id"}},
-  due      timestamp    NOT NULL CONSTRAINT nextrun_override_due CHECK {{template "when" "due"}},
-  moved_to timestamp    CONSTRAINT nextrun_override_moved CHECK (moved_to IS NULL OR {{template "when" "moved_to"}}),
-  reason   varchar(254) CONSTRAINT nextrun_override_reason CHECK {{template "line" "reason"}},
-  who      varchar(254) CONSTRAINT nextrun_override_who CHECK {{template "line" "who"}},
-  created  timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')) CONSTRAINT nextrun_override_created CHECK {{template "when" "created"}},
-  PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_override_moves CHECK ({{template "micro" "moved_to"}} <> {{template "micro" "due"}})
-);
-
-{{define "now"}}strftime('%Y-%m-%d %H:%M:%f000', 'now'){{end}}
-{{define "check"}}
-  SELECT RAISE(ABORT, 'periodic_override: there is no such task; use the id of a row of periodic_task')
+-- A tick to come is skipped by a row that is not decided yet. Its time is stored with microseconds, as those of schedulers are.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_skipped AFTER INSERT ON periodic_tick WHEN NEW.decided IS NULL
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_tick: there is no such task; use the id of a row of periodic_task')
    WHERE NOT EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id);
-  SELECT RAISE(ABORT, 'periodic_override: the tick is in the past, or decided already; name one to come')
-   WHERE {{template "micro" "NEW.due"}} <= {{template "now"}}
-     AND {{template "micro" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id)
-     {{if eq . "OLD"}}AND (NEW.due <> OLD.due OR (OLD.moved_to > {{template "now"}} OR OLD.moved_to = (SELECT due FROM periodic_task WHERE id = NEW.task_id)) IS NOT 1){{end}};
-  UPDATE periodic_override SET due = {{template "micro" "due"}}, moved_to = {{template "micro" "moved_to"}}, created = {{template "now"}}
-   WHERE task_id = NEW.task_id AND due = NEW.due;
-{{end}}
--- A move may give another plan; a tick that is due already is decided as it was planned.
-{{define "replanOne"}}
-  UPDATE periodic_task
-     SET nextrun = CASE WHEN {{.}}.moved_to IS NOT NULL AND (due > {{template "now"}} {{if eq . "OLD"}}OR due = OLD.moved_to{{end}})
-                        THEN '1970-01-01 00:00:00.000000' ELSE nextrun END,
-         changed = {{template "now"}}
-   WHERE id = {{.}}.task_id AND (max({{.}}.due, coalesce({{.}}.moved_to, '')) > {{template "now"}} OR due IN ({{.}}.due, {{.}}.moved_to));
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_override_added AFTER INSERT ON periodic_override
-BEGIN
-{{template "check" "NEW"}}
-{{template "replanOne" "NEW"}}
+  SELECT RAISE(ABORT, 'periodic_tick: due is no time; use YYYY-MM-DD HH:MM:SS in UTC') WHERE {{template "utc" "NEW.due"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_tick: due is in the past, so no tick can be skipped then; name one to come, in UTC')
+   WHERE {{template "utc" "NEW.due"}} <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
+     AND {{template "utc" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id);
+  UPDATE periodic_tick SET due = {{template "utc" "NEW.due"}} WHERE task_id = NEW.task_id AND due = NEW.due;
 END;
 -- +goose StatementEnd
+
+-- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_override_edited AFTER UPDATE OF task_id, due, moved_to ON periodic_override
-  WHEN NEW.task_id IS NOT OLD.task_id OR {{template "micro" "NEW.due"}} IS NOT {{template "micro" "OLD.due"}}
-    OR {{template "micro" "NEW.moved_to"}} IS NOT {{template "micro" "OLD.moved_to"}}
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
+  WHEN NEW.timer IS NOT OLD.timer OR NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun AND NEW.nextrun > '1970-01-02'
 BEGIN
-{{template "check" "OLD"}}
-{{template "replanOne" "OLD"}}
-{{template "replanOne" "NEW"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_override_deleted AFTER DELETE ON periodic_override
-BEGIN
-{{template "replanOne" "OLD"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_override_orphans AFTER DELETE ON periodic_task
-BEGIN
-  DELETE FROM periodic_override WHERE task_id = OLD.id;
+  DELETE FROM periodic_tick
+   WHERE task_id = NEW.id AND decided IS NULL
+     AND (NEW.timer IS NOT OLD.timer OR due > strftime('%Y-%m-%d %H:%M:%f000', 'now') AND due <= {{template "utc" "NEW.nextrun"}});
 END;
 -- +goose StatementEnd
 
@@ -1208,8 +1171,7 @@ DROP TRIGGER IF EXISTS nextrun_job_recovered;
 DROP TRIGGER IF EXISTS nextrun_job_failed;
 ALTER TABLE periodic_task DROP COLUMN pause_after;
 ALTER TABLE periodic_task DROP COLUMN failures;
-DROP TRIGGER IF EXISTS nextrun_override_orphans;
-DROP TABLE IF EXISTS periodic_override;
+DROP TRIGGER IF EXISTS nextrun_task_unskips;
 DROP TRIGGER IF EXISTS nextrun_calendar_since;
 DROP VIEW IF EXISTS periodic_stale;
 {{if found "periodic_task"}}

@@ -70,28 +70,29 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 	case "run":
 		return s.tasks.RunNow, "Submitted", nil
 	case "skip", "unskip":
-		return s.occurrence(r, user)
+		return s.skip(r, user)
 	default:
 		return nil, "", frame.Bad("unknown action %q; use pause, resume, run, skip or unskip", show.Printable(action))
 	}
 }
 
-// occurrence skips a tick of each selected task, the next run without a time, or undoes that or a move.
-func (s *server) occurrence(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
-	o := days.Override{Who: show.Shorten(user, 200), Reason: show.Shorten(r.PostForm.Get("reason"), 200)}
+// skip skips a tick of each selected task, the next run without a time, or undoes that.
+func (s *server) skip(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
+	var due time.Time
 	if tick := r.PostForm.Get("tick"); tick != "" {
-		if o.Due, err = time.Parse(time.RFC3339, tick); err != nil {
+		if due, err = time.Parse(time.RFC3339, tick); err != nil {
 			return nil, "", frame.Bad("tick is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(tick))
 		}
 	}
 	if r.PostForm.Get("action") == "skip" {
+		reason := show.Shorten(days.LeftOutBy(show.Shorten(user, 120), r.PostForm.Get("reason")), 254)
 		return func(ctx context.Context, id string) error {
-			_, err := s.tasks.Skip(ctx, id, o)
+			_, err := s.tasks.Skip(ctx, id, due, reason)
 			return err
 		}, "Skipped a run to come", nil
 	}
 	return func(ctx context.Context, id string) error {
-		_, err := s.tasks.Unskip(ctx, id, o.Due)
+		_, err := s.tasks.Unskip(ctx, id, due)
 		return err
 	}, "Undone", nil
 }

@@ -41,7 +41,7 @@ type taskView struct {
 	Overdue  time.Time      `json:"overdue_since,omitzero"`
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
-	Changed  []days.Effect  `json:"overrides"`      // ticks to come that people have skipped or moved
+	Skips    []days.LeftOut `json:"skips"`          // ticks to come that people leave out
 	Place    string         `json:"-"`              // the timer with a caret under what is wrong
 	Ticks    []cell         `json:"ticks"`          // the newest first
 	Rows     []tickRow      `json:"-"`              // these, as the table has them
@@ -268,7 +268,7 @@ func (d *taskView) actions() []string {
 // lookAhead adds the ticks to come, and what is odd or wrong about the timer.
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
-	d.Changed = t.Overridden(now)
+	d.Skips = t.SkipsToCome(now)
 	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > bounds.OverdueAfter {
 		d.Overdue = t.NextRun
 	}

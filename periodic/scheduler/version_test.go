@@ -41,10 +41,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 		},
 		"paused": func(f *fixture) { f.exec("UPDATE periodic_task SET paused = CURRENT_TIMESTAMP") },
 		"skipped": func(f *fixture) {
-			f.exec("INSERT INTO periodic_override (task_id, due) SELECT id, due FROM periodic_task")
-		},
-		"moved": func(f *fixture) {
-			f.exec("INSERT INTO periodic_override (task_id, due, moved_to) SELECT id, due, '2100-01-01 00:00:00' FROM periodic_task")
+			f.exec("INSERT INTO periodic_tick (task_id, due, decision) SELECT id, due, 'skipped' FROM periodic_task")
 		},
 		"run now":    func(f *fixture) { f.done(periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "report")) },
 		"run by SQL": func(f *fixture) { f.exec("UPDATE periodic_task SET nextrun = created") },

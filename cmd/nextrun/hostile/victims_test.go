@@ -72,12 +72,6 @@ func (d database) victims() map[string][]victim {
 				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'", "scope": "scope = 'group:{id}'"}, works: ticks},
 		},
 		"periodic_calendar_edition": {{make: ofTask(), where: map[string]string{"one": "one", "edition": "edition = (SELECT max(edition) FROM periodic_calendar_edition)"}, works: ticks}},
-		"periodic_override": {
-			{make: ofTask(`INSERT INTO periodic_override (task_id, due, moved_to, reason) VALUES ('{id}', '2090-01-01 00:00:00', '2090-01-01 00:00:00.5', '{id}')`),
-				where: map[string]string{"task_id": "task_id = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
-			{make: ofTask(`INSERT INTO periodic_override (task_id, due, who) VALUES ('{id}', '2090-01-01 00:00:00', '{id}')`),
-				where: map[string]string{"task_id": "task_id = '{id}'", "who": "who = '{id}'"}, works: ticks},
-		},
 		"periodic_awaited": {{make: []string{task("allow", "river"), `INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
 			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
 		"job": {

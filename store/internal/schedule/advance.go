@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -27,7 +26,7 @@ func planRecords(db *sqldb.DB, plans []decide.Plan) (sqldb.Records, error) {
 // manualAgain.
 const planned = `due = plan.due, nextrun = plan.nextrun,
 	problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
-			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
+			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand AND k.decided IS NOT NULL) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
 		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
 
@@ -71,5 +70,5 @@ func (tx schedulerTx) version(alias string) string {
 		return v
 	}
 	columns := qualify(alias, claimColumns)
-	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+2) + "', " + columns + ", " + overrides.SQL(tx.Tx, alias+".id") + ")"
+	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+2) + "', " + columns + ", " + skips(tx.Tx, alias+".id") + ")"
 }

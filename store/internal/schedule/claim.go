@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -124,7 +123,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Tas
 		return nil, err
 	}
 	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + rowID + ` AS row_id, ` +
-		overrides.SQL(tx.Tx, "u.id") + ` AS overrides FROM (` + from.union + `) AS u`
+		skips(tx.Tx, "u.id") + ` AS skips FROM (` + from.union + `) AS u`
 	list, err := tasks(ctx, tx.Tx, asClaimed, query, args...)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -31,7 +30,7 @@ var (
 	asClaimed = append(slices.Clip(claimedColumns),
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
 		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},
-		overrides.Column)
+		skipsColumn)
 
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
 	jobColumns   = column.Names("", copied)

@@ -130,7 +130,7 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 		`UPDATE periodic_task SET due = nextrun`,
 		`INSERT INTO job (jid, task, tracker, state, single, due) SELECT 'j' || id, 't', id, 'success', true, '2025-01-01 00:00:00.000000' FROM periodic_task`,
 		`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2025-01-01 00:00:00.000000', 'submitted', '2025-01-01 00:00:00.000000' FROM periodic_task`,
-		`INSERT INTO periodic_override (task_id, due) SELECT id, '2127-01-01 00:00:00.000000' FROM periodic_task WHERE id LIKE 'task-19%'`,
+		`INSERT INTO periodic_tick (task_id, due, decision) SELECT id, '2127-01-01 00:00:00.000000', 'skipped' FROM periodic_task WHERE id LIKE 'task-19%'`,
 	}
 	user.Exec(`DELETE FROM periodic_task`)
 	if analyzeFirst {

@@ -69,7 +69,7 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 	var rows []outcomeRow
 	err := tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
 			SELECT t.id,
-				(SELECT max(due) FROM periodic_tick AS k WHERE k.task_id = t.id) AS last_due,
+				(SELECT max(due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL) AS last_due,
 				(SELECT due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
 				 ORDER BY due DESC LIMIT 1) AS submitted_due
 			FROM periodic_task AS t`+selected+`)

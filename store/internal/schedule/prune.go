@@ -14,10 +14,9 @@ import (
 // prunePageSize is how many ticks one transaction of [PruneTicks] looks at.
 const prunePageSize = 1000
 
-// PruneTicks deletes ticks that were decided longer ago than age; those that wait
-// for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
-// names them. It also deletes the open jobs of tasks that are gone, and what people decided about
-// single ticks longer ago.
+// PruneTicks deletes ticks that were decided longer ago than age, or skipped ahead for a time longer ago; those that
+// wait for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
+// names them. It also deletes the open jobs of tasks that are gone.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	p := tickPruner{db: db, age: age}
 	n, err := isolate.Sweep[tickKeyRow]{
@@ -25,7 +24,7 @@ func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, erro
 		Page: p.page, Delete: p.delete, Judge: judgePrune,
 	}.Run(ctx)
 	// Each is done although another cannot, such as for want of a right on its table.
-	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneOverrides(ctx, db, age))
+	return n, errors.Join(err, pruneOpen(ctx, db, age))
 }
 
 // judgePrune says what an error means for ticks to delete. An unknown error may come
@@ -68,7 +67,7 @@ func (p *tickPruner) page(ctx context.Context) (old []tickKeyRow, full bool, err
 			within, args = " AND (task_id, due) <= ($5, $6)", append(args, end[0].TaskID, end[0].Due)
 		}
 		return tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
-			WHERE (task_id, due) > ($1, $2) AND decided < $3 AND decision <> $4`+within, args...)
+			WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 AND decision <> $4`+within, args...)
 	})
 	if full {
 		p.last = end[0]
@@ -104,16 +103,6 @@ func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 			_, err = tx.Exec(ctx, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
 				WHERE a.submitted < $1`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
 		}
-		return err
-	})
-}
-
-// pruneOverrides deletes overrides whose times passed longer ago than age, by a day, so that the records of their ticks
-// are gone before.
-func pruneOverrides(ctx context.Context, db *sqldb.DB, age time.Duration) error {
-	return db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM periodic_override WHERE due < $1 AND (moved_to IS NULL OR moved_to < $1)`,
-			sqldb.Timestamp(tx.Now().Add(-age-24*time.Hour)))
 		return err
 	})
 }

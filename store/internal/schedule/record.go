@@ -75,6 +75,12 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k
 		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,
 		r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	if err != nil {
+		return nil, err
+	}
+	// Somebody may have skipped a tick just before its task was locked.
+	_, err = tx.Exec(ctx, `UPDATE periodic_tick AS k SET worker = $2, decided = $3 FROM (SELECT task_id AS of_task, due AS of_due FROM `+r.SQL+` AS r) AS v
+		WHERE k.task_id = of_task AND k.due = of_due AND k.decided IS NULL`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	return tickKeys(rows), err
 }
 
@@ -89,7 +95,7 @@ func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.
 			worker = $2, decided = $3
 		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due
-			AND (k.decision = 'queued' OR k.worker = $2 AND k.decided = $3)
+			AND (k.decision = 'queued' OR k.decided IS NULL OR k.worker = $2 AND k.decided = $3)
 		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	return tickKeys(rows), err
 }

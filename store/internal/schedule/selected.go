@@ -75,7 +75,7 @@ func newest(ticks int) string {
 				WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success'
 				ELSE coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END) END AS state
 			FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
-			WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
+			WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
 }
 
 const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + bounds.PausedAfterFailures + `')`
@@ -91,7 +91,7 @@ var lastFailed = `coalesce((SELECT x.state FROM ` + newest(5) + ` AS x
 // read only if not all of these ended well: most do.
 func troubled() string {
 	const end = "(SELECT j.state FROM job AS j WHERE j.jid = x.jid), x.outcome" // costs half of a join
-	return fmt.Sprintf(`(%s OR CASE WHEN EXISTS (SELECT 1 FROM (SELECT k.jid, k.decision, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %[8]d) AS x
+	return fmt.Sprintf(`(%s OR CASE WHEN EXISTS (SELECT 1 FROM (SELECT k.jid, k.decision, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT %[8]d) AS x
 			WHERE x.decision <> 'submitted' OR coalesce(%[5]s, '') NOT IN ('success', 'gone')
 				AND NOT (t.sink = 'event' AND EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = x.jid AND m.published IS NOT NULL AND m.dead IS NULL)))
 		THEN %[2]s OR (SELECT

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -87,8 +86,8 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 			return periodic.Task{}, err
 		}
 	}
-	list, err := tasks(ctx, tx.Tx, append(slices.Clip(allColumns), overrides.Column), `SELECT `+column.Names("", allColumns)+`, `+
-		overrides.SQL(tx.Tx, "periodic_task.id")+` FROM periodic_task WHERE id = $1`, id)
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(allColumns), skipsColumn), `SELECT `+column.Names("", allColumns)+`, `+
+		skips(tx.Tx, "periodic_task.id")+` FROM periodic_task WHERE id = $1`, id)
 	if err != nil {
 		return periodic.Task{}, err
 	}
@@ -107,8 +106,8 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 		columns = plannedColumns
 	}
 	selected, args := tx.selected(f)
-	list, err := tasks(ctx, tx.Tx, append(slices.Clip(columns), overrides.Column),
-		`SELECT `+column.Names("t.", columns)+`, `+overrides.SQL(tx.Tx, "t.id")+` FROM periodic_task AS t`+selected, args...)
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(columns), skipsColumn),
+		`SELECT `+column.Names("t.", columns)+`, `+skips(tx.Tx, "t.id")+` FROM periodic_task AS t`+selected, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,10 @@ package schedule
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -46,17 +47,50 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 	return n > 0, err
 }
 
-// SetOverride implements [periodic.TaskTx].
-func (tx rowTx) SetOverride(ctx context.Context, id string, o days.Override) error {
-	values := []any{id, sqldb.Timestamp(o.Due), sqldb.Timestamp(o.To), sqldb.Nullable(o.Who), sqldb.Nullable(o.Reason)}
-	err := tx.one(ctx, `UPDATE periodic_override SET moved_to = $3, who = $4, reason = $5 WHERE task_id = $1 AND due = $2`, values...)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		_, err = tx.Exec(ctx, `INSERT INTO periodic_override (task_id, due, moved_to, who, reason) VALUES ($1, $2, $3, $4, $5)`, values...)
+// skips is an expression for the skips of a task, as [readSkips] reads them: one text, so that they come with the
+// row, in the same statement. It is NULL or [] for a task that has none. While nobody has any, the database asks once
+// for a whole statement.
+func skips(tx *sqldb.Tx, taskID string) string {
+	list := `SELECT json_agg(json_build_array(to_char(s.due, 'YYYY-MM-DD HH24:MI:SS.US'), s.reason))::text`
+	if tx.SQL().IsSQLite() {
+		list = `SELECT json_group_array(json_array(s.due, s.reason))`
+	}
+	return `CASE WHEN (SELECT min(task_id) FROM periodic_tick WHERE decided IS NULL) IS NOT NULL THEN (` + list + `
+		FROM (SELECT due, reason FROM periodic_tick WHERE task_id = ` + taskID + ` AND decided IS NULL ORDER BY due) AS s) END`
+}
+
+// skipsColumn is a column of queries that have [skips].
+var skipsColumn = periodic.Column{Name: "skips", Field: column.In(column.Text,
+	func(t *periodic.Task) *[]days.LeftOut { return &t.Days.Skips },
+	func([]days.LeftOut, *column.Value) {},
+	func(v column.Value) []days.LeftOut { return readSkips(v.Text) })}
+
+// readSkips reads what [skips] yields. What cannot be read is left out.
+func readSkips(text string) (list []days.LeftOut) {
+	var rows [][2]string // NULL is the empty text
+	if text == "" || json.Unmarshal([]byte(text), &rows) != nil {
+		return nil
+	}
+	for _, r := range rows {
+		if due, err := time.Parse("2006-01-02 15:04:05", r[0]); err == nil {
+			list = append(list, days.LeftOut{Due: due, Reason: r[1]})
+		}
+	}
+	return list
+}
+
+// Skip implements [periodic.TaskTx].
+func (tx rowTx) Skip(ctx context.Context, id string, s days.LeftOut) error {
+	n, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason) VALUES ($1, $2, 'skipped', $3)
+		ON CONFLICT (task_id, due) DO UPDATE SET reason = excluded.reason WHERE periodic_tick.decided IS NULL`,
+		id, sqldb.Timestamp(s.Due), sqldb.Nullable(s.Reason))
+	if err == nil && n == 0 {
+		err = sqldb.ErrDuplicate
 	}
 	return err
 }
 
-// DropOverride implements [periodic.TaskTx].
-func (tx rowTx) DropOverride(ctx context.Context, id string, due time.Time) error {
-	return tx.one(ctx, `DELETE FROM periodic_override WHERE task_id = $1 AND due = $2`, id, sqldb.Timestamp(due))
+// Unskip implements [periodic.TaskTx].
+func (tx rowTx) Unskip(ctx context.Context, id string, due time.Time) error {
+	return tx.one(ctx, `DELETE FROM periodic_tick WHERE task_id = $1 AND due = $2 AND decided IS NULL`, id, sqldb.Timestamp(due))
 }

@@ -55,10 +55,10 @@ func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided 
 		Due    sqldb.Timestamp
 		Last   sqldb.Timestamp
 	}
-	const first = `coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since), v.since)`
+	const first = `coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since AND decided IS NOT NULL), v.since)`
 	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.SQL+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
-			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
+		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+` AND k.decided IS NOT NULL
+			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+` AND decided IS NOT NULL
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
 		ORDER BY k.due`, r.Param, bounds.MaxDecided-1)
 	for _, row := range rows {

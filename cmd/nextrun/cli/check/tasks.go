@@ -122,6 +122,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
 	r.checkPause(about, t)
+	checkSkips(r, about, t)
 	r.checkSink(about, t, c)
 	r.checkLimits(about, t)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
@@ -150,6 +151,16 @@ func (r *report) checkPause(about string, t *periodic.Task) {
 		r.add(levelWarning, about, "its pause ended at %s, its paused_until, so it runs", p.Until.UTC().Format(layout))
 	case p.Since.After(now.Add(time.Minute)):
 		r.add(levelWarning, about, "paused is %s, in the future, and it is paused already; write the time in UTC", p.Since.UTC().Format(layout))
+	}
+}
+
+// checkSkips warns of ticks to come that are skipped although the timer has none then.
+func checkSkips(r *report, about string, t *periodic.Task) {
+	for _, s := range t.SkipsToCome(r.env.Now()) {
+		if !t.HasTick(s.Due) {
+			const layout = "2006-01-02 15:04:05"
+			r.add(levelWarning, about, "a skip is written for %s UTC, but its timer has no tick then; to undo that: nextrun task skip %s '%s UTC' --undo", s.Due.UTC().Format(layout), t.ID, s.Due.UTC().Format(layout))
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
 func addCommand(env *ui.Env) *cobra.Command {
@@ -133,7 +132,7 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 		return err
 	}
 	byHand := func(u periodic.Upcoming) bool { // task show says so
-		return slices.ContainsFunc(task.Days.Overrides, func(o days.Override) bool { return o.Due.Equal(u.Due) })
+		return task.SkipAt(u.Due) != nil
 	}
 	left = slices.DeleteFunc(left, byHand)
 	for _, u := range left[:min(len(left), shownElapses)] {

@@ -82,7 +82,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		times, _ = leftOut(upcoming)
 	}
 	return env.PrintJSON(append(s.results.json(&s.task),
-		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}))
+		[2]any{"upcoming", times}, [2]any{"skips", s.task.SkipsToCome(env.Now())}, [2]any{"ticks", s.ticks.JSON()}))
 }
 
 // elapses reports whether there will be more ticks.
@@ -100,8 +100,8 @@ func (s shown) print(env *ui.Env) error {
 			return err
 		}
 	}
-	for _, e := range s.task.Overridden(env.Now()) {
-		if err := env.Printf("tick of %s: %s\n", env.Moment(e.Due), ui.Cell(e.Text)); err != nil {
+	for _, skip := range s.task.SkipsToCome(env.Now()) {
+		if err := env.Printf("tick of %s: %s\n", env.Moment(skip.Due), ui.Cell(skip.Text())); err != nil {
 			return err
 		}
 	}

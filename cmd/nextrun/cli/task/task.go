@@ -22,7 +22,7 @@ func Command(env *ui.Env) *cobra.Command {
 	},
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
-		skipCommand(env), unskipCommand(env), moveCommand(env), runCommand(env),
+		skipCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
 	)
 }

@@ -62,7 +62,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
 			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "concurrency": 2.0, "exclude_calendars": "c", "run_calendars": "c, c", "on_excluded": "next",
 			"catchup_limit": 5.0, "pause_after": 3.0, "failures": 0.0,
-			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "overrides": []any{}, "ticks": []any{}, "upcoming": []any{},
+			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "skips": []any{}, "ticks": []any{}, "upcoming": []any{},
 		}
 		delete(got, "created")
 		if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -62,7 +62,7 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.
 		r.add(tick)
 	}
 	lines := r.lines()
-	result := previewResult{Ticks: lines, Total: r.total, Busiest: r.busiest(), Changed: changedTicks(list, now, until)}
+	result := previewResult{Ticks: lines, Total: r.total, Busiest: r.busiest(), Skips: skippedTicks(list, now, until)}
 	if o.asJSON {
 		return env.PrintJSON(result)
 	}

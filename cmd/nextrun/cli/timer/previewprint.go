@@ -16,7 +16,7 @@ type previewResult struct {
 	Ticks   []previewLine `json:"ticks"`
 	Total   int           `json:"total"` // ticks, listed or not
 	Busiest []busyMinute  `json:"busiest"`
-	Changed []changedTick `json:"overrides"`
+	Skips   []skippedTick `json:"skips"`
 }
 
 // previewLine is a tick of the preview, in its JSON form.
@@ -43,19 +43,19 @@ func (l *previewLine) text() string {
 	return "every " + span.Text(l.every) + ": " + times
 }
 
-// changedTick is a tick that somebody has skipped or moved, in its JSON form.
-type changedTick struct {
+// skippedTick is a tick that somebody leaves out, in its JSON form.
+type skippedTick struct {
 	ID string `json:"id"`
-	days.Effect
+	days.LeftOut
 }
 
-// changedTicks are the ticks of tasks that people have skipped or moved, or have moved to before a time.
-func changedTicks(tasks []periodic.Task, now, until time.Time) []changedTick {
-	list := []changedTick{}
+// skippedTicks are the ticks of tasks that people leave out before a time.
+func skippedTicks(tasks []periodic.Task, now, until time.Time) []skippedTick {
+	list := []skippedTick{}
 	for i := range tasks {
-		for _, e := range tasks[i].Overridden(now) {
-			if e.Due.Before(until) || !e.To.IsZero() && e.To.Before(until) {
-				list = append(list, changedTick{tasks[i].ID, e})
+		for _, s := range tasks[i].SkipsToCome(now) {
+			if s.Due.Before(until) {
+				list = append(list, skippedTick{tasks[i].ID, s})
 			}
 		}
 	}
@@ -77,8 +77,8 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 			return err
 		}
 	}
-	for i, c := range r.Changed {
-		if err := env.Printf("%s%s: tick of %s: %s\n", "\n"[min(i, 1):], ui.Cell(c.ID), env.Moment(c.Due), ui.Cell(c.Text)); err != nil {
+	for i, c := range r.Skips {
+		if err := env.Printf("%s%s: tick of %s: %s\n", "\n"[min(i, 1):], ui.Cell(c.ID), env.Moment(c.Due), ui.Cell(c.Text())); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ func TestSkipTheNextRun(t *testing.T) {
 		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 303 || !strings.HasPrefix(header.Get("Location"), "/task?done=Skipped+a+run+to+come%3A+report.") {
 			s.Errorf("%d to %q: %s", code, header.Get("Location"), body)
 		}
-		s.Want("2090-01-01 02:00:00 ada the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || who || ' ' || reason FROM periodic_override`)
+		s.Want("2090-01-01 02:00:00 left out by ada: the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || reason FROM periodic_tick WHERE decided IS NULL`)
 		page := s.get("/task?id=report")
 		for _, want := range []string{"left out by ada: the &lt;b&gt;server&lt;/b&gt; moves", `name="tick" value="2090-01-01T02:00:00Z"`, "Undo</button>", "will be left out: "} {
 			if !strings.Contains(page, want) {
@@ -28,9 +28,9 @@ func TestSkipTheNextRun(t *testing.T) {
 			}
 		}
 		var data struct {
-			Overrides []struct{ Who, Effect string }
+			Skips []struct{ Reason string }
 		}
-		if s.data("/task?id=report&format=json", &data); len(data.Overrides) != 1 || data.Overrides[0].Who != "ada" || !strings.HasPrefix(data.Overrides[0].Effect, "left out by ada") {
+		if s.data("/task?id=report&format=json", &data); len(data.Skips) != 1 || !strings.HasPrefix(data.Skips[0].Reason, "left out by ada") {
 			s.Errorf("%+v", data)
 		}
 		for tick, code := range map[string]int{"soon": 400, "2090-01-02T02:00:00Z": 400, "2090-01-01T02:00:00Z": 303} {
@@ -38,20 +38,20 @@ func TestSkipTheNextRun(t *testing.T) {
 				s.Errorf("unskip %s: %d %s", tick, got, body)
 			}
 		}
-		s.Want(0, `SELECT count(*) FROM periodic_override`)
+		s.Want(0, `SELECT count(*) FROM periodic_tick`)
 	})
 }
 
 func TestWhoMayNotActSeesWhatWasSkipped(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, starts) VALUES ('report', 'work', '*-*-* 02:00', '2090-01-01 00:00:00')`)
-		s.Exec(`INSERT INTO periodic_override (task_id, due) VALUES ('report', '2090-01-01 02:00:00')`)
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision) VALUES ('report', '2090-01-01 02:00:00', 'skipped')`)
 		if page := s.get("/task?id=report"); !strings.Contains(page, "left out by hand") || strings.Contains(page, "Undo</button>") || strings.Contains(page, "Skip the next run</button>") {
 			s.Error("a page without actions has other buttons than none")
 		}
 		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"unskip"}, "id": {"report"}})); code == 303 {
 			s.Error("somebody who may not act has undone a skip")
 		}
-		s.Want(1, `SELECT count(*) FROM periodic_override`)
+		s.Want(1, `SELECT count(*) FROM periodic_tick`)
 	})
 }

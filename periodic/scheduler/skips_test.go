@@ -1,0 +1,203 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// lateDay is a day that is to come by the clock of the database, which triggers ask, and to which the tests pass the time.
+var lateDay = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// lines are the ticks of a task, by their hours.
+func (f *fixture) lines(id string) string {
+	f.Helper()
+	return f.one(`SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) || ' ' || decision AS line
+		FROM periodic_tick WHERE task_id = ? AND decided IS NOT NULL ORDER BY due)`, id)
+}
+
+// A tick that somebody skips is recorded with the reason when it is due, and not before.
+func TestSkippedTicksAreRecorded(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		sleepUntil(lateDay)
+		tasks := periodic.NewTasks(f.db.Tasks())
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('t', 'x', 'hourly', 'allow')")
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		pass(time.Second)
+		due, err := tasks.Skip(f.Context(), "t", time.Time{}, days.LeftOutBy("ann", "server moves"))
+		if err != nil || !due.Equal(lateDay.Add(time.Hour)) {
+			f.Fatalf("Skip: %s, %v", due, err)
+		}
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) VALUES ('t', '2100-01-01 03:00', 'skipped', 'inventory'), ('t', '2100-01-01 04:00:00', 'skipped', NULL)")
+		if _, err = tasks.Skip(f.Context(), "t", lateDay.Add(5*time.Hour), ""); err != nil {
+			f.Fatal(err)
+		}
+		if due, err = tasks.Unskip(f.Context(), "t", lateDay.Add(5*time.Hour)); err != nil || !due.Equal(lateDay.Add(5*time.Hour)) {
+			f.Fatalf("Unskip: %s, %v", due, err)
+		}
+		if ticks, err := tasks.Ticks(f.Context(), periodic.TickFilter{TaskID: "t"}); err != nil || len(ticks) > 0 {
+			f.Errorf("ticks before they are due: %v, %v", ticks, err)
+		}
+		sleepUntil(lateDay.Add(5*time.Hour + time.Second))
+		stop()
+		f.want("01:00 skipped, 02:00 submitted, 03:00 skipped, 04:00 skipped, 05:00 submitted", "SELECT '"+f.lines("t")+"'")
+		for hour, want := range map[int]string{1: "left out by ann: server moves", 3: "left out by hand: inventory", 4: "left out by hand"} {
+			f.want(want, fmt.Sprintf("SELECT reason FROM periodic_tick WHERE due LIKE '%%0%d:00:00%%'", hour))
+		}
+		f.want(0, "SELECT count(*) FROM periodic_stale")
+		f.guarantees()
+	})
+}
+
+// Ticks that fell due while no scheduler ran are skipped with their own reason, each in a record of its own.
+func TestSkipsInAnOutage(t *testing.T) {
+	for catchup, want := range map[periodic.Catchup]string{
+		periodic.CatchupOne: "00:00 missed, 02:00 skipped, 03:00 skipped, 04:00 missed, 05:00 submitted, 06:00 skipped",
+		periodic.CatchupAll: "00:00 submitted, 01:00 submitted, 02:00 skipped, 03:00 skipped, 04:00 submitted, 05:00 submitted, 06:00 skipped",
+	} {
+		t.Run(string(catchup), func(t *testing.T) {
+			bubble(t, func(f *fixture) {
+				sleepUntil(lateDay.Add(-time.Minute))
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ('t', 'x', 'hourly', 'allow', ?)", string(catchup))
+				f.once()
+				f.exec("INSERT INTO periodic_tick (task_id, due, decision) VALUES ('t', '2100-01-01 02:00:00', 'skipped'), ('t', '2100-01-01 03:00:00', 'skipped'), ('t', '2100-01-01 06:00:00', 'skipped')")
+				sleepUntil(lateDay.Add(6*time.Hour + 30*time.Minute))
+				f.once()
+				f.want(want, "SELECT '"+f.lines("t")+"'")
+				f.want(0, "SELECT count(*) FROM periodic_tick WHERE decided IS NULL")
+				f.guarantees()
+			})
+		})
+	}
+}
+
+// A skip takes effect at once, on what is prepared, too, and so does its undoing.
+func TestSkipsOfPreparedTicks(t *testing.T) {
+	both(t, func(f *fixture) {
+		for i := range 50 {
+			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'x', 'yearly')", fmt.Sprint("t", i))
+		}
+		cfg := f.config("one")
+		cfg.Lead = 2 * time.Second
+		claimed := make(chan []periodic.Task, 1000)
+		s, err := scheduler.New(claims{f.db.Periodic(), claimed}, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() { f.stop(s) })
+		due := time.Now().UTC().Add(4 * time.Second).Truncate(time.Microsecond)
+		f.exec("UPDATE periodic_task SET timer = ?", "*-*-* "+due.Format("15:04:05.000000"))
+		f.becomes(50, "SELECT count(*) FROM periodic_task WHERE due = ?", due.Format("2006-01-02 15:04:05.000000"))
+		for prepared := 0; prepared < 50; {
+			prepared += len(<-claimed)
+		}
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) SELECT id, due, 'skipped', 'left out by ann' FROM periodic_task WHERE id < 't3'")
+		f.exec("DELETE FROM periodic_tick WHERE decided IS NULL AND task_id < 't2'")
+		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decided IS NOT NULL")
+		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'left out by ann'")
+		f.want(39, "SELECT count(*) FROM job")
+	})
+}
+
+// A skip of a tick that is past or was never there is refused by Go; SQL refuses those that are past.
+func TestSkipsOfNoTickAreRefused(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2099-12-24')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, starts) VALUES ('t', 'x', '08:00', 'c', '2090-01-01 00:00:00')")
+		f.once()
+		tasks, at := periodic.NewTasks(f.db.Tasks()), func(text string) (at time.Time) {
+			if at, _ = time.Parse("2006-01-02 15:04", text); at.IsZero() && text != "" {
+				f.Fatal(text)
+			}
+			return at
+		}
+		for want, skip := range map[string]days.LeftOut{
+			"the task has no tick at 2099-12-23 09:00:00 UTC; its next one is that of 2099-12-24 08:00:00 UTC": {Due: at("2099-12-23 09:00")},
+			"the tick of 2099-12-24 08:00:00 UTC does not take place: calendar c":                              {Due: at("2099-12-24 08:00")},
+			"the tick of 2001-01-01 08:00:00 UTC is in the past, or decided already":                           {Due: at("2001-01-01 08:00")},
+			"reason: has 255 characters": {Reason: strings.Repeat("x", 255)},
+		} {
+			var bad *periodic.TaskError
+			if _, err := tasks.Skip(f.Context(), "t", skip.Due, skip.Reason); err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &bad) {
+				f.Errorf("%v, want %q", err, want)
+			}
+		}
+		if _, err := tasks.Skip(f.Context(), "nobody", time.Time{}, ""); !errors.Is(err, store.ErrNotFound) {
+			f.Error(err)
+		}
+		if _, err := tasks.Unskip(f.Context(), "t", time.Time{}); err == nil || !strings.Contains(err.Error(), "no tick to come is skipped") {
+			f.Error(err)
+		}
+		for query, want := range map[string]string{
+			"INSERT INTO periodic_tick (task_id, due, decision) VALUES ('nobody', '2099-12-23 08:00:00', 'skipped')": "there is no such task",
+			"INSERT INTO periodic_tick (task_id, due, decision) VALUES ('t', '2001-01-01 08:00:00', 'skipped')":      "is in the past",
+			"INSERT INTO periodic_tick (task_id, due, decision) VALUES ('t', '2099-12-23 08:00:00', 'submitted')":    "nextrun_tick_ahead",
+		} {
+			if err := f.try(query); err == nil || !strings.Contains(err.Error(), want) {
+				f.Errorf("%s: %v, want %q", query, err, want)
+			}
+		}
+		f.want(0, "SELECT count(*) FROM periodic_tick")
+	})
+}
+
+// What makes skips pointless deletes them: another timer all, a run set by hand those up to it, and the end of the task.
+func TestSkipsFollowTheTask(t *testing.T) {
+	both(t, func(f *fixture) {
+		const left = "SELECT count(*) FROM periodic_tick WHERE decided IS NULL"
+		for _, step := range []struct {
+			edit string
+			left int
+		}{
+			{"UPDATE periodic_task SET priority = 7, enabled = false", 3},
+			{"UPDATE periodic_task SET nextrun = '2090-01-02 08:00:00'", 1},
+			{"UPDATE periodic_task SET timer = '09:00'", 0},
+			{"DELETE FROM periodic_task", 0},
+		} {
+			f.exec("DELETE FROM periodic_tick")
+			f.exec("DELETE FROM periodic_task")
+			f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('t', 'x', '08:00', '2090-01-01 00:00:00')")
+			f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('t', '2026-01-01 08:00:00.000000', 'skipped', '2026-01-01 08:00:00.000000')")
+			f.exec("INSERT INTO periodic_tick (task_id, due, decision) VALUES ('t', '2090-01-01 08:00:00', 'skipped'), ('t', '2090-01-02 08:00:00', 'skipped'), ('t', '2090-01-03 08:00:00', 'skipped')")
+			f.exec(step.edit)
+			f.want(step.left, left)
+			f.want(1, "SELECT count(*) FROM periodic_tick WHERE decided IS NOT NULL")
+		}
+	})
+}
+
+// Whoever runs a task by hand, or fills up its past, does not ask what was skipped.
+func TestRunNowAndBackfillDoNotAskSkips(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		sleepUntil(lateDay)
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('t', 'x', 'hourly', 'allow')")
+		tasks := periodic.NewTasks(f.db.Tasks())
+		if _, err := tasks.Skip(f.Context(), "t", time.Time{}, ""); err != nil {
+			f.Fatal(err)
+		}
+		if err := tasks.RunNow(f.Context(), "t"); err != nil {
+			f.Fatal(err)
+		}
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		pass(time.Second)
+		f.want(1, "SELECT count(*) FROM job")
+		sleepUntil(lateDay.Add(140 * time.Minute))
+		stop()
+		f.want("left out by hand", "SELECT reason FROM periodic_tick WHERE decision = 'skipped'")
+		if err := tasks.Backfill(f.Context(), "t", periodic.Backfill{From: lateDay.Add(time.Minute), To: lateDay.Add(130 * time.Minute)}); err != nil {
+			f.Fatal(err)
+		}
+		f.want(3, "SELECT count(*) FROM job")
+	})
+}
