@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -65,10 +66,11 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	fsys, err := m.files.Render(state)
+	text, err := m.source.Render(state)
 	if err != nil {
 		return 0, nil, err
 	}
+	fsys := fstest.MapFS{script.Name: {Data: []byte(text)}}
 	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
 	dialect := goose.DialectSQLite3
 	if m.dialect == Postgres {

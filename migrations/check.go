@@ -3,7 +3,6 @@ package migrations
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -67,24 +66,10 @@ func (m *Migrator) wants(ctx context.Context, version int64) (list []Object, err
 	return m.objects(state)
 }
 
-// objects lists what the files make.
-func (m *Migrator) objects(state script.State) (list []Object, err error) {
-	files, err := m.files.Render(state)
-	if err != nil {
-		return nil, err
-	}
-	known, err := m.files.Known()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range known {
-		text, err := fs.ReadFile(files, f.Name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", f.Name, err)
-		}
-		list = append(list, script.Objects(string(text))...)
-	}
-	return list, nil
+// objects lists what the file makes.
+func (m *Migrator) objects(state script.State) ([]Object, error) {
+	text, err := m.source.Render(state)
+	return script.Objects(text), err
 }
 
 // inventory lists kind, table and name of all objects of the schema.

@@ -3,9 +3,8 @@
 // The SQL lies in postgres/ and sqlite/, one file in each, and is run by goose,
 // whose version table is nextrun_migration. The file is applied in one transaction
 // together with its version and its checksum, so that a crash leaves the schema or
-// nothing. Several processes may migrate at
-// once: on PostgreSQL they take turns by an advisory lock, on SQLite the loser
-// of a race looks again.
+// nothing. Several processes may migrate at once: on PostgreSQL they take turns by an
+// advisory lock, on SQLite the loser of a race looks again.
 //
 // # Databases that have such tables already
 //
@@ -18,12 +17,13 @@
 // # Where is what?
 //
 //	migrations.go       what callers use
-//	apply.go            the files are applied and taken back
+//	apply.go            the file is applied
 //	down.go             what is removed, and what is kept
 //	record.go           version, schema, and what was there before nextrun
 //	check.go            what somebody has dropped
 //	internal/tables     the columns that nextrun expects in tables that it finds
-//	internal/script     the SQL files as texts; knows no connection
+//	strangers.go        what others do with nextrun's tables
+//	internal/script     the SQL files as texts, and what they create; knows no connection
 package migrations
 
 import (
@@ -50,7 +50,7 @@ var ErrOther = errors.New("this database was made by another version of nextrun 
 
 // ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the
 // schema is missing.
-var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
+var ErrPending = errors.New("the database has no tables of nextrun; run: nextrun migrate up")
 
 // errHidden is returned by all that reads the version of the schema when the login lacks
 // the right to read it.
@@ -70,7 +70,7 @@ const (
 type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
-	files   script.Files
+	source  script.Source
 }
 
 // Of returns the migrator of a database, such as a *store.DB.
@@ -83,7 +83,7 @@ func Of(db interface {
 
 // New returns a migrator for db, which must be of the given dialect.
 func New(db *sql.DB, dialect Dialect) *Migrator {
-	return &Migrator{db: db, dialect: dialect, files: script.Files{FS: files, Dialect: dialect}}
+	return &Migrator{db: db, dialect: dialect, source: script.Source{FS: files, Dialect: dialect}}
 }
 
 // Applied is a migration that Up or Down has run.
@@ -98,21 +98,13 @@ type Status struct {
 	Done bool
 }
 
-// Status lists the known migrations in order.
+// Status lists the known migrations.
 func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 	version, err := m.ours(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := m.files.Known()
-	if err != nil {
-		return nil, err
-	}
-	var list []Status
-	for _, f := range known {
-		list = append(list, Status{Applied: Applied{Version: f.Version, Name: f.Name}, Done: f.Version <= version})
-	}
-	return list, nil
+	return []Status{{Applied: Applied{Version: script.Version, Name: script.Name}, Done: version > 0}}, nil
 }
 
 // Check returns nil if the schema is the one that this program knows, else
@@ -143,7 +135,7 @@ func (m *Migrator) ours(ctx context.Context) (int64, error) {
 	if err != nil || version == 0 {
 		return 0, err
 	}
-	file, err := m.files.Made()
+	file, err := m.source.Made()
 	if err != nil {
 		return 0, err
 	}

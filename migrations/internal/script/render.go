@@ -1,38 +1,82 @@
+// Package script has the schema files as texts: how they read for a database, and what they
+// create. It knows no connection.
+//
+// They are templates as of text/template, over what was there before nextrun:
+//
+//	schema                  the schema of PostgreSQL, quoted
+//	file                    the name in nextrun_found of the file that makes the schema
+//	found "job"             the table was there before nextrun
+//	found "joblog.counter"  so was that column
+//	foundNames              all such names
+//	withoutDefault "job"    expected columns that have no default of their own
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
-	"testing/fstest"
 
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
-// State is what the files depend on.
+// The one migration, which has a file of this name for each dialect.
+const (
+	Version = 1
+	Name    = "00001_schema.sql"
+)
+
+// MadeBy begins the row of nextrun_found that has the checksum of the file that made the schema.
+const MadeBy = "made by "
+
+// Source is the schema file of a dialect.
+type Source struct {
+	FS      fs.FS // with a folder for each dialect
+	Dialect tables.Dialect
+}
+
+// State is what the file depends on.
 type State struct {
 	Found  map[string]bool // what was there before nextrun, as [tables.Found] names it
 	Schema string          // of PostgreSQL, quoted
 }
 
-// Render returns the files with their templates filled in.
-func (f Files) Render(s State) (fs.FS, error) {
-	dialect, found := f.Dialect, s.Found
-	made, err := f.Made()
+// Made is the row of nextrun_found that begins with [MadeBy].
+func (s Source) Made() (string, error) {
+	text, err := s.text()
+	sum := sha256.Sum256([]byte(text))
+	return MadeBy + hex.EncodeToString(sum[:8]), err
+}
+
+func (s Source) text() (string, error) {
+	text, err := fs.ReadFile(s.FS, string(s.Dialect)+"/"+Name)
 	if err != nil {
-		return nil, err
+		return "", fmt.Errorf("read the schema file: %w", err)
 	}
-	functions := map[string]function{
-		"schema": func(...string) any { return s.Schema },
+	return string(text), nil
+}
+
+// Render returns the file with its templates filled in.
+func (s Source) Render(state State) (string, error) {
+	text, err := s.text()
+	if err != nil {
+		return "", err
+	}
+	made, err := s.Made()
+	if err != nil {
+		return "", err
+	}
+	return fill(Name, text, map[string]function{
+		"schema": func(...string) any { return state.Schema },
 		"file":   func(...string) any { return made },
-		"found":  func(args ...string) any { return found[args[0]] },
+		"found":  func(args ...string) any { return state.Found[args[0]] },
 		"not":    func(args ...string) any { return args[0] == "false" },
 		"eq":     func(args ...string) any { return args[0] == args[1] },
 		"foundNames": func(...string) any {
 			var list []any
-			for _, name := range slices.Sorted(maps.Keys(found)) {
+			for _, name := range slices.Sorted(maps.Keys(state.Found)) {
 				list = append(list, name)
 			}
 			return list
@@ -40,28 +84,11 @@ func (f Files) Render(s State) (fs.FS, error) {
 		"withoutDefault": func(args ...string) any {
 			var list []any
 			for _, c := range tables.All[args[0]] {
-				if c.Default != "" && !found[args[0]+"."+c.Name+" default"] {
+				if c.Default != "" && !state.Found[args[0]+"."+c.Name+" default"] {
 					list = append(list, fields{"Name": c.Name, "Default": c.Default})
 				}
 			}
 			return list
 		},
-	}
-	paths, err := fs.Glob(f.FS, string(dialect)+"/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	out := fstest.MapFS{}
-	for _, path := range paths {
-		source, err := fs.ReadFile(f.FS, path)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		sql, err := fill(path, string(source), functions)
-		if err != nil {
-			return nil, fmt.Errorf("fill in %s: %w", path, err)
-		}
-		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(sql)}
-	}
-	return out, nil
+	})
 }
