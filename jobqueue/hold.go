@@ -7,54 +7,45 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 )
 
-// Pause keeps executors from claiming jobs of a group or of a task, until
-// [Queue.Resume]. Jobs that run go on. Pausing twice is no error.
-func (q *Queue) Pause(ctx context.Context, kind ScopeKind, name string) error {
-	if err := checkPause(kind, name); err != nil {
-		return err
-	}
-	return q.store.Update(ctx, func(tx QueueTx) error { return tx.Pause(ctx, kind, name) })
+// ScopeKind says which jobs a [Limit] counts.
+type ScopeKind string
+
+// The kinds of scopes.
+const (
+	ScopeGroup   ScopeKind = "group"   // the jobs of a group
+	ScopeHandler ScopeKind = "handler" // those that a handler runs, whose name is their [Job].Task
+	ScopeTask    ScopeKind = "task"    // those of a periodic task, whose id is their [Job].Tracker
+)
+
+// Scope names the jobs that a limit counts.
+type Scope struct {
+	Kind ScopeKind
+	Name string
 }
 
-// Resume ends a pause, and wakes executors. It reports whether there was one.
-func (q *Queue) Resume(ctx context.Context, kind ScopeKind, name string) (bool, error) {
-	return update(ctx, q, func(tx QueueTx) (bool, error) { return tx.Resume(ctx, kind, name) })
+// Limit bounds how many jobs run at once, over all executors. It is a row of the table job_limit.
+type Limit struct {
+	Scope
+	Max     int // 0: none begins
+	Running int // how many do, where a limit is read
 }
 
-// Pauses lists what is paused.
-func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
-	return view(ctx, q, func(tx QueueTx) ([]Pause, error) { return tx.Pauses(ctx) })
-}
+// maxLimit is the greatest [Limit].Max; the column has the same bound.
+const maxLimit = 1_000_000
 
-func checkPause(kind ScopeKind, name string) error {
-	if kind != ScopeGroup && kind != ScopeTask {
-		return fmt.Errorf("pause %s %q: only a group or a task can be paused", kind, name)
+// SetLimit bounds how many jobs of a group, a handler or a periodic task run at once, over all
+// executors; with 0 none begins, until the limit is changed or dropped. Jobs that run go on, also
+// if they are more. Jobs beyond the limit wait, and others go on.
+func (q *Queue) SetLimit(ctx context.Context, kind ScopeKind, name string, max int) error {
+	switch {
+	case kind != ScopeGroup && kind != ScopeHandler && kind != ScopeTask:
+		return fmt.Errorf("limit %s %q: use a group, a handler or a task", kind, name)
+	case name == "" || len(name) > maxField || !text.Valid(name):
+		return fmt.Errorf("limit %s %q: use a name of 1 to %d bytes", kind, name, maxField)
+	case max < 0 || max > maxLimit:
+		return fmt.Errorf("limit %s %q to %d: use 0 to %d", kind, name, max, maxLimit)
 	}
-	return checkName("pause", string(kind), name)
-}
-
-func checkName(verb, kind, name string) error {
-	if name == "" || len(name) > maxField || !text.Valid(name) {
-		return fmt.Errorf("%s %s %q: use a name of 1 to %d bytes", verb, kind, name, maxField)
-	}
-	return nil
-}
-
-// SetLimit bounds how many jobs of a group or a task run at once, over all executors,
-// instead of the [Limits] of the task's handler. Jobs that run go on, also if they are
-// more. Jobs beyond the limit wait, and others go on. To let no job begin, use
-// [Queue.Pause].
-func (q *Queue) SetLimit(ctx context.Context, kind ScopeKind, name string, most int) error {
-	if kind != ScopeGroup && kind != ScopeTask {
-		return fmt.Errorf("limit %s %q: only a group or a task can have a limit", kind, name)
-	}
-	if err := checkName("limit", string(kind), name); err != nil {
-		return err
-	}
-	if err := (Limits{Concurrency: most}).Validate(); err != nil || most == 0 {
-		return fmt.Errorf("limit %s %q to %d: use 1 to 1000000; to let none begin, pause it", kind, name, most)
-	}
-	l := Limit{Scope: Scope{Kind: kind, Name: name}, Most: most}
+	l := Limit{Scope: Scope{Kind: kind, Name: name}, Max: max}
 	return q.store.Update(ctx, func(tx QueueTx) error { return tx.SetLimit(ctx, l) })
 }
 
@@ -65,8 +56,7 @@ func (q *Queue) DropLimit(ctx context.Context, kind ScopeKind, name string) (boo
 	})
 }
 
-// Limits lists the limits of groups and tasks, and how many of their jobs run now. The
-// limits of handlers and of single jobs are not among them.
+// Limits lists the limits, and how many of their jobs run now.
 func (q *Queue) Limits(ctx context.Context) ([]Limit, error) {
 	return view(ctx, q, func(tx QueueTx) ([]Limit, error) { return tx.Limits(ctx) })
 }

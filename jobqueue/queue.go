@@ -25,8 +25,8 @@ func (e *OverlapError) Error() string {
 // returned the queue.
 //
 // Groups of jobs take turns; within a group, by default 3 jobs of high priority go to 1 of
-// low, the oldest first. Limits bound how many jobs run at once, over all executors: of a
-// task, of a group ([Queue.SetLimit]), of a handler ([WithLimits]) and of a tracker ([Job].Limits).
+// low, the oldest first. Limits ([Queue.SetLimit]) bound how many jobs of a group, of a handler
+// and of a periodic task run at once, over all executors.
 type Queue struct {
 	store  QueueStore
 	tracer SendTracer // nil: no spans

@@ -32,7 +32,6 @@ type QueueTx interface {
 	pruner
 	jobReader
 	jobEditor
-	pauser
 	limiter
 }
 
@@ -53,13 +52,6 @@ type jobEditor interface {
 	// Change carries out one fenced transition: only if the job is as it was
 	// read. It reports whether it was.
 	Change(ctx context.Context, was Job, change Change) (bool, error)
-}
-
-// pauser keeps executors from groups and tasks.
-type pauser interface {
-	Pause(ctx context.Context, kind ScopeKind, name string) error
-	Resume(ctx context.Context, kind ScopeKind, name string) (bool, error)
-	Pauses(ctx context.Context) ([]Pause, error)
 }
 
 // limiter bounds how many jobs run at once.
@@ -115,11 +107,4 @@ type LogLine struct {
 type PruneFilter struct {
 	OlderThan time.Duration // finished longer ago than that, by the database's clock
 	States    []State       // of these final states; empty: all
-}
-
-// Pause is a group or a task of which no job is claimed. Jobs that run go on.
-type Pause struct {
-	Kind  ScopeKind
-	Name  string
-	Since time.Time
 }

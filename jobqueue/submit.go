@@ -126,9 +126,6 @@ func checkJob(job Job) error {
 	if err := job.Limits.validateOfJob(); err != nil {
 		return err
 	}
-	if job.Limits.Concurrency > 0 && job.Tracker == "" {
-		return errors.New("jobqueue.Job.Tracker is empty; a job with Limits.Concurrency needs one, whose jobs are counted")
-	}
 	if !text.Valid(job.Args) {
 		return errors.New("jobqueue.Job.Args is not UTF-8, or contains NUL")
 	}

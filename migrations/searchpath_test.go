@@ -47,7 +47,7 @@ func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 			"DELETE FROM one.job WHERE jid = 'j'",
 			"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'queued', now())",
 			"INSERT INTO one.event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (gen_random_uuid(), 't', 'x', gen_random_uuid(), 1)",
-			"INSERT INTO one.job_pause VALUES ('task', 'x', now())", "DELETE FROM one.job_pause",
+			"INSERT INTO one.job_limit VALUES ('task', 'x', 0)", "DELETE FROM one.job_limit",
 			"UPDATE one.scheduler_lock SET expires = '2026-01-01'", "DELETE FROM one.scheduler_lock",
 		} {
 			if _, err := writer.Exec(statement); err != nil {

@@ -41,7 +41,7 @@ var tenantRights = []permission{
 	{"acme", false, "UPDATE job SET state = 'cancelled'"},
 	{"acme", false, "DELETE FROM joblog"},
 	{"acme", false, "INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('acme-report', now(), 'late', now())"},
-	{"acme", false, "UPDATE job_limit SET most = 100"},
+	{"acme", false, "UPDATE job_limit SET max = 100"},
 	{"acme", false, "SELECT * FROM job_limit"},
 	{"acme", false, "SELECT * FROM periodic_upcoming"},
 	{"acme", false, "SELECT * FROM periodic_health"},

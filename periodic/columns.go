@@ -148,10 +148,6 @@ func limitColumns() []Column {
 			Name: "timeout", Job: true, Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Timeout }),
 			Help: "how long an attempt may take, or none (default as its handler)",
 		},
-		{
-			Name: "concurrency", Job: true, Field: column.CountOrNull(func(t *Task) *int { return &t.Concurrency }),
-			Help: "how many jobs of the task may run at once, or none (default none)",
-		},
 	}
 }
 

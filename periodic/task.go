@@ -86,10 +86,9 @@ type Task struct {
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.
-	RetryLimit  *int          // how often a failed job is tried again; nil: not set
-	RetryDelay  time.Duration // whole seconds before the first retry, then doubling; 0: not set
-	Timeout     time.Duration // whole seconds that an attempt may take; 0: not set
-	Concurrency int           // how many jobs of this task run at once; 0: any number
+	RetryLimit *int          // how often a failed job is tried again; nil: not set
+	RetryDelay time.Duration // whole seconds before the first retry, then doubling; 0: not set
+	Timeout    time.Duration // whole seconds that an attempt may take; 0: not set
 
 	Origin  string // the program or file that declares it, as name or name@version, written by [Tasks.Apply] only; empty: none
 	Pause   Pause  // written by [Tasks.Pause] only, not with the other columns

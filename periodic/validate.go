@@ -187,9 +187,6 @@ func (v *validator) limits(t *Task) {
 	if n := t.RetryLimit; n != nil && (*n < 0 || *n > maxCount) {
 		v.addf("retry_limit", "is %d; use 0 to %d", *n, maxCount)
 	}
-	if n := t.Concurrency; n < 0 || n > maxCount {
-		v.addf("concurrency", "is %d; use 1 to %d, or 0 for no limit", n, maxCount)
-	}
 	if n := t.CatchupLimit; n < 0 || n > maxLimit {
 		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
 	}

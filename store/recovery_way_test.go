@@ -51,7 +51,7 @@ func startJob(t *testing.T, db *store.DB) *run {
 		begun <- struct{}{}
 		<-r.end
 		return r.err
-	}, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1}))
+	})
 	if err := e.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestServices(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Register("plain", func(context.Context, *jobqueue.JobContext) error { return nil })
-		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1, RetryLimit: executor.Never}))
+		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: executor.Never}))
 		if err := e.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestServices(t *testing.T) {
 			return d.One("SELECT count(*) FROM worker_service WHERE seen IS NULL AND worker LIKE 'first@%'") == "1"
 		})
 		if got := d.One("SELECT kind || places || ' ' || lease || only_groups || handlers FROM worker_service"); got !=
-			`executor3 30["a","b"][{"name":"one","concurrency":1,"attempts":1},{"name":"plain","attempts":3}]` {
+			`executor3 30["a","b"][{"name":"one","attempts":1},{"name":"plain","attempts":3}]` {
 			t.Errorf("it publishes %s", got)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

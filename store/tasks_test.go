@@ -40,7 +40,7 @@ func TestTasksKeepWhatIsAdded(t *testing.T) {
 		want.Starts = time.Date(2026, 1, 1, 0, 0, 0, 123000, time.UTC)
 		want.Ends = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 		want.Overlap, want.Catchup, want.Enabled = periodic.OverlapQueue, periodic.CatchupAll, false
-		want.RetryLimit, want.RetryDelay, want.Timeout, want.Concurrency = new(int), time.Minute, time.Hour, 2
+		want.RetryLimit, want.RetryDelay, want.Timeout = new(int), time.Minute, time.Hour
 		mustAdd(t, tasks, want)
 
 		got := mustGet(t, tasks, "backup")
@@ -89,7 +89,6 @@ func TestTasksRefuseWhatIsNotGood(t *testing.T) {
 		"retry_limit": func(t *periodic.Task) { n := -1; t.RetryLimit = &n },
 		"retry_delay": func(t *periodic.Task) { t.RetryDelay = time.Millisecond },
 		"timeout":     func(t *periodic.Task) { t.Timeout = 366 * 24 * time.Hour },
-		"concurrency": func(t *periodic.Task) { t.Concurrency = -1 },
 		"submitter":   func(t *periodic.Task) { t.Submitter = "" },
 	}
 	tasksOn(t, func(t *testing.T, env tasksEnv) {

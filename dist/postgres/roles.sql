@@ -37,7 +37,7 @@ GRANT USAGE ON SCHEMA :"schema"
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
   nextrun_migration, nextrun_found
@@ -53,7 +53,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag
   TO :"viewer", :"dashboard", :"operator";
@@ -72,7 +72,7 @@ GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
 GRANT UPDATE ON periodic_task TO :"operator";
 GRANT DELETE ON periodic_tick TO :"operator"; -- what is skipped ahead
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"operator";
-GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO :"operator";
+GRANT INSERT, UPDATE, DELETE ON job_limit TO :"operator";
 GRANT INSERT ON joblog TO :"operator";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
 GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
@@ -92,7 +92,7 @@ GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregat
 
 -- The executor works on jobs, and needs no right on tasks.
 GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO :"executor";
-GRANT SELECT ON job_pause, job_limit TO :"executor";
+GRANT SELECT ON job_limit TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has

@@ -59,7 +59,7 @@ GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
   periodic_calendar, periodic_calendar_edition,
   periodic_upcoming, periodic_overdue, periodic_stale,
-  periodic_health, job, joblog, jobgroupuse, job_pause, job_limit,
+  periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
   event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
   nextrun_migration, nextrun_found
@@ -73,14 +73,14 @@ GRANT INSERT (
   id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
-  failures, retry_limit, retry_delay, timeout, concurrency,
+  failures, retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 GRANT UPDATE (
   enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
-  failures, retry_limit, retry_delay, timeout, concurrency,
+  failures, retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 -- It skips single ticks of them ahead; who undoes that is the editor, or the operator.

@@ -49,14 +49,12 @@ const (
 const (
 	jobWaits           Code = "job_waits"            // it has just been added, and an executor can take it
 	jobWaitsForTime    Code = "job_waits_for_time"   // it waits for the time that it was submitted for
-	jobPaused          Code = "job_paused"           // its group or its handler is paused
+	jobPaused          Code = "job_paused"           // its group, handler or task is paused
 	jobNoExecutor      Code = "job_no_executor"      // no executor runs
 	jobNoHandler       Code = "job_no_handler"       // executors run, and none has its handler
 	jobNoGroup         Code = "job_no_group"         // those that have its handler do not take jobs of its group
 	jobExecutorUnknown Code = "job_executor_unknown" // an executor runs that does not say which handlers it has
-	jobLimit           Code = "job_limit"            // as many jobs of its group or its handler run as job_limit allows
-	jobTaskLimit       Code = "job_task_limit"       // as many jobs of its task run as the concurrency of the task allows
-	jobHandlerLimit    Code = "job_handler_limit"    // as many jobs of its handler run as the handler allows
+	jobLimit           Code = "job_limit"            // as many jobs of its group, handler or task run as job_limit allows
 	jobNoPlace         Code = "job_no_place"         // all places of the executors that could take it are taken
 	jobLocked          Code = "job_locked"           // somebody has locked its row
 	jobNotTaken        Code = "job_not_taken"        // an executor could take it and has not, and the database does not show why

@@ -17,7 +17,6 @@ const mostRunning = 10_000
 // queueFacts is what decides when a job of nextrun's own queue begins.
 type queueFacts struct {
 	now       time.Time
-	pauses    []jobqueue.Pause
 	limits    []jobqueue.Limit
 	running   []jobqueue.Job    // those that an executor has, the longest first
 	executors []figures.Service // also those that were killed
@@ -30,9 +29,6 @@ func readQueue(ctx context.Context, db *store.DB) (q *queueFacts, err error) {
 	q = &queueFacts{holder: func(jid string) (string, string, error) { return figures.Of(db).JobHolder(ctx, jid) }}
 	err = db.View(ctx, func(tx *store.Tx) error { q.now = tx.Now(); return nil })
 	if err != nil {
-		return nil, err
-	}
-	if q.pauses, err = queue.Pauses(ctx); err != nil {
 		return nil, err
 	}
 	if q.limits, err = queue.Limits(ctx); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // waiting says why a job that may begin does not: in a clause, with what to do.
 func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
-	for _, cause := range []func(*jobqueue.Job) (Finding, bool){q.paused, q.limited, q.noExecutor, q.handlerLimited, q.full} {
+	for _, cause := range []func(*jobqueue.Job) (Finding, bool){q.limited, q.noExecutor, q.full} {
 		if f, holds := cause(j); holds {
 			return f
 		}
@@ -28,20 +28,6 @@ func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
 	}
 	return Finding{jobNotTaken, fmt.Sprintf("%s could take it, with a handler %q and a free place, and has not; the database does not show why", free, j.Task),
 		"look at the log of the executor, and ask for its health: nextrun health"}
-}
-
-// paused: somebody has paused its group or its handler.
-func (q *queueFacts) paused(j *jobqueue.Job) (Finding, bool) {
-	for _, p := range q.pauses {
-		kind, name := "group", j.Group
-		if p.Kind == jobqueue.ScopeTask {
-			kind, name = "handler", j.Task
-		}
-		if p.Name == name {
-			return Finding{jobPaused, fmt.Sprintf("the %s %q has been paused since %s", kind, name, at(p.Since)), fmt.Sprintf("nextrun job resume --%s %s", kind, name)}, true
-		}
-	}
-	return Finding{}, false
 }
 
 // capable are the executors that run, have its handler, and take jobs of its group.
@@ -84,47 +70,31 @@ func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
 	return Finding{jobNoExecutor, "no executor runs, as far as the database shows", start}, true
 }
 
-// limited: as many jobs run as a limit in the database allows.
+// limited: as many jobs run as a limit allows, or somebody has paused them.
 func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
 	for _, l := range q.limits {
-		kind, name, same := "group", j.Group, func(other *jobqueue.Job) bool { return other.Group == j.Group }
-		if l.Kind == jobqueue.ScopeTask {
-			kind, name, same = "handler", j.Task, func(other *jobqueue.Job) bool { return other.Task == j.Task }
+		same := func(j *jobqueue.Job) bool { return counts(l.Scope, j) }
+		what, change := fmt.Sprintf("the %s %q", l.Kind, l.Name), fmt.Sprintf("nextrun job limit %s %s", l.Kind, l.Name)
+		switch {
+		case !same(j) || l.Running < l.Max:
+		case l.Max == 0:
+			return Finding{jobPaused, what + " is paused", "to end the pause: " + change + " --remove"}, true
+		default:
+			return Finding{jobLimit, q.limitText(what, l.Running, l.Max, same), "to allow more: " + change + " NUMBER"}, true
 		}
-		if l.Name == name && l.Running >= l.Most {
-			return Finding{jobLimit, q.limitText(fmt.Sprintf("the %s %q", kind, name), l.Running, l.Most, same),
-				fmt.Sprintf("to allow more: nextrun job limit --%s %s --most NUMBER", kind, name)}, true
-		}
-	}
-	ofTracker := func(other *jobqueue.Job) bool {
-		return other.Tracker == j.Tracker && j.Tracker != "" && other.Limits.Concurrency > 0
-	}
-	if n := len(q.those(ofTracker)); j.Limits.Concurrency > 0 && n >= j.Limits.Concurrency {
-		return Finding{jobTaskLimit, q.limitText("the task "+j.Tracker, n, j.Limits.Concurrency, ofTracker),
-			"to allow more from the next tick on: nextrun task set " + j.Tracker + " --concurrency NUMBER"}, true
 	}
 	return Finding{}, false
 }
 
-// handlerLimited: as many jobs of its handler run as those who could take it allow. A
-// limit in the database comes before theirs.
-func (q *queueFacts) handlerLimited(j *jobqueue.Job) (Finding, bool) {
-	for _, l := range q.limits {
-		if l.Kind == jobqueue.ScopeTask && l.Name == j.Task {
-			return Finding{}, false
-		}
+// counts reports whether a job is one of those that a limit counts.
+func counts(s jobqueue.Scope, j *jobqueue.Job) bool {
+	switch s.Kind {
+	case jobqueue.ScopeGroup:
+		return j.Group == s.Name
+	case jobqueue.ScopeHandler:
+		return j.Task == s.Name
 	}
-	ofHandler := func(other *jobqueue.Job) bool { return other.Task == j.Task }
-	running, most := len(q.those(ofHandler)), 0
-	for _, s := range q.capable(j) {
-		limit := handlerOf(&s, j.Task).Concurrency
-		if limit == 0 || running < limit {
-			return Finding{}, false
-		}
-		most = max(most, limit)
-	}
-	return Finding{jobHandlerLimit, q.limitText(fmt.Sprintf("the handler %q", j.Task), running, most, ofHandler),
-		fmt.Sprintf("to allow more, raise `concurrency` of the handler, or: nextrun job limit --handler %s --most NUMBER", j.Task)}, most > 0
+	return j.Tracker == s.Name
 }
 
 // limitText says that n jobs of something run, which ones, and how many may.

@@ -18,7 +18,7 @@ type Queue interface {
 	sink.Submitter
 	Inspector
 	// Heeds are those columns of a task that reach its jobs, among priority,
-	// retry_limit, retry_delay, timeout and concurrency.
+	// retry_limit, retry_delay and timeout.
 	Heeds() []string
 	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
 	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)

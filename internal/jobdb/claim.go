@@ -21,9 +21,6 @@ type Claim struct {
 	Turn      Turn
 	High, Low int    // the counting scheme; both at least 1
 	Kinds     []Kind // only these, which an earlier claim found just now; none: find them
-	// Most is how many jobs of a task run at once, by its handler. The limits that the
-	// database has come before it.
-	Most map[string]int
 }
 
 // Turn says whose turn it is.
@@ -37,8 +34,8 @@ type Turn struct {
 type Kind struct {
 	Group string
 	Task  string
-	// The limits of its group and its task that the database has; 0: none.
-	GroupMost, TaskMost int
+	// The limits of its group and of its handler; 0: none.
+	GroupMax, HandlerMax int
 }
 
 // Candidate is a job that a claim may take.
@@ -178,7 +175,7 @@ type load map[jobqueue.Scope]int
 // allows reports whether the job may begin.
 func (l load) allows(job Candidate) bool {
 	for _, limit := range job.Limits {
-		if l[limit.Scope] >= limit.Most {
+		if l[limit.Scope] >= limit.Max {
 			return false
 		}
 	}

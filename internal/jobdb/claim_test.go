@@ -24,7 +24,7 @@ func candidates(letters string) (list []Candidate) {
 func TestChooseKeepsLimits(t *testing.T) {
 	limit := func(most int, names ...string) (list []jobqueue.Limit) {
 		for _, name := range names {
-			list = append(list, jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.ScopeTask, Name: name}, Most: most})
+			list = append(list, jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.ScopeHandler, Name: name}, Max: most})
 		}
 		return list
 	}
@@ -36,9 +36,9 @@ func TestChooseKeepsLimits(t *testing.T) {
 	}{
 		"none":                     {nil, nil, "aabb", "abab"},
 		"of one group":             {map[string][]jobqueue.Limit{"a": limit(1, "t")}, nil, "aaabb", "abb"},
-		"with jobs that run":       {map[string][]jobqueue.Limit{"a": limit(3, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeTask, Name: "t"}: 2}, "aaab", "ab"},
-		"full":                     {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeTask, Name: "t"}: 2}, "aaab", "b"},
-		"more than full":           {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeTask, Name: "t"}: 5}, "aab", "b"},
+		"with jobs that run":       {map[string][]jobqueue.Limit{"a": limit(3, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeHandler, Name: "t"}: 2}, "aaab", "ab"},
+		"full":                     {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeHandler, Name: "t"}: 2}, "aaab", "b"},
+		"more than full":           {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.ScopeHandler, Name: "t"}: 5}, "aab", "b"},
 		"of both groups":           {map[string][]jobqueue.Limit{"a": limit(2, "t"), "b": limit(2, "t")}, nil, "aabbc", "abc"},
 		"of high priority":         {map[string][]jobqueue.Limit{"a": limit(1, "t")}, nil, "aAAb", "Ab"},
 		"two, of which one allows": {map[string][]jobqueue.Limit{"a": append(limit(3, "t"), limit(1, "u")...)}, nil, "aaa", "a"},

@@ -71,10 +71,6 @@ func limitColumns() []Column {
 			Name: "timeout", Field: column.SecondsOrNull(func(j *jobqueue.Job) *time.Duration { return &j.Limits.Timeout }),
 			Help: "how long an attempt may take, or none (default as its handler)",
 		},
-		{
-			Name: "concurrency", Field: column.CountOrNull(func(j *jobqueue.Job) *int { return &j.Limits.Concurrency }),
-			Help: "how many such jobs of the tracker may run at once, or none (default none)",
-		},
 	}
 }
 

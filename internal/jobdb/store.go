@@ -58,9 +58,8 @@ type Service struct {
 
 // HandlerLimits are the limits of a handler, as far as others need them.
 type HandlerLimits struct {
-	Name        string `json:"name"`
-	Concurrency int    `json:"concurrency,omitempty"` // how many of its jobs may run at once, everywhere; 0: any number
-	Attempts    int    `json:"attempts"`              // how often it tries a failing job at most
+	Name     string `json:"name"`
+	Attempts int    `json:"attempts"` // how often it tries a failing job at most
 }
 
 // Request is what a worker wants done in one transaction: in the order of the fields, but lines are

@@ -147,24 +147,24 @@ func TestClaimTakesOnlyWhatItMay(t *testing.T) {
 			jobqueue.Job{Task: "u", Group: "a", Subject: "second", Priority: 3},
 			jobqueue.Job{Task: "t", Group: "b", Subject: "third"},
 		)
-		if err := q.queue.Pause(q.ctx, jobqueue.ScopeGroup, "b"); err != nil {
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "b", 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := q.queue.Pause(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "t", 0); err != nil {
 			t.Fatal(err)
 		}
 		c := q.claimer("t", "u")
 		if got := c.next(10); !slices.Equal(got, []string{"second"}) {
-			t.Errorf("with group b and task t paused: %q", got)
+			t.Errorf("with group b and handler t paused: %q", got)
 		}
-		if was, err := q.queue.Resume(q.ctx, jobqueue.ScopeTask, "t"); err != nil || !was {
-			t.Errorf("resume: %v, %v", was, err)
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeHandler, "t"); err != nil || !was {
+			t.Errorf("DropLimit: %v, %v", was, err)
 		}
 		if got := c.next(10); !slices.Equal(got, []string{"first"}) {
 			t.Errorf("with group b paused: %q", got)
 		}
-		if was, err := q.queue.Resume(q.ctx, jobqueue.ScopeGroup, "b"); err != nil || !was {
-			t.Errorf("resume: %v, %v", was, err)
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "b"); err != nil || !was {
+			t.Errorf("DropLimit: %v, %v", was, err)
 		}
 		c.claim.Groups = []string{"z"}
 		if got := c.next(10); len(got) != 0 {

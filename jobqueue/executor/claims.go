@@ -29,8 +29,7 @@ const (
 // claims holds what one claim leaves for the next.
 type claims struct {
 	tasks         []string
-	most          map[string]int // of tasks: how many jobs run at once, by their handlers
-	limited       bool           // the last claim left jobs that are beyond a limit
+	limited       bool // the last claim left jobs that are beyond a limit
 	turn          jobdb.Turn
 	kinds         []jobdb.Kind // that wait, as the last claim found
 	kindsUntil    time.Time    // until when to rely on that
@@ -43,13 +42,7 @@ type claims struct {
 }
 
 func newClaims(handlers map[string]handler) claims {
-	most := map[string]int{}
-	for task, h := range handlers {
-		if h.limits.Concurrency > 0 {
-			most[task] = h.limits.Concurrency
-		}
-	}
-	return claims{tasks: slices.Sorted(maps.Keys(handlers)), most: most, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+	return claims{tasks: slices.Sorted(maps.Keys(handlers)), refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
 }
 
 // when is when to claim, if there is a reason.
@@ -83,7 +76,7 @@ func (c *claims) freed() {
 func (c *claims) compose(cfg Config, limit int, now time.Time) jobdb.Claim {
 	r := jobdb.Claim{
 		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
-		Turn: c.turn, High: cfg.High, Low: cfg.Low, Most: c.most,
+		Turn: c.turn, High: cfg.High, Low: cfg.Low,
 	}
 	if now.Before(c.kindsUntil) {
 		r.Kinds = c.kinds

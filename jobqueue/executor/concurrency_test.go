@@ -49,20 +49,18 @@ func (m *meter) change(job *jobqueue.JobContext, by int) {
 }
 
 // Four executors claim at once, on connections of their own, and never run more jobs
-// than a limit allows: of a task, of a group, of a handler, and of a tracker. Jobs
-// beyond a limit hold up no others.
+// than a limit allows: of a group, of a handler, and of a periodic task. Jobs beyond a
+// limit hold up no others.
 func TestLimitsHoldOverAllExecutors(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		q.sql("INSERT INTO job_limit (kind, name, most) VALUES ('task', 'two', 2), ('group', 'three', 3), ('task', 'overruled', 4)")
+		q.sql("INSERT INTO job_limit (kind, name, max) VALUES ('handler', 'two', 2), ('group', 'three', 3), ('task', 'one', 1)")
 		var jobs []jobqueue.Job
 		const each = 40
 		for i := range each {
 			jobs = append(jobs,
 				jobqueue.Job{Task: "two", Group: fmt.Sprintf("g%d", i%7)},
 				jobqueue.Job{Task: "free", Group: "three"},
-				jobqueue.Job{Task: "handlers"},
-				jobqueue.Job{Task: "overruled"},
-				jobqueue.Job{Task: "free", Group: "tracked", Tracker: "one", Limits: jobqueue.Limits{Concurrency: 1}},
+				jobqueue.Job{Task: "free", Group: "tracked", Tracker: "one"},
 				jobqueue.Job{Task: "free", Group: "tracked", Tracker: fmt.Sprintf("t%d", i)})
 		}
 		q.submit(jobs...)
@@ -70,8 +68,6 @@ func TestLimitsHoldOverAllExecutors(t *testing.T) {
 		var executors []*newExecutor
 		for range 4 {
 			e := q.executorOn(q.Open().Jobs(), executor.Config{PoolSize: 20}, map[string]jobqueue.Handler{"two": m.handler, "free": m.handler})
-			e.Register("handlers", m.handler, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 5}))
-			e.Register("overruled", m.handler, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1}))
 			executors = append(executors, e)
 		}
 		for _, e := range executors {
@@ -82,7 +78,7 @@ func TestLimitsHoldOverAllExecutors(t *testing.T) {
 		})
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		for name, most := range map[string]int{"task two": 2, "group three": 3, "task handlers": 5, "task overruled": 4, "tracker one": 1} {
+		for name, most := range map[string]int{"task two": 2, "group three": 3, "tracker one": 1} {
 			if m.done[name] != each || m.most[name] > most {
 				t.Errorf("%s: %d jobs, at most %d at once; want %d, and at most %d at once", name, m.done[name], m.most[name], each, most)
 			}
@@ -91,18 +87,18 @@ func TestLimitsHoldOverAllExecutors(t *testing.T) {
 }
 
 // Jobs beyond a limit, older than all others and more than a claim looks at, hold up no
-// job of another task, group or tracker.
+// job of another handler, group or task.
 func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
 	for name, held := range map[string]jobqueue.Job{
-		"task":    {Task: "held"},
+		"handler": {Task: "held"},
 		"group":   {Task: "free", Group: "held"},
-		"tracker": {Task: "free", Tracker: "held", Limits: jobqueue.Limits{Concurrency: 1}},
+		"task":    {Task: "free", Tracker: "held"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, q *fixture) {
-				q.sql("INSERT INTO job_limit (kind, name, most) VALUES ('task', 'held', 1), ('group', 'held', 1)")
+				q.sql("INSERT INTO job_limit (kind, name, max) VALUES ('handler', 'held', 1), ('group', 'held', 1), ('task', 'held', 1)")
 				jobs := slices.Repeat([]jobqueue.Job{held}, 100)
-				if name == "tracker" { // in more groups than a claim looks at
+				if name == "task" { // in more groups than a claim looks at
 					for i := range jobs {
 						jobs[i].Group = fmt.Sprintf("g%d", i%8)
 					}
@@ -132,13 +128,35 @@ func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
 	}
 }
 
+// A task is paused: its jobs wait, also those that others are behind, and the executor does not keep looking.
+// When the pause ends, they run at once.
+func TestPauseOfATask(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		s := &spy{Store: q.store, settle: make(chan struct{}, 1000)}
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "paused", 0); err != nil {
+			t.Fatal(err)
+		}
+		held := q.submit(slices.Repeat([]jobqueue.Job{{Task: "x", Tracker: "paused"}}, 20)...)
+		e := q.executorOn(s, executor.Config{PoolSize: 3, PollInterval: 10 * time.Hour, Lease: 10 * time.Hour}, map[string]jobqueue.Handler{"x": nothing}).start()
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "x", Tracker: "other"})[0], jobqueue.Success)
+		receive(q, s.settle, "idleness")
+		q.Want(20, "SELECT count(*) FROM job WHERE state = 'waiting'")
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeTask, "paused"); err != nil || !was {
+			t.Fatalf("DropLimit: %t, %v", was, err)
+		}
+		for _, jid := range held {
+			e.awaitEnd(jid, jobqueue.Success)
+		}
+	})
+}
+
 // Running jobs count until they are rescued, whoever had them; and a
 // new limit counts from then on.
 func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		now := time.Now()
 		q.sql(`INSERT INTO job (jid, task, state, worker, heartbeat) VALUES ('dead', 'x', 'running', 'w/1', %s)`, utc(now.Add(time.Hour)))
-		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "x", 1); err != nil {
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "x", 1); err != nil {
 			t.Fatal(err)
 		}
 		jid := q.submit(jobqueue.Job{Task: "x"})[0]
@@ -147,7 +165,7 @@ func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 		if state := q.get(jid).State; state != jobqueue.Waiting {
 			t.Errorf("the job is %s beside one that runs", state)
 		}
-		if limits, err := q.queue.Limits(q.ctx); err != nil || len(limits) != 1 || limits[0].Running != 1 || limits[0].Most != 1 {
+		if limits, err := q.queue.Limits(q.ctx); err != nil || len(limits) != 1 || limits[0].Running != 1 || limits[0].Max != 1 {
 			t.Errorf("limits %+v, %v", limits, err)
 		}
 		q.sql("UPDATE job SET heartbeat = %s WHERE jid = 'dead'", utc(now.Add(-time.Hour)))
@@ -164,7 +182,7 @@ func TestLimitsOfAQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		q.Want("group g 2", "SELECT kind || ' ' || name || ' ' || most FROM job_limit")
+		q.Want("group g 2", "SELECT kind || ' ' || name || ' ' || max FROM job_limit")
 		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "g"); err != nil || !was {
 			t.Errorf("DropLimit: %t, %v", was, err)
 		}
@@ -172,7 +190,7 @@ func TestLimitsOfAQueue(t *testing.T) {
 			t.Errorf("DropLimit again: %t, %v", was, err)
 		}
 		for _, err := range []error{
-			q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", 0), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "", 1),
+			q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", -1), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "", 1),
 			q.queue.SetLimit(q.ctx, "tracker", "t", 1), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "t", 2_000_000),
 		} {
 			if err == nil {

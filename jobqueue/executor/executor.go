@@ -146,7 +146,7 @@ func (e *Executor) watch(ctx context.Context) {
 	who := jobdb.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
 	for _, name := range e.Tasks() {
 		limits := e.handlers[name].limits
-		who.Handlers = append(who.Handlers, jobdb.HandlerLimits{Name: name, Concurrency: limits.Concurrency, Attempts: e.cfg.policy().Limited(limits).Attempts()})
+		who.Handlers = append(who.Handlers, jobdb.HandlerLimits{Name: name, Attempts: e.cfg.policy().Limited(limits).Attempts()})
 	}
 	e.store.Watch(ctx, who, e.Wake, func(err error) {
 		if ctx.Err() == nil {

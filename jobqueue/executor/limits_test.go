@@ -94,19 +94,15 @@ func TestTimeoutOfAHandler(t *testing.T) {
 func TestLimitsOutOfBounds(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for name, l := range map[string]jobqueue.Limits{
-			"RetryLimit":  {RetryLimit: -2},
-			"RetryDelay":  {RetryDelay: 1500 * time.Millisecond},
-			"Timeout":     {Timeout: -time.Second},
-			"Concurrency": {Concurrency: 2_000_000},
+			"RetryLimit": {RetryLimit: -2},
+			"RetryDelay": {RetryDelay: 1500 * time.Millisecond},
+			"Timeout":    {Timeout: -time.Second},
 		} {
 			if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "x", Tracker: "t", Limits: l}); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s of a job: %v", name, err)
 			}
 		}
-		if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "x", Limits: jobqueue.Limits{Concurrency: 1}}); err == nil || !strings.Contains(err.Error(), "Tracker") {
-			t.Errorf("a limit of a tracker without one: %v", err)
-		}
-		for _, column := range []string{"retry_limit, -1", "retry_delay, 0", "timeout, 31536001", "concurrency, 0"} {
+		for _, column := range []string{"retry_limit, -1", "retry_delay, 0", "timeout, 31536001"} {
 			name, value, _ := strings.Cut(column, ", ")
 			for _, statement := range []string{
 				"INSERT INTO job (task, " + name + ") VALUES ('x', " + value + ")",

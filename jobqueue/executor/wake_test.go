@@ -53,7 +53,7 @@ func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.awaitEnd(jids[0], jobqueue.Success)
-		if err := q.queue.Pause(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "t", 0); err != nil {
 			t.Fatal(err)
 		}
 		for len(s.settle) > 0 {
@@ -62,9 +62,9 @@ func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		receive(q, s.settle, "idleness")
 		if job := q.get(jid); job.State != jobqueue.Waiting {
-			t.Errorf("a job of a paused task is %s", job.State)
+			t.Errorf("a job of a paused handler is %s", job.State)
 		}
-		if _, err := q.queue.Resume(q.ctx, jobqueue.ScopeTask, "t"); err != nil {
+		if _, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeHandler, "t"); err != nil {
 			t.Fatal(err)
 		}
 		e.awaitEnd(jid, jobqueue.Success)

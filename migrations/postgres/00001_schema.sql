@@ -54,7 +54,6 @@ ALTER TABLE job
   ADD COLUMN retry_limit integer CONSTRAINT nextrun_job_retry_limit CHECK (retry_limit BETWEEN 0 AND 1000000),
   ADD COLUMN retry_delay integer CONSTRAINT nextrun_job_retry_delay CHECK (retry_delay BETWEEN 1 AND 31536000),
   ADD COLUMN timeout     integer CONSTRAINT nextrun_job_timeout CHECK (timeout BETWEEN 1 AND 31536000),
-  ADD COLUMN concurrency integer CONSTRAINT nextrun_job_concurrency CHECK (concurrency BETWEEN 1 AND 1000000),
   ADD COLUMN traceparent text;
 {{range withoutDefault "job"}}
 ALTER TABLE job ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
@@ -70,7 +69,6 @@ COMMENT ON COLUMN job.interrupts  IS 'how often the worker of the running job di
 COMMENT ON COLUMN job.retry_limit IS 'how often it is tried again; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as its handler says';
-COMMENT ON COLUMN job.concurrency IS 'it begins only while fewer jobs of its tracker that have such a limit run; NULL: no limit';
 -- It has no bounds: what is no traceparent is ignored.
 COMMENT ON COLUMN job.traceparent IS 'the W3C traceparent of who submitted the job; NULL: none';
 
@@ -89,9 +87,6 @@ CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
--- Those that run and have a limit of their own.
-CREATE INDEX nextrun_job_limited ON job (tracker)
-  WHERE state IN ('scheduled', 'running') AND concurrency IS NOT NULL;
 
 {{if not (found "joblog")}}
 CREATE TABLE joblog (
@@ -115,21 +110,13 @@ CREATE TABLE jobgroupuse (
 );
 {{end}}
 
-CREATE TABLE job_pause (
-  kind  varchar(16)  NOT NULL CONSTRAINT nextrun_pause_kind CHECK (kind IN ('group', 'task')),
-  name  varchar(254) NOT NULL,
-  since timestamp    NOT NULL,
-  PRIMARY KEY (kind, name)
-);
-COMMENT ON TABLE job_pause IS 'groups and tasks of which executors claim no job';
-
 CREATE TABLE job_limit (
-  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'task')),
+  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'handler', 'task')),
   name varchar(254) NOT NULL,
-  most integer      NOT NULL CONSTRAINT nextrun_limit_most CHECK (most BETWEEN 1 AND 1000000),
+  max  integer      NOT NULL CONSTRAINT nextrun_limit_max CHECK (max BETWEEN 0 AND 1000000),
   PRIMARY KEY (kind, name)
 );
-COMMENT ON TABLE job_limit IS 'how many jobs of a group or a task run at once, over all executors';
+COMMENT ON TABLE job_limit IS 'how many jobs of a group, a handler or a periodic task run at once, over all executors; 0 is a pause';
 
 -- One notification for each transaction that adds jobs: the payload is
 -- constant, and PostgreSQL sends equal ones of a transaction once.
@@ -146,8 +133,6 @@ CREATE TRIGGER nextrun_job_waits AFTER UPDATE OF state, cancel, retry ON job
   FOR EACH ROW WHEN ((NEW.state = 'waiting' AND (OLD.state <> 'waiting' OR NEW.retry IS DISTINCT FROM OLD.retry))
                      OR (NEW.cancel IS NOT NULL AND OLD.cancel IS NULL))
   EXECUTE FUNCTION nextrun_job_added();
-CREATE TRIGGER nextrun_pause_ended AFTER DELETE ON job_pause
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
 CREATE TRIGGER nextrun_limit_changed AFTER INSERT OR UPDATE OR DELETE ON job_limit
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
 
@@ -188,7 +173,6 @@ ALTER TABLE periodic_task
   ADD COLUMN retry_limit   integer,
   ADD COLUMN retry_delay   integer,
   ADD COLUMN timeout       integer,
-  ADD COLUMN concurrency   integer,
   ADD COLUMN paused        timestamp,
   ADD COLUMN paused_until  timestamp,
   ADD COLUMN paused_by     varchar(254),
@@ -204,8 +188,7 @@ ALTER TABLE periodic_task
   ADD CONSTRAINT nextrun_bounds      CHECK (starts < ends),
   ADD CONSTRAINT nextrun_retry_limit CHECK (retry_limit BETWEEN 0 AND 1000000),
   ADD CONSTRAINT nextrun_retry_delay CHECK (retry_delay BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_timeout     CHECK (timeout BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_concurrency CHECK (concurrency BETWEEN 1 AND 1000000);
+  ADD CONSTRAINT nextrun_timeout     CHECK (timeout BETWEEN 1 AND 31536000);
 {{range withoutDefault "periodic_task"}}
 ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
 {{end}}
@@ -224,7 +207,6 @@ COMMENT ON COLUMN periodic_task.problem       IS 'what is wrong with this row; c
 COMMENT ON COLUMN periodic_task.retry_limit   IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
 COMMENT ON COLUMN periodic_task.retry_delay   IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN periodic_task.timeout       IS 'seconds that an attempt may take; NULL: as its handler says';
-COMMENT ON COLUMN periodic_task.concurrency   IS 'how many jobs of the task may run at once; NULL: any number';
 COMMENT ON COLUMN periodic_task.paused        IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
 COMMENT ON COLUMN periodic_task.paused_until  IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
 COMMENT ON COLUMN periodic_task.paused_by     IS 'who paused it, for people';
@@ -307,9 +289,8 @@ GRANT EXECUTE ON FUNCTION nextrun_args_problem(text) TO PUBLIC;
 -- change `due`, or only columns that these triggers do not name.
 
 -- An edit takes the row out of the hands of a scheduler that marked it, and
--- has it planned anew where the plan may have changed. Retries, timeout and
--- concurrency are not named: no plan depends on them, and they are read when a
--- job is submitted.
+-- has it planned anew where the plan may have changed. Retries and timeout are not
+-- named: no plan depends on them, and they are read when a job is submitted.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
@@ -668,7 +649,7 @@ COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives
 COMMENT ON COLUMN worker_service.places      IS 'how many jobs an executor runs at once';
 COMMENT ON COLUMN worker_service.lease       IS 'seconds after which an executor takes jobs from a worker that sends no heartbeat';
 COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
-COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, concurrency (its limit, if any), attempts (how often it tries a job at most)';
+COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
 COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
 
 -- Events instead of jobs: the store of events, the outbox of messages that a
@@ -1261,7 +1242,6 @@ ALTER TABLE periodic_task
   DROP COLUMN IF EXISTS retry_limit,
   DROP COLUMN IF EXISTS retry_delay,
   DROP COLUMN IF EXISTS timeout,
-  DROP COLUMN IF EXISTS concurrency,
   DROP COLUMN IF EXISTS paused,
   DROP COLUMN IF EXISTS paused_until,
   DROP COLUMN IF EXISTS paused_by,
@@ -1289,7 +1269,6 @@ DROP FUNCTION IF EXISTS nextrun_task_edited();
 DROP FUNCTION IF EXISTS nextrun_args_problem(text);
 
 DROP TABLE IF EXISTS job_limit;
-DROP TABLE IF EXISTS job_pause;
 {{if not (found "jobgroupuse")}}
 DROP TABLE IF EXISTS jobgroupuse;
 {{end}}
@@ -1306,7 +1285,6 @@ DROP TABLE IF EXISTS job;
 {{else}}
 DROP TRIGGER IF EXISTS nextrun_job_waits ON job;
 DROP TRIGGER IF EXISTS nextrun_job_added ON job;
-DROP INDEX IF EXISTS nextrun_job_limited;
 DROP INDEX IF EXISTS nextrun_job_finished;
 DROP INDEX IF EXISTS nextrun_job_cancel;
 DROP INDEX IF EXISTS nextrun_job_stuck;
@@ -1325,7 +1303,6 @@ ALTER TABLE job
   DROP COLUMN IF EXISTS retry_limit,
   DROP COLUMN IF EXISTS retry_delay,
   DROP COLUMN IF EXISTS timeout,
-  DROP COLUMN IF EXISTS concurrency,
   DROP COLUMN IF EXISTS traceparent;
 {{range withoutDefault "job"}}
 ALTER TABLE job ALTER COLUMN {{.Name}} DROP DEFAULT;

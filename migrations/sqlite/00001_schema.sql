@@ -89,8 +89,6 @@ ALTER TABLE job ADD COLUMN retry_delay integer
   CONSTRAINT nextrun_job_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
 ALTER TABLE job ADD COLUMN timeout integer
   CONSTRAINT nextrun_job_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
-ALTER TABLE job ADD COLUMN concurrency integer
-  CONSTRAINT nextrun_job_concurrency CHECK (concurrency IS NULL OR typeof(concurrency) = 'integer' AND concurrency BETWEEN 1 AND 1000000);
 ALTER TABLE job ADD COLUMN traceparent text;
 
 -- Guarantee G3: of the single jobs of a tracker one at most is not final. The
@@ -108,9 +106,6 @@ CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
--- Those that run and have a limit of their own.
-CREATE INDEX nextrun_job_limited ON job (tracker)
-  WHERE state IN ('scheduled', 'running') AND concurrency IS NOT NULL;
 
 {{if not (found "joblog")}}
 CREATE TABLE joblog (
@@ -134,17 +129,10 @@ CREATE TABLE jobgroupuse (
 );
 {{end}}
 
-CREATE TABLE job_pause (
-  kind  varchar(16)  NOT NULL CONSTRAINT nextrun_pause_kind CHECK (kind IN ('group', 'task')),
-  name  varchar(254) NOT NULL,
-  since timestamp    NOT NULL,
-  PRIMARY KEY (kind, name)
-);
-
 CREATE TABLE job_limit (
-  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'task')),
+  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'handler', 'task')),
   name varchar(254) NOT NULL,
-  most integer      NOT NULL CONSTRAINT nextrun_limit_most CHECK (typeof(most) = 'integer' AND most BETWEEN 1 AND 1000000),
+  max  integer      NOT NULL CONSTRAINT nextrun_limit_max CHECK (typeof(max) = 'integer' AND max BETWEEN 0 AND 1000000),
   PRIMARY KEY (kind, name)
 );
 
@@ -276,8 +264,6 @@ ALTER TABLE periodic_task ADD COLUMN retry_delay integer
   CONSTRAINT nextrun_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
 ALTER TABLE periodic_task ADD COLUMN timeout integer
   CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN concurrency integer
-  CONSTRAINT nextrun_concurrency CHECK (concurrency IS NULL OR typeof(concurrency) = 'integer' AND concurrency BETWEEN 1 AND 1000000);
 ALTER TABLE periodic_task ADD COLUMN paused       timestamp;
 ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
 ALTER TABLE periodic_task ADD COLUMN paused_by     varchar(254) CONSTRAINT nextrun_paused_by
@@ -1242,7 +1228,6 @@ ALTER TABLE periodic_task DROP COLUMN problem;
 ALTER TABLE periodic_task DROP COLUMN retry_limit;
 ALTER TABLE periodic_task DROP COLUMN retry_delay;
 ALTER TABLE periodic_task DROP COLUMN timeout;
-ALTER TABLE periodic_task DROP COLUMN concurrency;
 ALTER TABLE periodic_task DROP COLUMN paused;
 ALTER TABLE periodic_task DROP COLUMN paused_until;
 ALTER TABLE periodic_task DROP COLUMN paused_by;
@@ -1254,7 +1239,6 @@ ALTER TABLE periodic_task DROP COLUMN summary;
 {{end}}
 
 DROP TABLE IF EXISTS job_limit;
-DROP TABLE IF EXISTS job_pause;
 {{if not (found "jobgroupuse")}}
 DROP TABLE IF EXISTS jobgroupuse;
 {{end}}
@@ -1269,7 +1253,6 @@ ALTER TABLE joblog DROP COLUMN counter;
 {{if not (found "job")}}
 DROP TABLE IF EXISTS job;
 {{else}}
-DROP INDEX IF EXISTS nextrun_job_limited;
 DROP INDEX IF EXISTS nextrun_job_finished;
 DROP INDEX IF EXISTS nextrun_job_cancel;
 DROP INDEX IF EXISTS nextrun_job_stuck;
@@ -1287,7 +1270,6 @@ ALTER TABLE job DROP COLUMN interrupts;
 ALTER TABLE job DROP COLUMN retry_limit;
 ALTER TABLE job DROP COLUMN retry_delay;
 ALTER TABLE job DROP COLUMN timeout;
-ALTER TABLE job DROP COLUMN concurrency;
 ALTER TABLE job DROP COLUMN traceparent;
 {{end}}
 DROP TABLE nextrun_found;

@@ -29,7 +29,6 @@ type schedulerView struct {
 	Newest    decided       `json:"last_decision"`
 	Submitted decided       `json:"last_submitted"`
 	Next      time.Time     `json:"next_due,omitzero"` // the first tick to come of all
-	Pauses    []pauseRow    `json:"pauses"`
 	Limits    []limitRow    `json:"limits"`
 }
 
@@ -114,16 +113,10 @@ type depthRow struct {
 	Oldest time.Time `json:"oldest"`
 }
 
-type pauseRow struct {
-	Kind  string    `json:"kind"`
-	Name  string    `json:"name"`
-	Since time.Time `json:"since"`
-}
-
 type limitRow struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	Most int    `json:"most"`
+	Max  int    `json:"max"` // 0: paused
 }
 
 func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error) {
@@ -195,19 +188,12 @@ func clock(skew time.Duration) string {
 }
 
 func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
-	pauses, err := s.queue.Pauses(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range pauses {
-		d.Pauses = append(d.Pauses, pauseRow{string(p.Kind), p.Name, p.Since})
-	}
 	limits, err := s.queue.Limits(ctx)
 	if err != nil {
 		return err
 	}
 	for _, l := range limits {
-		d.Limits = append(d.Limits, limitRow{string(l.Kind), l.Name, l.Most})
+		d.Limits = append(d.Limits, limitRow{string(l.Kind), l.Name, l.Max})
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ var columnEdits = map[string]any{
 	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
 	"exclude_calendars": "c", "run_calendars": "c", "on_excluded": "next",
 	"catchup_limit": 7, "pause_after": 7,
-	"retry_limit": 7, "retry_delay": 7, "timeout": 7, "concurrency": 7,
+	"retry_limit": 7, "retry_delay": 7, "timeout": 7,
 }
 
 // What was read ahead is not written once somebody has changed any column of the row since. SQLite

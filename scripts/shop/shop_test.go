@@ -21,7 +21,7 @@ const days = 4
 // commands only read. An exit code of 3 means findings, which some of the databases have.
 var commands = [][]string{
 	{"task", "list"}, {"task", "list", "--state", "problem"}, {"task", "list", "--state", "attention"}, {"task", "list", "--state", "failed"},
-	{"task", "list", "--state", "retrying"}, {"task", "list", "--state", "overdue"}, {"tick", "list"}, {"job", "list"}, {"job", "limits"}, {"preview", "--hours", "24"},
+	{"task", "list", "--state", "retrying"}, {"task", "list", "--state", "overdue"}, {"tick", "list"}, {"job", "list"}, {"job", "limit"}, {"preview", "--hours", "24"},
 	{"check"}, {"queue", "list"}, {"event", "list"}, {"event", "lag"}, {"lock", "show"}, {"migrate", "status"},
 	{"task", "export"}, {"check", "--guarantees"},
 }

@@ -35,8 +35,7 @@ func TestHostileRow(t *testing.T) {
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'failed', ?, '2026-01-01 08:00:00', '2026-01-01 08:00:01')`, evil, evil, evil, evil, evil, evil, evil, evil, evil)
 			s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', ?, ?, '2026-01-01 08:00:00', ?, 1)`, evil, evil, evil)
 			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided) VALUES (?, '2026-01-01 08:00:00', 'submitted', ?, ?, '2026-01-01 08:00:00')`, evil, evil, evil)
-			s.Exec(`INSERT INTO job_pause (kind, name, since) VALUES ('group', ?, '2026-01-01 08:00:00')`, evil)
-			s.Exec(`INSERT INTO job_limit (kind, name, most) VALUES ('task', ?, 1)`, evil)
+			s.Exec(`INSERT INTO job_limit (kind, name, max) VALUES ('group', ?, 0), ('task', ?, 1)`, evil, evil)
 			b := s.tab(t)
 			q := url.QueryEscape(evil)
 			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q,

@@ -75,11 +75,10 @@ func TestLimitOfShortLists(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, name := range []string{"a", "b"} {
-			s.Must(t, "job", "limit", "--handler", name, "--most", "1")
-			s.Must(t, "job", "pause", "--handler", name)
+			s.Must(t, "job", "limit", "handler", name, "1")
 			s.Exec(t, `INSERT INTO scheduler_lock VALUES ('`+name+`', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
 		}
-		for _, list := range []string{"job limits", "job pauses", "lock show"} {
+		for _, list := range []string{"job limit", "lock show"} {
 			var all, one []struct{}
 			s.JSON(t, &all, strings.Fields(list)...)
 			s.JSON(t, &one, append(strings.Fields(list), "-n", "1")...)
@@ -95,7 +94,7 @@ func TestLimitOfShortLists(t *testing.T) {
 func TestFlagsOfLists(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"task list", "tick list", "job list", "event list",
-		"job limits", "job pauses", "lock show", "queue list", "next", "preview"} {
+		"job limit", "lock show", "queue list", "next", "preview"} {
 		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-n, --limit int") {
 			t.Errorf("%s has no --limit:\n%s", command, help)
 		}

@@ -50,7 +50,7 @@ type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
 	SQL     *statement.Work
-	Limits  jobqueue.Limits // retries and concurrency; Command, HTTP or SQL has the timeout
+	Limits  jobqueue.Limits // retries; Command, HTTP or SQL has the timeout
 	Hooks   HookSet
 
 	headerEnv map[string]string // http: environment variables with the values of headers

@@ -47,7 +47,7 @@ executor:
   max_interrupts: 18
   shutdown_grace: 0s
 handlers:
-  mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB, retry_limit: 0, retry_delay: 23s, concurrency: 24}
+  mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB, retry_limit: 0, retry_delay: 23s}
   ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}, header_env: {authorization: TOKEN}}, timeout: 21s}
   post: {http: {url: "http://example.org/"}}
 `)
@@ -76,7 +76,7 @@ handlers:
 			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
 				Dir: "/tmp", Env: []string{"A=1", "B=x=y"}, MaxOutput: 2048,
-			}, Limits: jobqueue.Limits{RetryLimit: executor.Never, RetryDelay: 23 * time.Second, Concurrency: 24}},
+			}, Limits: jobqueue.Limits{RetryLimit: executor.Never, RetryDelay: 23 * time.Second}},
 			"ping": {HTTP: &handlers.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
 			}, headerEnv: map[string]string{"authorization": "TOKEN"}},
@@ -135,12 +135,11 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"no program", "handlers: {a: {command: ['']}}\n", ":1: handlers.a.command must begin with a program"},
 		{"no command", "handlers:\n  a:\n    timeout: 1s\n", ":3: handlers.a needs one of command, http and sql"},
 		{"both", "handlers: {a: {command: [x], http: {url: 'http://x'}}}\n", ":1: handlers.a has both command and http; use one"},
-		{"misspelt command", "handlers:\n  a: {comand: [x]}\n", `:2: unknown key "comand" in handlers.a; known are command, concurrency, dir, env, http, `},
+		{"misspelt command", "handlers:\n  a: {comand: [x]}\n", `:2: unknown key "comand" in handlers.a; known are command, dir, env, http, `},
 		{"text for a handler", "handlers:\n  a: echo hello\n", ":2: handlers.a must be a mapping"},
 		{"no handler", "handlers:\n  a:\n", ":2: handlers.a needs one of command, http and sql"},
-		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are concurrency, http, on_failure, on_missed, on_paused, on_recovered, on_success, retry_delay, retry_limit, timeout`},
+		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are http, on_failure, on_missed, on_paused, on_recovered, on_success, retry_delay, retry_limit, timeout`},
 		{"limit", "handlers:\n  a:\n    command: [x]\n    retry_limit: -1\n", ":4: handlers.a.retry_limit must be a whole number from 1 to 1000000, or 0"},
-		{"concurrency", "handlers: {a: {http: {url: 'http://x'}, concurrency: 0}}\n", ":1: handlers.a.concurrency must be a whole number from 1 to 1000000"},
 		{"no url", "handlers: {a: {http: {method: GET}}}\n", ":1: handlers.a.http needs a url"},
 		{"url", "handlers: {a: {http: {url: 'ftp://u:secret@x'}}}\n", ":1: handlers.a.http.url must be a URL such as https://"},
 		{"method", "handlers: {a: {http: {url: 'http://x', method: get}}}\n", ":1: handlers.a.http.method must be one of GET, "},

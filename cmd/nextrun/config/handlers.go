@@ -65,7 +65,6 @@ func (r handlerReader) withCommon(h *Handler, known keys) keys {
 	l := &h.Limits
 	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, executor.Never)
 	known["retry_delay"] = &l.RetryDelay
-	known["concurrency"] = &l.Concurrency
 	return hookReader(r).withHooks(&h.Hooks, known)
 }
 

@@ -83,9 +83,7 @@ func (d database) victims() map[string][]victim {
 			where: map[string]string{"id": "id = '{id}'", "message": "message = '{id}'"}, works: jobEnds}},
 		"jobgroupuse": {{make: []string{`INSERT INTO jobgroupuse (groupid, workerid) VALUES ('{id}', '{id}')`},
 			where: map[string]string{"groupid": "groupid = '{id}'", "workerid": "workerid = '{id}'"}}},
-		"job_pause": {{make: []string{insertJob, `INSERT INTO job_pause (kind, name, since) VALUES ('group', '{id}-', {now})`},
-			where: map[string]string{"name": "name = '{id}-'"}, works: jobEnds}},
-		"job_limit": {{make: []string{insertJob, `INSERT INTO job_limit (kind, name, most) VALUES ('group', '{id}', 1)`},
+		"job_limit": {{make: []string{insertJob, `INSERT INTO job_limit (kind, name, max) VALUES ('group', '{id}', 1)`},
 			where: map[string]string{"name": "name = '{id}'"}, works: jobEnds}},
 		"scheduler_lock": {{make: []string{`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
 				VALUES ('{id}', '{id}', '{id}', 1, 1, {now}, {now}, {now})`},

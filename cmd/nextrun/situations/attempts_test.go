@@ -129,11 +129,11 @@ var ofAttempts = []situation{
 	{
 		name: "somebody has locked the job", only: storetest.Postgres,
 		set: func(w *world) {
-			w.sh.Must(w.T, "job", "pause", "--handler", "backup")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "0")
 			w.tick()
 			w.held("SELECT * FROM job FOR UPDATE")
 			w.executor("one", 5, nil, handler{name: "backup"})
-			w.sh.Must(w.T, "job", "resume", "--handler", "backup")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "--remove")
 		},
 		codes: []string{"job_locked"},
 		says:  []string{"one@", " could take it, but its row is locked by pid ", "idle in transaction for ", "SELECT pg_terminate_backend("},

@@ -1,8 +1,6 @@
 package situations_test
 
-import (
-	"github.com/nextrun/nextrun/jobqueue"
-)
+import ()
 
 // Why a job waits.
 var ofJobs = []situation{
@@ -72,38 +70,25 @@ var ofJobs = []situation{
 		job:   "all 3 places of",
 	},
 	{
-		name: "as many jobs of the handler run as it allows",
-		set: func(w *world) {
-			w.executor("one", 5, nil, handler{name: "backup", limits: jobqueue.Limits{Concurrency: 1}})
-			w.sh.Submit(w.T, "backup")
-			w.runs("backup", 1)
-			w.tick()
-		},
-		codes: []string{"job_handler_limit"},
-		says:  []string{`the handler "backup" may run 1 job at once, and 1 runs: job `, "--most NUMBER"},
-		not:   []string{"define handlers", "no executor", "place"},
-		job:   "may run 1 job at once",
-	},
-	{
-		name: "a limit of the handler in the database",
+		name: "a limit of the handler",
 		set: func(w *world) {
 			w.executor("one", 5, nil, handler{name: "backup"})
-			w.sh.Must(w.T, "job", "limit", "--handler", "backup", "--most", "2")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "2")
 			w.sh.Submit(w.T, "backup")
 			w.sh.Submit(w.T, "backup")
 			w.runs("backup", 2)
 			w.tick()
 		},
 		codes: []string{"job_limit"},
-		says:  []string{`the handler "backup" may run 2 jobs at once, and 2 run: job `, "> to allow more: nextrun job limit --handler backup --most NUMBER"},
+		says:  []string{`the handler "backup" may run 2 jobs at once, and 2 run: job `, "> to allow more: nextrun job limit handler backup NUMBER"},
 		not:   []string{"define handlers", "no executor", "place"},
 		job:   "may run 2 jobs at once",
 	},
 	{
-		name: "a limit of the group in the database",
+		name: "a limit of the group",
 		set: func(w *world) {
 			w.executor("one", 5, nil, handler{name: "backup"}, handler{name: "mail"})
-			w.sh.Must(w.T, "job", "limit", "--group", "default", "--most", "1")
+			w.sh.Must(w.T, "job", "limit", "group", "default", "1")
 			w.sh.Submit(w.T, "mail")
 			w.runs("mail", 1)
 			w.tick()
@@ -116,7 +101,7 @@ var ofJobs = []situation{
 	{
 		name: "a limit, while no executor runs",
 		set: func(w *world) {
-			w.sh.Must(w.T, "job", "limit", "--handler", "backup", "--most", "1")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "1")
 			w.sql("INSERT INTO job (jid, task, state, worker, heartbeat, started) VALUES ('a', 'backup', 'running', 'old@1', {-5s}, {-1m})")
 			w.tick()
 		},
@@ -125,39 +110,40 @@ var ofJobs = []situation{
 		job:   "may run 1 job at once",
 	},
 	{
-		name: "as many jobs of the task run as it allows",
+		name: "a limit of the task",
 		set: func(w *world) {
 			w.executor("one", 5, nil, handler{name: "backup"})
-			w.sql("UPDATE periodic_task SET overlap = 'allow', concurrency = 1")
+			w.sql("UPDATE periodic_task SET overlap = 'allow'")
+			w.sh.Must(w.T, "job", "limit", "task", "t", "1")
 			w.tick()
 			w.runs("backup", 1)
 			w.tick()
 		},
-		codes: []string{"job_task_limit"},
-		says:  []string{"the task t may run 1 job at once, and 1 runs: job ", "nextrun task set t --concurrency NUMBER"},
+		codes: []string{"job_limit"},
+		says:  []string{`the task "t" may run 1 job at once, and 1 runs: job `, "nextrun job limit task t NUMBER"},
 		not:   []string{"define handlers", "no executor", "place"},
-		job:   "the task t may run 1 job at once",
+		job:   `the task "t" may run 1 job at once`,
 	},
 	{
 		name: "the handler is paused",
 		set: func(w *world) {
 			w.executor("one", 5, nil, handler{name: "backup"})
-			w.sh.Must(w.T, "job", "pause", "--handler", "backup")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "0")
 			w.tick()
 		},
 		codes: []string{"job_paused"},
-		says:  []string{`the handler "backup" has been paused since`, "> nextrun job resume --handler backup"},
+		says:  []string{`the handler "backup" is paused`, "> to end the pause: nextrun job limit handler backup --remove"},
 		not:   []string{"define handlers", "no executor"},
-		job:   `the handler "backup" has been paused since`,
+		job:   `the handler "backup" is paused`,
 	},
 	{
 		name: "the group is paused, and no executor runs",
 		set: func(w *world) {
-			w.sh.Must(w.T, "job", "pause", "--group", "default")
+			w.sh.Must(w.T, "job", "limit", "group", "default", "0")
 			w.tick()
 		},
 		codes: []string{"job_paused"},
-		says:  []string{`the group "default" has been paused since`, "> nextrun job resume --group default"},
-		job:   `the group "default" has been paused since`,
+		says:  []string{`the group "default" is paused`, "> to end the pause: nextrun job limit group default --remove"},
+		job:   `the group "default" is paused`,
 	},
 }

@@ -168,8 +168,8 @@ func (w *world) planned(next time.Duration) {
 
 // tick adds a job of the task that has waited for a minute, as a scheduler does.
 func (w *world) tick() {
-	w.sql(`INSERT INTO job (jid, task, group_, tracker, single, submitted, due, concurrency)
-		SELECT '` + service.BootID() + `', task, group_, id, overlap <> 'allow', {-1m}, {-1m}, concurrency FROM periodic_task WHERE id = 't'`)
+	w.sql(`INSERT INTO job (jid, task, group_, tracker, single, submitted, due)
+		SELECT '` + service.BootID() + `', task, group_, id, overlap <> 'allow', {-1m}, {-1m} FROM periodic_task WHERE id = 't'`)
 }
 
 // until waits for what a query says.

@@ -55,16 +55,18 @@ func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.R
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
 	}
-	kinds, trackers := c.Kinds, false
+	kinds, limits := c.Kinds, held{}
 	if len(kinds) == 0 {
-		found, busy, err := tx.kinds(ctx, c)
-		trackers = busy
+		if err := tx.First(ctx, &limits, heldSQL); err != nil {
+			return nil, err
+		}
+		found, err := tx.kinds(ctx, c, limits)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		kinds, result.More = c.FirstGroups(found)
 	}
-	if result.Kinds = kinds; result.More {
+	if result.Kinds = kinds; result.More || limits.Tasks {
 		result.Kinds = nil
 	}
 	groups := countGroups(kinds)
@@ -81,17 +83,13 @@ func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.R
 		condition = " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		args = append(args, except.Param)
 	}
-	if trackers {
-		full, busy, err := tx.trackersFull(ctx, len(args)+1)
-		if err != nil {
-			return nil, err
-		}
-		condition, args = condition+full, append(args, busy)
+	statement := candidatesSQL
+	if limits.Tasks {
+		statement, condition = limitedSQL, condition+notFull
 	}
 	first := tx.FirstRows("job", "{claimable} AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
 		"{task}, {group_}, {high}", "submitted, jid", "$2")
-	candidates, err := tx.readCandidates(ctx, c, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
-	result.Limited = trackers && len(candidates) == 0
+	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(statement, "{kinds}", r.SQL, "{first}", first)), args...)
 	if len(candidates) == 0 && result.More { // all jobs of these groups are locked or limited: go on behind them
 		result.Turn.Group = slices.MaxFunc(kinds, func(a, b jobdb.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
 	}
@@ -104,21 +102,17 @@ func (tx claimTx) onlyThese(ctx context.Context, c jobdb.Claim) ([]jobdb.Candida
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	query, args, err := tx.limited(onlySQL+tx.SQL().ForUpdate, c, 3, []any{jids.Param, tasks.Param})
-	if err != nil {
-		return nil, err
-	}
-	return tx.readCandidates(ctx, c, tx.fill(query, "{jids}", jids.SQL, "{tasks}", tasks.SQL), args...)
+	return tx.readCandidates(ctx, tx.fill(onlySQL+tx.SQL().ForUpdate, "{jids}", jids.SQL, "{tasks}", tasks.SQL), jids.Param, tasks.Param)
 }
 
-func (tx claimTx) readCandidates(ctx context.Context, c jobdb.Claim, query string, args ...any) ([]jobdb.Candidate, error) {
+func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any) ([]jobdb.Candidate, error) {
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
 		kindRow
-		High        bool
-		Tracker     sqldb.RowText
-		Concurrency sqldb.RowInt
+		High    bool
+		Tracker sqldb.RowText
+		TaskMax sqldb.RowInt `db:"task_max"`
 	}
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
@@ -127,78 +121,56 @@ func (tx claimTx) readCandidates(ctx context.Context, c jobdb.Claim, query strin
 	for i, r := range rows {
 		candidates[i] = jobdb.Candidate{
 			JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time(),
-			Limits: limitsOfJob(c, r.kind(), string(r.Tracker), r.Concurrency.N),
+			Limits: limitsOfJob(r.kind(), string(r.Tracker), r.TaskMax),
 		}
 	}
 	return candidates, nil
 }
 
-// limitsOfJob are the limits of a job, given those that the database has for its task and
-// its group, and its own.
-func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits []jobqueue.Limit) {
-	add := func(kind jobqueue.ScopeKind, name string, most int) {
-		if most > 0 {
-			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
+// limitsOfJob are the limits of a job, given those of its handler and its group, and of the
+// periodic task whose job it is.
+func limitsOfJob(k jobdb.Kind, tracker string, task sqldb.RowInt) (limits []jobqueue.Limit) {
+	add := func(kind jobqueue.ScopeKind, name string, most int, is bool) {
+		if is {
+			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Max: most})
 		}
 	}
-	if k.TaskMost == 0 {
-		k.TaskMost = c.Most[k.Task]
-	}
-	add(jobqueue.ScopeTask, k.Task, k.TaskMost)
-	add(jobqueue.ScopeGroup, k.Group, k.GroupMost)
-	if tracker != "" {
-		add(jobqueue.ScopeTracker, tracker, own)
-	}
+	add(jobqueue.ScopeHandler, k.Task, k.HandlerMax, k.HandlerMax > 0)
+	add(jobqueue.ScopeGroup, k.Group, k.GroupMax, k.GroupMax > 0)
+	add(jobqueue.ScopeTask, tracker, task.N, task.OK)
 	return limits
 }
 
 // kindRow is a kind of jobs, with its limits.
 type kindRow struct {
-	Group     string `db:"group_"`
-	Task      string
-	GroupMost int `db:"group_most"`
-	TaskMost  int `db:"task_most"`
+	Group      string `db:"group_"`
+	Task       string
+	GroupMax   int `db:"group_max"`
+	HandlerMax int `db:"handler_max"`
 }
 
 func (r kindRow) kind() jobdb.Kind { return jobdb.Kind(r) }
 
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
-// one more group than it may take jobs, if there are. It reports whether jobs run
-// that have a limit of their own.
-func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim) (kinds []jobdb.Kind, trackers bool, err error) {
+// one more group than it may take jobs, if there are.
+func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim, limits held) (kinds []jobdb.Kind, err error) {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	var statement string
-	args := []any{tasks.Param, c.WantedGroups(), c.Turn.Group}
-	groups := sqldb.Records{}
-	if len(c.Groups) == 0 {
-		held := len(c.Most) > 0
-		if !held {
-			if err := tx.First(ctx, &held, heldSQL); err != nil {
-				return nil, false, err
-			}
-		}
-		statement = walk(held)
-	} else {
+	statement, args, groups := limits.walk(), []any{tasks.Param, c.WantedGroups(), c.Turn.Group}, sqldb.Records{}
+	if len(c.Groups) > 0 {
 		if groups, err = tx.Texts(2, c.Groups); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		statement, args = groupsSQL, []any{tasks.Param, groups.Param}
 	}
-	if statement, args, err = tx.limited(statement, c, len(args)+1, args); err != nil {
-		return nil, false, err
-	}
-	var rows []struct {
-		kindRow
-		Trackers bool
-	}
+	var rows []kindRow
 	err = tx.Select(ctx, &rows, tx.fill(statement, "{tasks}", tasks.SQL, "{groups}", groups.SQL), args...)
 	for _, row := range rows {
-		kinds, trackers = append(kinds, row.kind()), row.Trackers
+		kinds = append(kinds, row.kind())
 	}
-	return kinds, trackers, err
+	return kinds, err
 }
 
 func countGroups(kinds []jobdb.Kind) int {
@@ -212,9 +184,9 @@ func countGroups(kinds []jobdb.Kind) int {
 // kindRecords are the records of kinds, each for low and for high priority, as
 // parameter 1.
 func (tx claimTx) kindRecords(kinds []jobdb.Kind) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("task_most"), sqldb.Int("group_most")}
+	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("handler_max"), sqldb.Int("group_max")}
 	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
 		k := kinds[i/2]
-		return []any{k.Group, k.Task, i%2 == 1, k.TaskMost, k.GroupMost}
+		return []any{k.Group, k.Task, i%2 == 1, k.HandlerMax, k.GroupMax}
 	})
 }

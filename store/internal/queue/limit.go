@@ -8,22 +8,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// limited fills in what a statement says about limits. Parameter n, if the handlers
-// have any, are these.
-func (tx claimTx) limited(statement string, c jobdb.Claim, n int, args []any) (string, []any, error) {
-	if len(c.Most) == 0 {
-		return tx.fill(statement, "{taskLimits}", taskLimits, "{handlers}", "", "{most}", "l.most"), args, nil
-	}
-	var tasks []string
-	for task := range c.Most {
-		tasks = append(tasks, task)
-	}
-	r, err := tx.DB().Records(n, []sqldb.Field{sqldb.Text("name"), sqldb.Int("most")}, len(tasks),
-		func(i int) []any { return []any{tasks[i], c.Most[tasks[i]]} })
-	join := " LEFT JOIN " + r.SQL + " AS h ON b.kind = 'task' AND h.name = b.name"
-	return tx.fill(statement, "{taskLimits}", "true", "{handlers}", join, "{most}", "coalesce(l.most, h.most)"), append(args, r.Param), err
-}
-
 // running counts the jobs that run, of each scope that limits candidates. Until the
 // transaction ends, no other claim begins jobs of these scopes. A scope of which
 // another claim begins jobs just now counts as full.
@@ -71,20 +55,6 @@ type scopeLoad struct {
 	N    int
 }
 
-// trackersFull is a condition that leaves out jobs that have a limit of their own, if
-// as many of their trackers run. Its parameter n is busy.
-func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy string, err error) {
-	var rows []scopeLoad
-	err = tx.Select(ctx, &rows, `SELECT 'tracker' AS kind, tracker AS name, count(*) AS n FROM job
-		WHERE `+hasWorker+` AND concurrency IS NOT NULL AND tracker IS NOT NULL GROUP BY tracker`)
-	if err != nil {
-		return "", "", err
-	}
-	r, err := tx.DB().Records(n, []sqldb.Field{sqldb.Text("name"), sqldb.Int("n")}, len(rows),
-		func(i int) []any { return []any{rows[i].Name, rows[i].N} })
-	return " AND (concurrency IS NULL OR NOT EXISTS (SELECT 1 FROM " + r.SQL + " AS b WHERE b.name = tracker AND b.n >= concurrency))", r.Param, err
-}
-
 // nothing completes the result of a claim that has found no job: what it may have to
 // wait for.
 func (tx claimTx) nothing(ctx context.Context, c jobdb.Claim, result *jobdb.Result) error {
@@ -92,15 +62,11 @@ func (tx claimTx) nothing(ctx context.Context, c jobdb.Claim, result *jobdb.Resu
 	if err != nil {
 		return err
 	}
-	query, args, err := tx.limited(nothingSQL, c, 2, []any{tasks.Param})
-	if err != nil {
-		return err
-	}
 	var found struct {
 		Later   sqldb.RowTime
 		Limited bool
 	}
-	if err := tx.First(ctx, &found, tx.fill(query, "{tasks}", tasks.SQL), args...); err != nil {
+	if err := tx.First(ctx, &found, tx.fill(nothingSQL, "{tasks}", tasks.SQL), tasks.Param); err != nil {
 		return err
 	}
 	result.Limited = result.Limited || found.Limited

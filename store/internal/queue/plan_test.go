@@ -112,8 +112,8 @@ func TestClaimWithLimitsReadsNoBacklogOnPostgres(t *testing.T) {
 	url := storetest.PostgresURL(t)
 	db, user := backlog(t, url), storetest.At(t, url)
 	user.Exec(`INSERT INTO job (jid, task, group_, state, worker, heartbeat) SELECT 'r' || i, 'r', 'r' || i % 10, 'running', 'w', now() FROM generate_series(1, 40) AS i`)
-	for _, limit := range []string{"('task', 'r', 40)", "('group', 'a', 30)", "('task', 't', 60)"} {
-		user.Exec("INSERT INTO job_limit (kind, name, most) VALUES " + limit)
+	for _, limit := range []string{"('handler', 'r', 40)", "('group', 'a', 30)", "('handler', 't', 60)", "('task', 'x', 5)"} {
+		user.Exec("INSERT INTO job_limit (kind, name, max) VALUES " + limit)
 		if read := claimReads(t, db, ""); read < 20 || read > 1000 {
 			t.Errorf("with limit %s a claim of 50 jobs reads %g rows of job", limit, read)
 		}
@@ -144,7 +144,7 @@ func TestClaimReadsNoBacklogOnSQLite(t *testing.T) {
 			known = known || strings.HasSuffix(line, end)
 		}
 		// Limits count the jobs that run, which fit into the executors.
-		if strings.HasPrefix(line, "SCAN job USING ") && (strings.HasSuffix(line, " INDEX nextrun_job_active") || strings.HasSuffix(line, " INDEX nextrun_job_limited")) {
+		if strings.HasPrefix(line, "SCAN job USING ") && strings.HasSuffix(line, " INDEX nextrun_job_active") {
 			continue
 		}
 		if searches++; !known || fields[0] != "SEARCH" {

@@ -1,5 +1,5 @@
 // Package queue keeps the jobs, their logs, and whose turn it is, in the tables
-// job, joblog, jobgroupuse and job_pause: for executors and for those who submit,
+// job, joblog, jobgroupuse and job_limit: for executors and for those who submit,
 // watch and change jobs.
 package queue
 

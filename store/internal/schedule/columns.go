@@ -20,11 +20,11 @@ var (
 
 	// plannedColumns are those that say when a task is due, and for whom.
 	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "retry_limit", "retry_delay", "timeout",
-		"concurrency", "worker", "marked", "paused_by", "paused_reason", "origin", "problem")
+		"worker", "marked", "paused_by", "paused_reason", "origin", "problem")
 
 	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
 	// limits of jobs, which go from row to row inside the database.
-	claimedColumns = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout", "concurrency")
+	claimedColumns = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout")
 	claimColumns   = column.Names("", claimedColumns)
 	// asClaimed are the same, and what is known of the row.
 	asClaimed = append(slices.Clip(claimedColumns),

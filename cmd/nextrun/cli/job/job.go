@@ -20,9 +20,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Short: "Show and change jobs",
 	},
 		listCommand(env), showCommand(env), logCommand(env), submitCommand(env),
-		cancelCommand(env), retryCommand(env), pruneCommand(env),
-		pauseCommand(env), resumeCommand(env), pausesCommand(env),
-		limitCommand(env), limitsCommand(env),
+		cancelCommand(env), retryCommand(env), pruneCommand(env), limitCommand(env),
 	)
 }
 

@@ -122,45 +122,43 @@ func TestJobsThatMustNotOverlap(t *testing.T) {
 	})
 }
 
-func TestJobPause(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "job", "pause", "--handler", "dump")
-		s.Must(t, "job", "pause", "--group", "night")
-		clitest.WantLines(t, s.Must(t, "job", "pauses"), "handler dump 20", "group night 20")
-		s.Must(t, "job", "resume", "--handler", "dump")
-		s.Fails(t, ui.Failed, []string{"job", "resume", "--handler", "dump"}, "was not paused")
-		if text := s.Must(t, "job", "pauses"); strings.Contains(text, "dump") {
-			t.Errorf("after resume:\n%s", text)
-		}
-	})
-}
-
 func TestJobLimit(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "job", "limit", "--handler", "dump", "--most", "3")
-		s.Must(t, "job", "limit", "--handler", "dump", "--most", "2")
-		s.Must(t, "job", "limit", "--group", "night", "--most", "1")
-		clitest.WantLines(t, s.Must(t, "job", "limits"), "group night 1 0", "handler dump 2 0")
+		if got := s.Must(t, "job", "limit"); !strings.HasPrefix(got, "none; to set one: nextrun job limit group NAME NUMBER") {
+			t.Errorf("without limits: %q", got)
+		}
+		s.Must(t, "job", "limit", "handler", "dump", "3")
+		if got := s.Must(t, "job", "limit", "handler", "dump", "2"); got != "limited handler dump: 2 jobs at once\n" {
+			t.Errorf("job limit: %q", got)
+		}
+		s.Must(t, "job", "limit", "group", "night", "1")
+		clitest.WantLines(t, s.Must(t, "job", "limit"), "KIND NAME MAX RUNNING", "group night 1 0", "handler dump 2 0")
 		held := s.Submit(t, "dump")
 		s.Exec(t, "INSERT INTO job (task, state) VALUES ('dump', 'running'), ('dump', 'running')")
 		if got := s.Must(t, "job", "show", held); !strings.Contains(got, `: the handler "dump" may run 2 jobs at once, and 2 run: job `) {
 			t.Errorf("job show of a job that waits for a limit:\n%s", got)
 		}
-		s.Must(t, "job", "limit", "--handler", "dump", "--most", "none")
-		clitest.WantLines(t, s.Must(t, "job", "show", held), "why It has been waiting for ")
-		s.Fails(t, ui.Failed, []string{"job", "limit", "--handler", "dump", "--most", "none"}, "has no limit")
-		s.Fails(t, ui.Failed, []string{"job", "limit", "--handler", "dump", "--most", "0"}, "pause it")
+		if got := s.Must(t, "job", "limit", "handler", "dump", "0"); got != "paused handler dump: none of its jobs begins\n" {
+			t.Errorf("a pause: %q", got)
+		}
+		clitest.WantLines(t, s.Must(t, "job", "show", held), "to do to end the pause: nextrun job limit handler dump --remove")
+		if got := s.Must(t, "job", "limit", "handler", "dump", "--remove"); got != "handler dump has no limit any more\n" {
+			t.Errorf("--remove: %q", got)
+		}
+		s.Fails(t, ui.Failed, []string{"job", "limit", "handler", "dump", "--remove"}, `handler "dump" has no limit; see: nextrun job limit`)
 		var limits []map[string]any
-		s.JSON(t, &limits, "job", "limits")
-		if len(limits) != 1 || limits[0]["most"] != 1.0 {
+		if s.JSON(t, &limits, "job", "limit"); len(limits) != 1 || limits[0]["max"] != 1.0 || limits[0]["kind"] != "group" {
 			t.Errorf("limits %v", limits)
 		}
+		s.Fails(t, ui.Failed, []string{"job", "limit", "task", "nosuch", "1"}, `task "nosuch": not found`)
+		s.Must(t, "task", "add", "nightly", "--handler", "dump", "--timer", "2099-01-01")
+		s.Must(t, "job", "limit", "task", "nightly", "1")
+		clitest.WantLines(t, s.Must(t, "job", "limit"), "task nightly 1 0")
+		s.Fails(t, ui.Failed, []string{"job", "limit", "group", "g", "1000001"}, "use 0 to 1000000")
 	})
 }
 
-// A job waits for the time that it was submitted for, and shows it.
 func TestJobAt(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -191,14 +189,13 @@ func TestJobWrongUsage(t *testing.T) {
 		"job prune":                  "--older-than 30d",
 		"job prune --older-than old": "use an age such as 90m, 24h or 30d",
 		"job prune --older-than 1d --state stuck": "have not ended",
-		"job pause":                       "either a --handler or a --group",
-		"job pause --task a":              "nextrun task pause a",
-		"job limit --handler a":           "--most",
-		"job limit --most 2":              "either a --handler or a --group",
-		"job limit --handler a --most -1": "a whole number from 0 on, or none",
-		"job submit a --at soon":          "use a time from now such as 2h",
-		"job submit a --concurrency 1":    "--concurrency needs a --tracker",
-		"executor --mode shared":          "--mode",
+		"job submit a --at soon":                  "use a time from now such as 2h",
+		"job limit group":                         "missing argument NAME NUMBER",
+		"job limit worker a 1":                    `"worker" cannot be limited; use group, handler or task`,
+		"job limit group a many":                  `the limit is "many"; use a number, 0 for a pause, or --remove`,
+		"job limit group a 1 --remove":            `unexpected argument "1"`,
+		"job limit --remove":                      "missing argument KIND NAME",
+		"executor --mode shared":                  "--mode",
 	} {
 		clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(args), want)
 	}

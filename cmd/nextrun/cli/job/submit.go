@@ -37,9 +37,6 @@ func submitCommand(env *ui.Env) *cobra.Command {
 				return ui.Usagef("--single needs a --tracker")
 			}
 			job.Retry, job.Traceparent = at.Value, env.Getenv("TRACEPARENT")
-			if job.Limits.Concurrency > 0 && job.Tracker == "" {
-				return ui.Usagef("--concurrency needs a --tracker, whose jobs are counted")
-			}
 			if !json.Valid([]byte(job.Args)) {
 				return ui.Usagef("--args is not JSON")
 			}

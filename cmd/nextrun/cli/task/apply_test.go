@@ -98,7 +98,7 @@ func TestTaskExportAndApply(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", tasksFile))
 		s.Must(t, "task", "add", "c", "--task", "t", "--timer", "every 36h", "--args", `{"b":  [1,2], "a": 1}`, "--deadline", "1h",
-			"--jitter", "5", "--retry-limit", "0", "--retry-delay", "6", "--timeout", "7", "--concurrency", "8",
+			"--jitter", "5", "--retry-limit", "0", "--retry-delay", "6", "--timeout", "7",
 			"--starts", "2026-01-01 00:00:00.5", "--overlap", "replace", "--catchup", "all", "--summary", "x: y")
 		exported := s.Must(t, "task", "export")
 		s.Stdin = exported
@@ -108,7 +108,7 @@ func TestTaskExportAndApply(t *testing.T) {
 		s.Must(t, "task", "rm", "a", "b", "c")
 		s.Must(t, "task", "apply", "-f", "-")
 		s.Stdin = s.Must(t, "task", "export")
-		for _, column := range []string{"timer: every 36h", "deadline: 3600", "retry_limit: 0", "retry_delay: 6", "timeout: 7", "concurrency: 8", "overlap: replace", "starts: 2026-01-01T00:00:00.5Z"} {
+		for _, column := range []string{"timer: every 36h", "deadline: 3600", "retry_limit: 0", "retry_delay: 6", "timeout: 7", "overlap: replace", "starts: 2026-01-01T00:00:00.5Z"} {
 			if !strings.Contains(s.Stdin, column) {
 				t.Errorf("%s is lost in\n%s", column, s.Stdin)
 			}

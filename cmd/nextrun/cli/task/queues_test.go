@@ -62,9 +62,9 @@ func TestTaskOfAQueueSaysWhichLimitsHaveNoEffect(t *testing.T) {
 		s.Env["NEXTRUN_CONFIG"], _ = withRiver(t, s)
 		const why = " no effect with sink river; set "
 		s.Fails(t, ui.Done, []string{"task", "add", "a", "--task", "report", "--timer", "daily", "--sink", "river", "--retry-limit", "2",
-			"--retry-delay", "1m", "--concurrency", "1", "--priority", "9"}, `warning: task "a": retry_delay, concurrency have`+why+"them in that queue, or in its workers")
-		s.Fails(t, ui.Done, []string{"task", "set", "a", "--retry-delay", "none"}, `warning: task "a": concurrency has`+why+"it in that queue, or in its workers")
-		file := clitest.WriteFile(t, "tasks.yaml", strings.Replace(s.Must(t, "task", "export"), "concurrency: 1", "timeout: 60", 1))
+			"--retry-delay", "1m", "--timeout", "1m", "--priority", "9"}, `warning: task "a": retry_delay, timeout have`+why+"them in that queue, or in its workers")
+		s.Fails(t, ui.Done, []string{"task", "set", "a", "--retry-delay", "none"}, `warning: task "a": timeout has`+why+"it in that queue, or in its workers")
+		file := clitest.WriteFile(t, "tasks.yaml", strings.Replace(s.Must(t, "task", "export"), "timeout: 60", "timeout: 90", 1))
 		s.Fails(t, ui.Done, []string{"task", "apply", "-f", file}, `warning: task "a": timeout has`+why+"it in that queue")
 	})
 }

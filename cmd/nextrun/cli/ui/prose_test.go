@@ -15,7 +15,7 @@ func TestPrintProse(t *testing.T) {
 		"It is short.": "- It is short.\n",
 		"Its job has been waiting for 1 min: no executor runs.":                   "- Its job has been waiting for 1 min: no\n  executor runs.\n",
 		"to start it now, before its time: nextrun task set a-task --starts none": "- to start it now, before its time:\n  nextrun task set a-task --starts none\n",
-		"nextrun job resume --group a-group-with-a-name":                          "- nextrun job resume --group a-group-with-a-name\n",
+		"nextrun job limit group a-group-with-a-name 3":                           "- nextrun job limit group a-group-with-a-name 3\n",
 	} {
 		out.Reset()
 		if err := env.PrintProse("- ", text); err != nil || out.String() != want {

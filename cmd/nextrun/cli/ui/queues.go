@@ -70,7 +70,7 @@ func (q Queues) Ignores(t *periodic.Task) string {
 		set  bool
 	}{
 		{"priority", known && t.Priority != 0}, {"retry_limit", t.RetryLimit != nil}, {"retry_delay", t.RetryDelay != 0},
-		{"timeout", t.Timeout != 0}, {"concurrency", t.Concurrency != 0},
+		{"timeout", t.Timeout != 0},
 	} {
 		if c.set && (!known || !slices.Contains(queue.Heeds(), c.name)) {
 			ignored = append(ignored, c.name)
