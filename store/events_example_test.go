@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
@@ -15,8 +16,8 @@ import (
 	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
-// A program that appends an event in its own transaction, and a member of
-// the group invoicing that reads the table of events. docs/events.md shows both.
+// A program that appends an event in its own transaction, and one that consumes it in the transaction
+// that marks it. docs/events.md shows both.
 func Example_events() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -29,15 +30,15 @@ func Example_events() {
 	must(err)
 
 	booked := make(chan outbox.Event)
-	book := func(_ context.Context, e outbox.Event) error {
+	book := func(_ context.Context, _ jobqueue.DBTX, e outbox.Event) error {
 		booked <- e
 		return nil
 	}
 	host, err := os.Hostname()
 	must(err)
 
-	consumer, err := relay.NewConsumer(db.EventLog("invoicing"),
-		func(ctx context.Context, e outbox.Event) error { return book(ctx, e) },
+	consumer, err := relay.NewConsumer(db.Outbox(),
+		func(ctx context.Context, tx jobqueue.DBTX, e outbox.Event) error { return book(ctx, tx, e) },
 		relay.Config{Name: host, Topics: []string{"orders"}})
 	must(err)
 	must(consumer.Start(ctx))

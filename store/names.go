@@ -20,11 +20,6 @@ type (
 		relay.Source
 		outbox.Admin
 	}
-	// EventLog is the event store for readers: a consumer group, or a reader without one.
-	EventLog interface {
-		relay.Source
-		outbox.Log
-	}
 )
 
 // Sentinel errors. All errors of this package wrap one of them where it

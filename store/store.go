@@ -121,10 +121,6 @@ func (db *DB) Jobs() JobStore { return queue.New(db.db) }
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
 
-// EventLog returns the event store for a consumer group; readers that need no
-// offsets give any name.
-func (db *DB) EventLog(group string) EventLog { return db.events.Log(group) }
-
 // EventsIn returns a transaction of the caller's on the same database, such as
 // a *sql.Tx, as one that [outbox.AppendTx] takes.
 func (db *DB) EventsIn(ctx context.Context, tx jobqueue.DBTX) (outbox.Tx, error) {

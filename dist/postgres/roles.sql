@@ -39,7 +39,7 @@ REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, perio
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
-  event_topic, event_offset, outbox_message, outbox_topic, outbox_lag,
+  outbox_message, outbox_lag,
   nextrun_migration, nextrun_found
   FROM :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON SEQUENCE joblog_counter_seq
@@ -55,7 +55,7 @@ GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, per
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
-  event_topic, event_offset, outbox_message, outbox_topic, outbox_lag
+  outbox_message, outbox_lag
   TO :"viewer", :"dashboard", :"operator";
 
 -- The dashboard with actions pauses, edits and runs tasks, skips single ticks, cancels and retries jobs, and sends
@@ -75,7 +75,7 @@ GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :
 GRANT INSERT, UPDATE, DELETE ON job_limit TO :"operator";
 GRANT INSERT ON joblog TO :"operator";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
-GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO :"operator";
+GRANT INSERT, UPDATE ON outbox_message TO :"operator";
 
 -- The editor manages tasks and calendars, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO :"editor";
@@ -88,7 +88,7 @@ GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar, periodic_calendar_edition TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
 -- The executor works on jobs, and needs no right on tasks.
 GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO :"executor";
@@ -98,10 +98,10 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
 GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, job, joblog,
-  event_store, outbox_message, event_offset TO :"housekeeper";
+  event_store, outbox_message TO :"housekeeper";
 
 -- The relay publishes events and delivers hooks.
-GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate, event_topic, event_offset,
-  outbox_message, outbox_topic, worker_session, worker_service TO :"relay";
+GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate,
+  outbox_message, scheduler_lock, worker_session, worker_service TO :"relay";
 GRANT SELECT ON outbox_lag TO :"relay";
 COMMIT;

@@ -100,9 +100,6 @@ func (c *crashes) once(stop bool) bool {
 		c.refuse(c.refuses)
 	}
 	where := fmt.Sprintf("%s:%s:%d", action, c.point, visit)
-	if c.consumes {
-		return c.onceConsuming(stop, where)
-	}
 	a := c.serve("a", where)
 	defer a.kill()
 	c.comeToPoint(a)
@@ -120,28 +117,6 @@ func (c *crashes) once(stop bool) bool {
 	defer b.kill()
 	b = c.takeOver(a, b, reached && stop)
 	c.end(a, b)
-	c.check(a, b, reached)
-	return reached
-}
-
-// onceConsuming is once for a consumer, while another process publishes.
-func (c *crashes) onceConsuming(stop bool, where string) bool {
-	c.t.Helper()
-	b := c.serve("b", "")
-	defer b.kill()
-	a := c.consumer("a", where)
-	defer a.kill()
-	c.comeToPoint(a)
-	reached := a.hasReached()
-	if !reached || !stop {
-		c.await("the end of the consumer", nil, a.hasEnded)
-	}
-	other := c.consumer("other", "")
-	defer other.kill()
-	b = c.takeOver(a, b, reached && stop)
-	c.end(a, b)
-	other.signal(syscall.SIGTERM)
-	c.await("the other consumer to stop", nil, other.hasEnded)
 	c.check(a, b, reached)
 	return reached
 }

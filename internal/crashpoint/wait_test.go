@@ -17,7 +17,6 @@ func (c *crashes) quiet() bool {
 		`SELECT count(*) FROM periodic_tick WHERE decision = 'queued'`,
 		`SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')`,
 		`SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL`,
-		`SELECT count(*) FROM event_store AS e JOIN event_offset AS o ON o.topic = e.topic WHERE e.position IS NULL OR e.position > o.position`,
 	} {
 		if n := c.count(query); n > 0 {
 			c.left = fmt.Sprintf("%d by %s", n, query)

@@ -10,10 +10,7 @@ type way struct {
 	foreign bool   // there is a queue that is not nextrun's own
 	refuses string // how the database refuses the jobs of a task until the process has ended
 	stops   bool   // the process is asked to stop
-	// consumes lets a consumer come to the point, which reads what another process has
-	// published.
-	consumes bool
-	visits   int // how many visits to choose from; more than there are in a run do no harm
+	visits  int    // how many visits to choose from; more than there are in a run do no harm
 }
 
 // ways are those that do not follow from the name of the point.
@@ -32,7 +29,6 @@ var ways = map[string]way{
 	"executor/stopping":          {stops: true},
 	"executor/put-back":          {stops: true},
 	"worker/gone":                {stops: true},
-	"events/positions-given":     {consumes: true},
 	"database/begun":             {visits: 60},
 	"database/commit-next":       {visits: 60},
 	"database/commit-done":       {visits: 60},

@@ -10,7 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Service is what a scheduler, an executor, a relay or a consumer has published about
+// Service is what a scheduler, an executor or a relay has published about
 // itself.
 type Service struct {
 	Worker   string // name@boot id

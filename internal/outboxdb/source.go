@@ -1,4 +1,4 @@
-// Package outboxdb is what a relay, or a consumer, asks of a database; package store implements it.
+// Package outboxdb is what a relay asks of a database; package store implements it.
 package outboxdb
 
 import (
@@ -28,8 +28,16 @@ func (e *UnrecordedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnrecordedError) Unwrap() error { return e.Err }
 
-// Source is where a relay takes its batches from: store.DB.Outbox for
-// messages to publish, store.DB.EventLog for a consumer group. Every method is
+// ConsumeError is returned by [Source.Consume] when the event is to blame.
+type ConsumeError struct{ Err error }
+
+// Error implements error.
+func (e *ConsumeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ConsumeError) Unwrap() error { return e.Err }
+
+// Source is where a relay takes its batches from: store.DB.Outbox. Every method is
 // one transaction or a few. A row that fails, or that somebody has locked, holds
 // up its own topic only: an error of a method concerns all topics.
 type Source interface {
@@ -41,6 +49,10 @@ type Source interface {
 	// renews the lease and returns that batch. If there is none, or s does not
 	// ask for it, Settle gives the lease back and returns nil.
 	Settle(ctx context.Context, s Settlement) (*Batch, error)
+	// Consume calls fn in a transaction that records an event as published, and renews the lease if it is still
+	// the topic's; otherwise it returns [ErrLeaseLost]. An error of fn, or one that what it wrote leads to, is
+	// a [ConsumeError]. Settling the event once more does no harm.
+	Consume(ctx context.Context, l Lease, t Terms, i Item, fn outbox.Consumer) error
 	// Watch calls wake whenever there may be events, until ctx ends. It calls
 	// report with each failure, and tries again. Meanwhile the store can tell that
 	// the holder lives, and does not give its topics to others; an empty one is nobody.
@@ -50,8 +62,8 @@ type Source interface {
 // Pruner is a [Source] whose published messages can be removed.
 type Pruner interface {
 	// Prune removes up to limit messages that were published before an age, and
-	// up to limit events that are older than another age and that all groups
-	// have read. An age of 0 keeps all. It returns what it removed, also
+	// up to limit events that are older than another age and that
+	// have no message any more. An age of 0 keeps all. It returns what it removed, also
 	// beside an error about rows that cannot be removed.
 	Prune(ctx context.Context, messages, events time.Duration, limit int) (Pruned, error)
 }
@@ -109,7 +121,7 @@ type HeldUp struct {
 // Lease is the right to work on a topic.
 type Lease struct {
 	Topic, Holder string
-	Token         int64 // rises with each lease of the topic
+	Token         int64 // of this lease, at random
 }
 
 // Batch is the first events of a topic that are to be handed over.
@@ -122,7 +134,7 @@ type Batch struct {
 type Item struct {
 	outbox.Event
 
-	Message  int64  // id in outbox_message; 0: the reader needs none
+	Message  int64  // id in outbox_message
 	Attempts int    // failed attempts
 	Refusals int    // how many of those the receiver refused for good
 	Problem  string // why the event cannot be handed over; empty: it can

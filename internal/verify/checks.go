@@ -143,10 +143,10 @@ var ofEvents = []check{
 	{
 		Name: "order of events", tables: []string{"event_store"},
 		Violated: "an event comes before an earlier version of its aggregate",
-		Remedy:   "find out who changes seq, position or aggregate_version by hand",
+		Remedy:   "find out who changes seq or aggregate_version by hand",
 		query: `SELECT e.aggregate_id AS about, 'version ' || e.aggregate_version || ' comes before ' || (e.aggregate_version - 1) AS more
 			FROM event_store AS e JOIN event_store AS b ON b.aggregate_id = e.aggregate_id AND b.aggregate_version = e.aggregate_version - 1 CROSS JOIN p
-			WHERE e.created >= p.since AND (e.seq < b.seq OR e.topic = b.topic AND e.position < b.position)`,
+			WHERE e.created >= p.since AND e.seq < b.seq`,
 	},
 	{
 		Name: "messages without an event", tables: []string{"outbox_message", "event_store"},

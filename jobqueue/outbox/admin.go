@@ -54,7 +54,6 @@ type Lag struct {
 	Oldest  time.Time     // when the oldest of them was written; zero: none
 	Age     time.Duration // of that one, by the database's clock
 	Dead    int           // messages set aside
-	Strict  bool          // a dead message stops the topic
 	Holder  string        // the relay that publishes it now
 	Problem string        // of the message whose turn it is
 	Retry   time.Time     // when that one is tried again; zero: at once
@@ -84,39 +83,4 @@ type Admin interface {
 	ResendDead(ctx context.Context, topic string) ([]string, error)
 	// Lag returns, for each topic with unpublished messages, how far it is behind.
 	Lag(ctx context.Context) ([]Lag, error)
-	// SetStrict sets whether a dead message stops a topic.
-	SetStrict(ctx context.Context, topic string, strict bool) error
-}
-
-// Log is the event store as readers without a group see it; store.DB.EventLog
-// implements it.
-type Log interface {
-	// Read returns events of a topic after a position, in order. It first
-	// assigns positions to events that have none.
-	Read(ctx context.Context, topic string, after int64, limit int) ([]Event, error)
-	// End is the last position of a topic.
-	End(ctx context.Context, topic string) (int64, error)
-	// Ends is the last position of each topic that has events, or of those of
-	// the named ones; nil: of all.
-	Ends(ctx context.Context, topics []string) (map[string]int64, error)
-	// Topics lists the topics that have events.
-	Topics(ctx context.Context) ([]string, error)
-	// Seek sets the group's offset in a topic: the group reads the event after
-	// position next. A member that works on a batch of the topic loses its lease.
-	Seek(ctx context.Context, topic string, position int64) error
-	// Offsets lists how far the group has read.
-	Offsets(ctx context.Context) ([]Offset, error)
-	// Watch calls wake whenever there may be events, until ctx ends. It calls report with each
-	// failure, and tries again. A holder is shown to live meanwhile; an empty one is nobody.
-	Watch(ctx context.Context, holder string, wake func(), report func(error))
-}
-
-// Offset is how far a group has read a topic.
-type Offset struct {
-	Group, Topic string
-	Position     int64  // of the last event that was consumed
-	End          int64  // the topic's last position
-	Holder       string // the member that reads it now
-	Attempts     int    // failed attempts at the next event
-	Problem      string // why the last of these failed
 }

@@ -1,5 +1,5 @@
 // Package outbox has events instead of jobs: a transactional outbox that takes them from the schedule, or from the
-// transaction of an embedding program, to the consumer.
+// transaction of an embedding program, to the receiver of its topic.
 //
 // # Writing
 //
@@ -15,10 +15,9 @@
 // committed before b was appended. Events of one aggregate are always ordered in this way. Events of concurrent
 // transactions come in any order.
 //
-// A relay takes what is unpublished, lowest number first. Consumer groups read by position. Events get their positions
-// after the commit, one after the other under a lock, so that a position that can be seen has no gap before it.
+// A relay takes what is unpublished, lowest number first.
 //
-// Package relay hands events over, to a [Publisher] or to the handler of a consumer group.
+// Package relay hands events over, to a [Publisher] or to a [Consumer]. A topic has one receiver.
 //
-// The package has no SQL. store.DB.Outbox and store.DB.EventLog implement its interfaces.
+// The package has no SQL. store.DB.Outbox implements its interface.
 package outbox

@@ -30,7 +30,6 @@ type Event struct {
 	Payload          string    // the data, by convention JSON
 	Due              time.Time // the tick that it is for, at most one event of an aggregate for each; zero: none
 	Created          time.Time // when it was appended, by the database's clock; set by the store
-	Position         int64     // place within the topic, from 1 without gaps; 0: none yet
 	Traceparent      string    // of who appended it, as the W3C's header has it; empty: none
 }
 
@@ -50,8 +49,8 @@ func (e *Event) validate() error {
 	switch {
 	case !text.Valid(e.Payload) || len(e.Payload) > maxPayload:
 		return fmt.Errorf("%w: Payload is no UTF-8 text of at most %d bytes without NUL", ErrInvalid, maxPayload)
-	case e.AggregateVersion != 0 || e.Position != 0:
-		return fmt.Errorf("%w: AggregateVersion and Position are set by the store", ErrInvalid)
+	case e.AggregateVersion != 0:
+		return fmt.Errorf("%w: AggregateVersion is set by the store", ErrInvalid)
 	}
 	return nil
 }

@@ -75,30 +75,3 @@ func ExampleRelay() {
 	// ada eve
 	// bob no address
 }
-
-// A follower reads what there is, without a group: nothing is recorded.
-func ExampleFollower() {
-	ctx := context.Background()
-	db, remove := exampleDatabase(ctx)
-	defer remove()
-	must(db.Update(ctx, func(tx *store.Tx) error {
-		_, err := outbox.AppendTx(ctx, tx,
-			outbox.Event{Topic: "orders", Type: "placed", AggregateID: "4711"},
-			outbox.Event{Topic: "orders", Type: "paid", AggregateID: "4711"},
-		)
-		return err
-	}))
-
-	follower := outbox.Follower{Log: db.EventLog("")}
-	n, err := follower.Drain(ctx, func(e outbox.Event) error {
-		fmt.Println(e.Position, e.Type, e.AggregateVersion)
-		return nil
-	})
-	must(err)
-	fmt.Println(n, "events")
-
-	// Output:
-	// 1 placed 1
-	// 2 paid 2
-	// 2 events
-}

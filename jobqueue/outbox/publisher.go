@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Publisher hands events to a receiver. It must be safe for concurrent use with
@@ -29,11 +30,11 @@ func (f PublisherFunc) Publish(ctx context.Context, events []Event) (int, error)
 	return f(ctx, events)
 }
 
-// Table is the publisher of topics that are not sent anywhere, because their
-// consumers read the event store. It accepts everything.
-func Table() Publisher {
-	return PublisherFunc(func(_ context.Context, events []Event) (int, error) { return len(events), nil })
-}
+// Consumer handles an event in the transaction that marks it as published: what it writes with tx happens
+// once. It must not commit or roll back. After an error all of it is undone, and the
+// event is handed over again later. A row that it locks stays locked until it returns; on SQLite nobody
+// else can write meanwhile.
+type Consumer func(ctx context.Context, tx jobqueue.DBTX, event Event) error
 
 // OneByOne makes a publisher from a function that hands over one event. A panic
 // of the function counts as an error. Events for which ctx left no time are handed

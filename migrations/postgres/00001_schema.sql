@@ -565,9 +565,10 @@ CREATE TRIGGER nextrun_open_truncated AFTER TRUNCATE ON periodic_open
 
 -- The lock of modes leader and exclusive: one row for each lock name, made by
 -- the first acquisition and kept for ever, so that its token only ever rises.
+-- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
 {{if not (found "scheduler_lock")}}
 CREATE TABLE scheduler_lock (
-  name      varchar(254) NOT NULL PRIMARY KEY,
+  name      varchar(260) NOT NULL PRIMARY KEY,
   holder    varchar(254) NOT NULL,
   hostname  varchar(254) NOT NULL,
   pid       integer      NOT NULL,
@@ -576,7 +577,7 @@ CREATE TABLE scheduler_lock (
   heartbeat timestamp    NOT NULL,
   expires   timestamp    NOT NULL
 );
-COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock';
+COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
 {{end}}
 
 -- A release, be it by hand, wakes those who stand by.
@@ -605,7 +606,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
-  FOR EACH ROW EXECUTE FUNCTION nextrun_lock_kept();
+  FOR EACH ROW WHEN (OLD.name NOT LIKE 'topic:%') EXECUTE FUNCTION nextrun_lock_kept();
 CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_lock_kept();
 {{end}}
@@ -640,9 +641,9 @@ CREATE TABLE worker_service (
   handlers    text,
   trouble     text
 );
-COMMENT ON TABLE  worker_service             IS 'schedulers, executors, relays and consumers that run, and what they can do';
+COMMENT ON TABLE  worker_service             IS 'schedulers, executors and relays that run, and what they can do';
 COMMENT ON COLUMN worker_service.worker      IS 'name@boot id, as in marks, jobs, locks and leases';
-COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor, relay or consumer';
+COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor or relay';
 COMMENT ON COLUMN worker_service.version     IS 'version of the program';
 COMMENT ON COLUMN worker_service.started     IS 'when it started, UTC';
 COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives, UTC, every 30 s; NULL: its row in worker_session, or its file, tells';
@@ -652,8 +653,7 @@ COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of w
 COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
 COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
 
--- Events instead of jobs: the store of events, the outbox of messages that a
--- relay publishes, and the offsets of groups that read the store itself.
+-- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
 
 CREATE TABLE event_store (
   id                varchar(254) NOT NULL PRIMARY KEY,
@@ -665,21 +665,18 @@ CREATE TABLE event_store (
   payload           text         NOT NULL DEFAULT '{}',
   due               timestamp,
   created           timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  position          bigint,
   traceparent       text,
   CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
 );
-COMMENT ON TABLE  event_store IS 'what happened; rows are never changed, but for their position';
+COMMENT ON TABLE  event_store IS 'what happened; rows are never changed';
 COMMENT ON COLUMN event_store.seq IS 'order of appending; transactions may commit in another one';
 COMMENT ON COLUMN event_store.aggregate_version IS 'rises by one without gaps within an aggregate, see event_aggregate';
 COMMENT ON COLUMN event_store.due IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
-COMMENT ON COLUMN event_store.position IS 'place within the topic, given after the commit, without gaps; NULL: not yet';
 COMMENT ON COLUMN event_store.traceparent IS 'the W3C traceparent of who appended the event; NULL: none';
 
 -- Guarantee G1: at most one event for each tick of a task.
 CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
-CREATE UNIQUE INDEX nextrun_event_position ON event_store (topic, position) WHERE position IS NOT NULL;
-CREATE INDEX nextrun_event_unplaced ON event_store (topic, seq) WHERE position IS NULL;
+CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
 CREATE INDEX nextrun_event_seq ON event_store (seq);
 
 CREATE TABLE event_aggregate (
@@ -687,27 +684,6 @@ CREATE TABLE event_aggregate (
   version bigint       NOT NULL
 );
 COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate; its row lock puts writers in line';
-
-CREATE TABLE event_topic (
-  topic    varchar(254) NOT NULL PRIMARY KEY,
-  position bigint       NOT NULL DEFAULT 0
-);
-COMMENT ON TABLE event_topic IS 'the last position given in each topic; its row lock puts those who give positions in line';
-
-CREATE TABLE event_offset (
-  group_   varchar(254) NOT NULL,
-  topic    varchar(254) NOT NULL,
-  position bigint       NOT NULL DEFAULT 0,
-  holder   varchar(254),
-  token    bigint       NOT NULL DEFAULT 0,
-  expires  timestamp,
-  attempts integer      NOT NULL DEFAULT 0,
-  problem  text,
-  retry    timestamp,
-  updated  timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  PRIMARY KEY (group_, topic)
-);
-COMMENT ON TABLE event_offset IS 'how far each consumer group has read each topic, and which member reads it now';
 
 CREATE TABLE outbox_message (
   id        bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -731,34 +707,20 @@ CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE publish
 CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
 CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
 
-CREATE TABLE outbox_topic (
-  topic   varchar(254) NOT NULL PRIMARY KEY,
-  strict  boolean      NOT NULL DEFAULT false,
-  holder  varchar(254),
-  token   bigint       NOT NULL DEFAULT 0,
-  expires timestamp
-);
-COMMENT ON COLUMN outbox_topic.strict IS 'a dead message stops the topic, so that none is published out of order';
-COMMENT ON COLUMN outbox_topic.holder IS 'the relay that publishes the topic until expires; token rises with each lease';
-
 -- One notification for each transaction that adds events, or has one sent again.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_event_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_message_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
   PERFORM pg_notify('nextrun_event', '');
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_event_added AFTER INSERT ON event_store
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
 CREATE TRIGGER nextrun_message_added AFTER INSERT ON outbox_message
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_message_added();
 CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_message
   FOR EACH ROW WHEN (NEW.published IS NULL AND NEW.dead IS NULL
                      AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
-  EXECUTE FUNCTION nextrun_event_added();
-CREATE TRIGGER nextrun_topic_strict AFTER UPDATE OF strict ON outbox_topic
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
+  EXECUTE FUNCTION nextrun_message_added();
 
 REVOKE EXECUTE ON FUNCTION nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_task_removed(),
   nextrun_open_ended(), nextrun_task_paused() FROM PUBLIC;
@@ -1188,13 +1150,10 @@ DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
 DROP VIEW IF EXISTS periodic_upcoming;
 
-DROP TABLE IF EXISTS outbox_topic;
 DROP TABLE IF EXISTS outbox_message;
-DROP TABLE IF EXISTS event_offset;
-DROP TABLE IF EXISTS event_topic;
 DROP TABLE IF EXISTS event_aggregate;
 DROP TABLE IF EXISTS event_store;
-DROP FUNCTION IF EXISTS nextrun_event_added();
+DROP FUNCTION IF EXISTS nextrun_message_added();
 DROP TABLE IF EXISTS worker_service;
 DROP TABLE IF EXISTS worker_session;
 

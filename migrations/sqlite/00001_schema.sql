@@ -610,10 +610,11 @@ END;
 
 -- The lock of modes leader and exclusive: one row for each lock name, made by
 -- the first acquisition and kept for ever, so that its token only ever rises.
+-- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
 -- Deleting the row of a lock releases the lock and keeps the row.
 {{if not (found "scheduler_lock")}}
 CREATE TABLE scheduler_lock (
-  name      varchar(254) NOT NULL PRIMARY KEY,
+  name      varchar(260) NOT NULL PRIMARY KEY,
   holder    varchar(254) NOT NULL,
   hostname  varchar(254) NOT NULL,
   pid       integer      NOT NULL,
@@ -624,6 +625,7 @@ CREATE TABLE scheduler_lock (
 );
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
+  WHEN OLD.name NOT LIKE 'topic:%'
 BEGIN
   UPDATE scheduler_lock SET expires = '1970-01-01 00:00:00.000000' WHERE name = OLD.name;
   SELECT RAISE(IGNORE);
@@ -656,8 +658,7 @@ CREATE TABLE worker_service (
 );
 ALTER TABLE worker_service ADD COLUMN trouble text;
 
--- Events instead of jobs: the store of events, the outbox of messages that a
--- relay publishes, and the offsets of groups that read the store itself.
+-- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
 
 CREATE TABLE event_store (
   seq               integer      NOT NULL PRIMARY KEY,
@@ -669,37 +670,16 @@ CREATE TABLE event_store (
   payload           text         NOT NULL DEFAULT '{}',
   due               timestamp,
   created           timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  position          bigint,
   CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
 );
 ALTER TABLE event_store ADD COLUMN traceparent text;
 -- Guarantee G1: at most one event for each tick of a task.
 CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
-CREATE UNIQUE INDEX nextrun_event_position ON event_store (topic, position) WHERE position IS NOT NULL;
-CREATE INDEX nextrun_event_unplaced ON event_store (topic, seq) WHERE position IS NULL;
+CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
 
 CREATE TABLE event_aggregate (
   id      varchar(254) NOT NULL PRIMARY KEY,
   version bigint       NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE event_topic (
-  topic    varchar(254) NOT NULL PRIMARY KEY,
-  position bigint       NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-
-CREATE TABLE event_offset (
-  group_   varchar(254) NOT NULL,
-  topic    varchar(254) NOT NULL,
-  position bigint       NOT NULL DEFAULT 0,
-  holder   varchar(254),
-  token    bigint       NOT NULL DEFAULT 0,
-  expires  timestamp,
-  attempts integer      NOT NULL DEFAULT 0,
-  problem  text,
-  retry    timestamp,
-  updated  timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  PRIMARY KEY (group_, topic)
 ) WITHOUT ROWID;
 
 CREATE TABLE outbox_message (
@@ -717,14 +697,6 @@ CREATE TABLE outbox_message (
 CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
 CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
 CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
-
-CREATE TABLE outbox_topic (
-  topic   varchar(254) NOT NULL PRIMARY KEY,
-  strict  boolean      NOT NULL DEFAULT 0,
-  holder  varchar(254),
-  token   bigint       NOT NULL DEFAULT 0,
-  expires timestamp
-) WITHOUT ROWID;
 
 {{define "event"}}
   SELECT CASE
@@ -749,13 +721,6 @@ CREATE TRIGGER nextrun_event_refuse_edited
   BEFORE UPDATE OF id, topic, type, aggregate_id, aggregate_version, payload, due, created ON event_store
 BEGIN
 {{template "event"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_event_refuse_placed BEFORE UPDATE OF position ON event_store
-  WHEN typeof(NEW.position) NOT IN ('integer', 'null')
-BEGIN
-  SELECT RAISE(ABORT, 'event_store: position must be an integer, or NULL; leave it to the relay');
 END;
 -- +goose StatementEnd
 
@@ -1177,10 +1142,7 @@ DROP VIEW IF EXISTS outbox_lag;
 DROP VIEW IF EXISTS periodic_overdue;
 DROP VIEW IF EXISTS periodic_upcoming;
 
-DROP TABLE IF EXISTS outbox_topic;
 DROP TABLE IF EXISTS outbox_message;
-DROP TABLE IF EXISTS event_offset;
-DROP TABLE IF EXISTS event_topic;
 DROP TABLE IF EXISTS event_aggregate;
 DROP TABLE IF EXISTS event_store;
 DROP TABLE IF EXISTS worker_service;

@@ -94,7 +94,7 @@ type stageRow struct {
 	Error string `json:"error,omitempty"` // why it is not healthy
 }
 
-// instanceRow is a scheduler, an executor, a relay or a consumer that runs.
+// instanceRow is a scheduler, an executor or a relay that runs.
 type instanceRow struct {
 	Name     string    `json:"name"`
 	Boot     string    `json:"boot"`

@@ -12,7 +12,6 @@
 //	send QUEUE      jobs or events that a batch gives to a queue, or that a program submits
 //	process TASK    an attempt of a job; the handler's context has the span
 //	send TOPIC      events that a relay hands to a receiver
-//	process TOPIC   events that a consumer handles
 //
 // A batch, an attempt and a delivery are each a trace of their own, since a task that
 // runs every minute would otherwise make one that never ends. Links lead from an attempt

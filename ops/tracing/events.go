@@ -15,11 +15,7 @@ import (
 const acceptedKey = attribute.Key("nextrun.accepted")
 
 // Deliver implements [relay.Tracer]. The span begins a trace.
-func (t *Tracer) Deliver(ctx context.Context, consumer bool, events []outbox.Event) (context.Context, string, func(int, error)) {
-	operation, kind, of := "send", trace.SpanKindClient, semconv.MessagingOperationTypeSend
-	if consumer {
-		operation, kind, of = "process", trace.SpanKindConsumer, semconv.MessagingOperationTypeProcess
-	}
+func (t *Tracer) Deliver(ctx context.Context, events []outbox.Event) (context.Context, string, func(int, error)) {
 	parents := make([]string, len(events))
 	for i := range events {
 		parents[i] = events[i].Traceparent
@@ -28,8 +24,8 @@ func (t *Tracer) Deliver(ctx context.Context, consumer bool, events []outbox.Eve
 	if len(events) == 1 {
 		more = semconv.MessagingMessageID(clean(events[0].ID))
 	}
-	ctx, span := t.tracer.Start(ctx, operation+" "+clean(topic), trace.WithNewRoot(), trace.WithSpanKind(kind),
-		links(parents...), about(operation, topic, of, more))
+	ctx, span := t.tracer.Start(ctx, "send "+clean(topic), trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindClient),
+		links(parents...), about("send", topic, semconv.MessagingOperationTypeSend, more))
 	return ctx, Traceparent(ctx), func(accepted int, err error) {
 		span.SetAttributes(acceptedKey.Int(accepted))
 		name := "_OTHER"

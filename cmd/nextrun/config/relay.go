@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/tls"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,12 +17,11 @@ type Relay struct {
 	Topics map[string]Route // section topics, by topic; "*": all others
 }
 
-// Route is where the events of a topic go: a webhook, Kafka, or nowhere (Table).
+// Route is where the events of a topic go: a webhook or Kafka.
 // It names secrets; [Config.BuildRelay] looks them up.
 type Route struct {
 	Webhook *webhook.Config
 	Kafka   *kafka.Config
-	Table   bool
 
 	secrets   []secret          // webhook: keys of the signature; kafka: the password
 	headerEnv map[string]string // webhook: environment variables with the values of headers
@@ -45,7 +43,7 @@ func (r relayReader) relay(place string, n *yaml.Node, c *Relay) {
 		"poll_interval":   &c.PollInterval,
 		"retry_min":       &c.RetryMin,
 		"retry_max":       &c.RetryMax,
-		"refusal_limit":   &c.RefusalLimit,
+		"refusal_limit":   orZero(r.reader, &c.RefusalLimit, relay.Never),
 		"retention":       &c.Retention,
 		"event_retention": &c.EventRetention,
 		"topics":          named(r.reader, &c.Topics, r.route),
@@ -55,19 +53,13 @@ func (r relayReader) relay(place string, n *yaml.Node, c *Relay) {
 
 func (r relayReader) route(place string, n *yaml.Node) Route {
 	var route Route
-	kinds := slices.DeleteFunc([]string{"webhook", "kafka", "table"}, func(kind string) bool { return !has(n, kind) })
-	if len(kinds) != 1 {
-		r.problem(n, "%s needs one of webhook, kafka and table", place)
+	if has(n, "webhook") == has(n, "kafka") {
+		r.problem(n, "%s needs one of webhook and kafka", place)
 		return route
 	}
 	r.mapping(n, place, keys{
 		"webhook": func(place string, v *yaml.Node) { r.webhook(place, v, &route) },
 		"kafka":   func(place string, v *yaml.Node) { r.kafka(place, v, &route) },
-		"table": func(place string, v *yaml.Node) {
-			if route.Table = r.boolean(place, v); !route.Table {
-				r.problem(v, "%s must be true, or absent", place)
-			}
-		},
 	})
 	return route
 }

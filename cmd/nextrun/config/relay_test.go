@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 // build reads a file and builds its relay's publishers.
@@ -38,14 +39,26 @@ relay:
         header_env: {Authorization: TOKEN}
         secret_env: [NEW_KEY, OLD_KEY]
     orders: {kafka: {brokers: ["k1:9092"], tls: true, sasl: {mechanism: scram-sha-256, user: u, password_env: TOKEN}}}
-    audit: {table: true}
 `, map[string]string{"TOKEN": "Bearer x", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg=="})
 	if err != nil {
 		t.Fatal(err)
 	}
 	built.Close()
-	if len(built.Topics) != 3 || len(built.Names()) != 3 {
+	if len(built.Topics) != 2 || len(built.Names()) != 2 {
 		t.Errorf("topics %v", built.Names())
+	}
+}
+
+// 0 is no limit: a refused event holds its topic.
+func TestRelayWithoutARefusalLimit(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "nextrun.yaml")
+	if err := os.WriteFile(path, []byte("relay: {refusal_limit: 0}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Read(path)
+	if err != nil || c.Relay.RefusalLimit != relay.Never {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 
@@ -53,8 +66,8 @@ func TestRelaySectionSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	const secret = "geheim"
 	for name, test := range map[string]struct{ route, want string }{
-		"nothing":       {`{}`, "needs one of webhook, kafka and table"},
-		"two":           {`{table: true, kafka: {brokers: [k:1]}}`, "needs one of webhook, kafka and table"},
+		"nothing":       {`{}`, "needs one of webhook and kafka"},
+		"two":           {`{webhook: {url: "http://x"}, kafka: {brokers: [k:1]}}`, "needs one of webhook and kafka"},
 		"no url":        {`{webhook: {mode: binary}}`, "relay.topics.t.webhook needs a url"},
 		"mode":          {`{webhook: {url: "http://x", mode: odd}}`, "nextrun.yaml:3: relay.topics.t.webhook.mode must be structured or binary"},
 		"unset":         {`{webhook: {url: "http://x", secret_env: NOT_SET}}`, "NOT_SET"},

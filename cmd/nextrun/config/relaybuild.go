@@ -45,8 +45,7 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 	if err != nil {
 		return err
 	}
-	switch {
-	case route.Webhook != nil:
+	if route.Webhook != nil {
 		cfg := *route.Webhook
 		cfg.Source, cfg.Secrets = relay.Source, secrets
 		if cfg.Headers, err = headers(cfg.Headers, route.headerEnv, env); err != nil {
@@ -59,22 +58,19 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 		p.Topics[topic] = hook
 		p.closers = append(p.closers, hook.Close)
 		return inTime(cfg.Timeout, defaults.WebhookTimeout, relay.Lease)
-	case route.Kafka != nil:
-		cfg := *route.Kafka
-		cfg.Source = relay.Source
-		if len(secrets) > 0 {
-			cfg.Password = secrets[0]
-		}
-		producer, err := kafka.New(cfg)
-		if err != nil {
-			return err
-		}
-		p.Topics[topic] = producer
-		p.closers = append(p.closers, producer.Close)
-		return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
 	}
-	p.Topics[topic] = outbox.Table()
-	return nil
+	cfg := *route.Kafka
+	cfg.Source = relay.Source
+	if len(secrets) > 0 {
+		cfg.Password = secrets[0]
+	}
+	producer, err := kafka.New(cfg)
+	if err != nil {
+		return err
+	}
+	p.Topics[topic] = producer
+	p.closers = append(p.closers, producer.Close)
+	return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
 }
 
 // inTime checks that an attempt ends well before the lease.

@@ -95,7 +95,7 @@ func TestSampleConfigurationIsComplete(t *testing.T) {
 	for _, text := range []string{
 		"bogus: 1", "database: {bogus: 1}", "scheduler: {bogus: 1}", "scheduler: {lock: {bogus: 1}}", "executor: {bogus: 1}",
 		"handlers: {a: {command: [x], bogus: 1}}", "handlers: {a: {http: {bogus: 1}}}", "handlers: {a: {sql: SELECT 1, bogus: 1}}", "relay: {bogus: 1}",
-		"relay: {topics: {a: {table: true, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
+		"relay: {topics: {a: {kafka: {brokers: [k:1]}, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
 		"relay: {topics: {a: {kafka: {bogus: 1}}}}", "relay: {topics: {a: {kafka: {sasl: {bogus: 1}}}}}",
 		"tasks: {a: {bogus: 1}}", "tasks: {a: {ping: {bogus: 1}}}", "on_failure: {command: [x], bogus: 1}", "on_failure: {submit: x, bogus: 1}", "on_failure: {url: 'http://x', bogus: 1}",
 		"queues: {a: {type: river, bogus: 1}}", "queues: {a: {type: graphile-worker, bogus: 1}}", "queues: {a: {type: pg-boss, bogus: 1}}",

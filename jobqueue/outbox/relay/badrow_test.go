@@ -3,8 +3,6 @@ package relay_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,68 +76,6 @@ func TestMessagesWithoutEventAreSetAside(t *testing.T) {
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
 		f.want(missing, `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND problem LIKE 'event % is missing from event_store; delete its message: %'`)
 	})
-}
-
-// A group that is down keeps the events of topics that it has not begun to read.
-func TestGroupKeepsEventsOfTopicsThatAreNew(t *testing.T) {
-	for name, test := range map[string]struct {
-		topics []string
-		others int // events of other topics that are kept
-	}{"all topics": {nil, 2}, "some topics": {[]string{"old", "new"}, 0}} {
-		t.Run(name, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				cfg := f.quick("one")
-				cfg.Topics = test.topics
-				f.append(events("old", 1)...)
-				f.consumeUntil(cfg, "old", 1)
-				kept := f.append(events("new", 3)...)
-				f.append(events("other", 2)...)
-				f.pruneEverything()
-				f.want(0, `SELECT count(*) FROM event_store WHERE topic = 'old'`)
-				f.want(test.others, `SELECT count(*) FROM event_store WHERE topic = 'other'`)
-
-				cfg.Topics = []string{"new"}
-				r := f.consumeUntil(cfg, "new", 3)
-				r.check(f, kept)
-				offsets, err := f.db.EventLog("g").Offsets(f.Context())
-				if err != nil || slices.ContainsFunc(offsets, func(o outbox.Offset) bool { return o.Topic == "*" }) {
-					f.Errorf("offsets %+v, %v", offsets, err)
-				}
-				f.exec(`DELETE FROM event_offset WHERE group_ = 'g'`) // the group is no more
-				f.pruneEverything()
-				f.want(0, `SELECT count(*) FROM event_store`)
-			})
-		})
-	}
-}
-
-// consumeUntil runs a member of the group g until it has read a topic up to a
-// position.
-func (f *fixture) consumeUntil(cfg relay.Config, topic string, position int) *receiver {
-	f.Helper()
-	r := newReceiver()
-	c, err := relay.NewConsumer(f.db.EventLog("g"), r.receive, cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := c.Start(f.Context()); err != nil {
-		f.Fatal(err)
-	}
-	f.awaitOne(fmt.Sprint(position), `SELECT max(position) FROM event_offset WHERE topic = '`+topic+`'`)
-	if err := c.Stop(context.Background()); err != nil {
-		f.Fatal(err)
-	}
-	return r
-}
-
-// pruneEverything removes all that nobody is to read any more.
-func (f *fixture) pruneEverything() {
-	f.Helper()
-	f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000'`)
-	f.exec(`UPDATE outbox_message SET published = '2020-01-01 00:00:00.000000'`)
-	if _, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, time.Hour, 100); err != nil {
-		f.Fatal(err)
-	}
 }
 
 // A settlement that the database refuses delays a stop by little.

@@ -13,8 +13,12 @@ import (
 // longest is the greatest duration, except for retentions.
 const longest = 1000 * time.Hour
 
-// Forever is a retention without end.
-const Forever time.Duration = -1
+const (
+	// Forever is a retention without end.
+	Forever time.Duration = -1
+	// Never is a RefusalLimit that is never reached.
+	Never = -1
+)
 
 // Config are the settings of a [Relay]. Only Name has no
 // default.
@@ -48,14 +52,14 @@ type Config struct {
 	// RetryMin and RetryMax bound the time between attempts. It doubles from
 	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
 	RetryMin, RetryMax time.Duration
-	// RefusalLimit is after how many permanent refusals a message is dead. A
-	// consumer's events are never dead. 0: 5.
+	// RefusalLimit is after how many permanent refusals a message is dead. 0: 5. [Never]: a
+	// refused message holds its topic, until it is accepted or somebody deletes it.
 	RefusalLimit int
 	// Retention is how long published messages are kept. 0: 7 days;
 	// [Forever]: without end.
 	Retention time.Duration
 	// EventRetention is how long events are kept after they were written, if
-	// they are published and all groups have read them. 0 and [Forever]: without
+	// they are published. 0 and [Forever]: without
 	// end.
 	EventRetention time.Duration
 	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
@@ -96,7 +100,9 @@ func (c Config) Validate() error {
 	service.Within(p, "RetryMin", c.RetryMin, time.Millisecond, longest)
 	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
 		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
-	service.Within(p, "RefusalLimit", c.RefusalLimit, 1, 1000)
+	if c.RefusalLimit != Never {
+		service.Within(p, "RefusalLimit", c.RefusalLimit, 1, 1000)
+	}
 	if c.Retention != Forever {
 		service.Within(p, "Retention", c.Retention, time.Millisecond, 100*longest)
 	}

@@ -2,26 +2,45 @@ package relay
 
 import (
 	"context"
+	"errors"
 
+	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Handler consumes an event. After an error it gets the same event again, with
-// backoff, while later events of the topic wait. It may get an event more than
-// once, with the same id.
-type Handler func(ctx context.Context, event outbox.Event) error
-
-// NewConsumer returns a member of the consumer group whose log source is, which is what
-// store.DB.EventLog returns: a relay that hands events to a handler. A group reads the event
-// store in the order of positions and has an offset for each topic. Its members share the
-// topics: one member at a time reads a topic. A group begins with the oldest event of each
-// topic, unless Log.Seek has set its offset. From the first start on, events of the
-// group's topics are kept until it has read them, including those of topics that
-// are new. Config.Retention, EventRetention and RefusalLimit do not apply.
-func NewConsumer(source Source, handle Handler, cfg Config) (*Relay, error) {
-	r, err := newRelay("consumer", source, outbox.OneByOne(handle), cfg)
+// NewConsumer returns a relay that has a function of this program consume the events of Config.Topics, each in the
+// transaction that marks it as published.
+func NewConsumer(source Source, consume outbox.Consumer, cfg Config) (*Relay, error) {
+	r, err := New(source, nil, cfg)
 	if err == nil {
-		r.consumer = true
+		r.consume = consume
 	}
 	return r, err
+}
+
+// receiver is the publisher of a batch.
+func (w *worker) receiver(b *outboxdb.Batch) outbox.Publisher {
+	if w.consume == nil {
+		return w.publisher
+	}
+	return outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
+		for i := range events {
+			if ctx.Err() != nil {
+				return i, outbox.ErrNotTried
+			}
+			err := w.source.Consume(ctx, b.Lease, w.terms(), b.Items[i], w.consume)
+			var failed *outboxdb.ConsumeError
+			switch {
+			case err == nil:
+			case errors.As(err, &failed):
+				return i, failed.Err
+			case errors.Is(err, outboxdb.ErrLeaseLost):
+				return i, err
+			default:
+				w.fail("consume events", err)
+				return i, outbox.ErrNotTried
+			}
+		}
+		return len(events), nil
+	})
 }

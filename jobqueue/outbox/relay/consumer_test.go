@@ -4,184 +4,123 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/outboxdb"
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
-	"github.com/nextrun/nextrun/store"
 )
 
-// consumer starts a member of a group that is stopped with the test.
-func (f *fixture) consumer(group string, handle relay.Handler, cfg relay.Config) {
+// consumer starts a consumer that is stopped with the test.
+func (f *fixture) consumer(consume outbox.Consumer, cfg relay.Config) {
 	f.Helper()
-	c, err := relay.NewConsumer(f.db.EventLog(group), handle, cfg)
+	c, err := relay.NewConsumer(f.db.Outbox(), consume, cfg)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.start(c)
 }
 
-func TestGroupsReadTheTableEachByItself(t *testing.T) {
-	both(t, func(f *fixture) {
-		first, second := newReceiver(), newReceiver()
-		first.set(func(r *receiver) { r.failing, r.lying = 0.2, 0.5 })
-		f.consumer("first", first.receive, f.quick("one"))
-		f.consumer("first", first.receive, f.quick("two"))
-		want := f.append(append(events("a", 40), events("b", 40)...)...)
-		first.await(f, len(want))
-		f.consumer("second", second.receive, f.quick("one")) // begins with the oldest
-		second.await(f, len(want))
-		want = append(want, f.append(events("a", 7)...)...)
-		first.await(f, len(want))
-		second.await(f, len(want))
-		first.check(f, want)
-		second.check(f, want)
-		if n := second.repetitions(); n > 0 {
-			f.Errorf("%d events came twice though nothing failed", n)
+// books is a consumer that writes each event into the table booked, in the transaction that marks it, unless fail is
+// not nil and returns an error after that.
+func (f *fixture) books(fail func(outbox.Event) error) outbox.Consumer {
+	f.exec(`CREATE TABLE booked (id varchar(254) NOT NULL PRIMARY KEY, aggregate varchar(254) NOT NULL, version integer NOT NULL)`)
+	return func(ctx context.Context, tx jobqueue.DBTX, e outbox.Event) error {
+		text := strings.NewReplacer("'", "''")
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`INSERT INTO booked (id, aggregate, version) VALUES ('%s', '%s', %d)`,
+			text.Replace(e.ID), text.Replace(e.AggregateID), e.AggregateVersion))
+		if err == nil && fail != nil {
+			err = fail(e)
 		}
-		f.awaitOne("4", `SELECT count(*) FROM event_offset AS o JOIN event_topic AS t ON t.topic = o.topic WHERE o.position = t.position`)
-		offsets, err := f.db.EventLog("first").Offsets(f.Context())
-		if err != nil || len(offsets) != 2 || offsets[0].Position != 47 || offsets[0].End != 47 {
-			f.Errorf("offsets %+v, %v", offsets, err)
-		}
-		f.want(len(want), `SELECT count(*) FROM outbox_message WHERE published IS NULL`) // that is the relays' business
-	})
-}
-
-// Concurrent writers, whose transactions commit in any order: a reader that
-// keeps its offset reads each event once, aggregates by version.
-func TestReadersMissNothingWhileWritersCommitInAnyOrder(t *testing.T) {
-	both(t, func(f *fixture) {
-		const writers, rounds = 5, 20
-		ctx, stop := context.WithCancel(f.Context())
-		defer stop()
-		versions := map[string]int64{}
-		var positions []int64
-		followed := make(chan error, 1)
-		go func() {
-			follower := outbox.Follower{Log: f.db.EventLog(""), Topics: []string{"t"}}
-			followed <- follower.Follow(ctx, func(e outbox.Event) error {
-				if e.AggregateVersion != versions[e.AggregateID]+1 {
-					return fmt.Errorf("version %d of %s came after %d", e.AggregateVersion, e.AggregateID, versions[e.AggregateID])
-				}
-				versions[e.AggregateID]++
-				if positions = append(positions, e.Position); len(positions) == writers*rounds {
-					stop()
-				}
-				return nil
-			})
-		}()
-		var group sync.WaitGroup
-		for w := range writers {
-			group.Go(func() {
-				for i := range rounds {
-					own := outbox.Event{Topic: "t", Type: "x", AggregateID: fmt.Sprintf("a%d", (w+i)%7)}
-					if err := f.db.Update(f.Context(), func(tx *store.Tx) error {
-						_, err := outbox.AppendTx(f.Context(), tx, own)
-						return err
-					}); err != nil {
-						f.Error(err)
-					}
-				}
-			})
-		}
-		group.Wait()
-		if err := <-followed; err != nil {
-			f.Fatal(err)
-		}
-		want := make([]int64, writers*rounds)
-		for i := range want {
-			want[i] = int64(i) + 1
-		}
-		if !slices.Equal(positions, want) {
-			f.Errorf("positions %v, want 1 to %d", positions, len(want))
-		}
-	})
-}
-
-func TestSeekAndRemovedEvents(t *testing.T) {
-	both(t, func(f *fixture) {
-		all := f.append(events("t", 5)...)
-		log := f.db.EventLog("g")
-		if end, err := log.End(f.Context(), "t"); err != nil || end != 5 {
-			f.Fatalf("the end is %d, %v", end, err)
-		}
-		if err := log.Seek(f.Context(), "t", 3); err != nil {
-			f.Fatal(err)
-		}
-		f.exec(`DELETE FROM outbox_message`)
-		f.exec(`DELETE FROM event_store WHERE position IN (4, 5)`)
-		r := newReceiver()
-		f.consumer("g", r.receive, f.quick("one"))
-		f.awaitOne("5", `SELECT max(position) FROM event_offset WHERE topic = 't'`) // there is nothing to wait for at 4 and 5
-		more := f.append(events("t", 1)...)
-		r.await(f, 1)
-		r.check(f, more)
-		if err := log.Seek(f.Context(), "t", 0); err != nil {
-			f.Fatal(err)
-		}
-		storetest.Eventually(f, "all events come again", func() bool {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return len(r.got) == 5
-		})
-		r.set(func(r *receiver) { r.got = r.got[1:] })
-		r.check(f, append(slices.Clone(all[:3]), more...))
-	})
-}
-
-// An event that is removed while it gets its position does not stop its topic.
-func TestEventRemovedWhileItIsPlaced(t *testing.T) {
-	t.Parallel()
-	f := newPostgres(t) // SQLite has one writer at a time
-	all := f.append(events("t", 5)...)
-	f.exec(`DELETE FROM outbox_message`)
-	removal, err := f.SQL.BeginTx(f.Context(), nil)
-	if err != nil {
-		f.Fatal(err)
+		return err
 	}
-	defer removal.Rollback()
-	if _, err := removal.Exec(`DELETE FROM event_store WHERE id = $1`, all[0].ID); err != nil {
-		f.Fatal(err)
-	}
-	r := newReceiver()
-	f.consumer("g", r.receive, f.quick("one"))
-	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
-	if err := removal.Commit(); err != nil {
-		f.Fatal(err)
-	}
-	r.await(f, 4)
-	want := slices.Concat(all[1:], f.append(events("t", 2)...))
-	r.await(f, len(want))
-	r.check(f, want)
 }
 
-func TestHandlerThatFailsIsToldInTheOffset(t *testing.T) {
+// What a consumer writes with the transaction that marks the event happens once, also if it fails after it has
+// written, and whatever happens once more to the event: its table refuses an event that comes twice.
+func TestWhatAConsumerWritesHappensOnce(t *testing.T) {
 	both(t, func(f *fixture) {
-		want := f.append(events("t", 3)...)
-		r := newReceiver()
-		r.set(func(r *receiver) { r.verdicts[want[1].ID] = outbox.Refuse(errors.New("cannot read it")) })
-		f.consumer("g", func(ctx context.Context, e outbox.Event) error {
-			if err := r.receive(ctx, e); err != nil {
-				panic(err) // a panic is an error too
+		attempts := map[string]int{}
+		consume := f.books(func(e outbox.Event) error {
+			if attempts[e.ID]++; attempts[e.ID] == 1 && e.AggregateVersion%2 == 0 {
+				if e.AggregateVersion%4 == 0 {
+					panic("a panic is an error too")
+				}
+				return errors.New("not yet")
 			}
 			return nil
-		}, f.quick("one"))
-		f.awaitOne("1", `SELECT count(*) FROM event_offset WHERE attempts > 6 AND position = 1`)
-		f.want("panic: cannot read it", `SELECT problem FROM event_offset WHERE topic = 't'`)
-		r.set(func(r *receiver) { clear(r.verdicts) })
-		r.await(f, 3)
-		r.check(f, want)
-		f.awaitOne("1", `SELECT count(*) FROM event_offset WHERE position = 3 AND attempts = 0 AND problem IS NULL`)
+		})
+		cfg := f.quick("one")
+		cfg.Topics = []string{"a"}
+		f.append(events("a", 40)...)
+		f.append(events("other", 3)...)
+		f.consumer(consume, cfg)
+		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL AND topic = 'a'`)
+		f.append(events("a", 5)...)
+		f.awaitOne("45", `SELECT count(*) FROM booked`)
+		f.awaitOne("45", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		f.want(3, `SELECT count(*) FROM outbox_message WHERE published IS NULL AND attempts = 0`) // of a topic that nobody consumes
 	})
 }
 
-// An idle relay or consumer writes nothing, and takes no lease.
+// A refused event is set aside, or holds its topic with a limit of Never; nothing of it stays.
+func TestConsumerThatRefuses(t *testing.T) {
+	both(t, func(f *fixture) {
+		all := append(f.append(events("dead", 3)...), f.append(events("held", 3)...)...)
+		refuse := func(e outbox.Event) error {
+			if e.ID == all[1].ID || e.ID == all[4].ID {
+				return outbox.Refuse(errors.New("cannot read it"))
+			}
+			return nil
+		}
+		consume := f.books(refuse)
+		cfg := f.quick("one")
+		cfg.Topics, cfg.RefusalLimit = []string{"dead"}, 2
+		f.consumer(consume, cfg)
+		cfg.Topics, cfg.RefusalLimit = []string{"held"}, relay.Never
+		f.consumer(consume, cfg)
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'dead' AND dead IS NOT NULL AND refusals = 2 AND problem = 'cannot read it'`)
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'held' AND dead IS NULL AND refusals > 6`)
+		f.awaitOne("3", `SELECT count(*) FROM booked`)
+		f.want(0, `SELECT count(*) FROM booked WHERE id IN (?, ?, ?)`, all[1].ID, all[4].ID, all[5].ID)
+	})
+}
+
+// A consumer that has lost its lease undoes what it has written.
+func TestConsumerWithoutItsLease(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.append(events("t", 1)...)
+		consume := f.books(nil)
+		terms := outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}
+		old, err := f.db.Outbox().Claim(f.Context(), outboxdb.Claim{Terms: terms, Holder: "old", Count: 1})
+		if err != nil || len(old.Batches) != 1 {
+			f.Fatalf("claimed %+v, %v", old, err)
+		}
+		b := old.Batches[0]
+		try := func() error {
+			return f.db.Outbox().Consume(f.Context(), b.Lease, terms, b.Items[0], consume)
+		}
+		f.exec(`UPDATE scheduler_lock SET holder = 'new' WHERE name = 'topic:t'`)
+		if err := try(); !errors.Is(err, outboxdb.ErrLeaseLost) {
+			f.Errorf("consumed under a lost lease: %v", err)
+		}
+		f.want(0, `SELECT count(*) FROM booked`)
+		f.exec(`UPDATE scheduler_lock SET holder = 'old' WHERE name = 'topic:t'`)
+		if err := try(); err != nil {
+			f.Error(err)
+		}
+		var failed *outboxdb.ConsumeError
+		if err := try(); !errors.As(err, &failed) { // its table refuses it
+			f.Errorf("consumed twice: %v", err)
+		}
+		f.want(1, `SELECT count(*) FROM booked`)
+	})
+}
+
+// An idle relay writes nothing, and takes no lease.
 func TestIdleIsQuiet(t *testing.T) {
 	both(t, func(f *fixture) {
 		r := newReceiver()
@@ -189,35 +128,48 @@ func TestIdleIsQuiet(t *testing.T) {
 		f.relay(r.publisher(), f.quick("one"))
 		r.await(f, 2)
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
-		f.awaitOne("1", `SELECT count(*) FROM outbox_topic WHERE expires < '`+time.Now().UTC().Add(500*time.Millisecond).Format("2006-01-02 15:04:05.000000")+`'`)
+		f.awaitOne("0", `SELECT count(*) FROM scheduler_lock`)
 		claim := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}, Holder: "x", Count: 1}
-		before := f.one(`SELECT token FROM outbox_topic`)
 		for range 3 {
 			if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) > 0 || c.Next >= 0 {
 				f.Errorf("claimed %+v, %v", c, err)
 			}
 		}
-		f.want(before, `SELECT token FROM outbox_topic`)
+		f.want(0, `SELECT count(*) FROM scheduler_lock`)
 	})
 }
 
-// Relays and consumers learn of events by notification, without a poll.
+// Relays learn of events by notification, without a poll.
 func TestEventsAreNoticedAtOnce(t *testing.T) {
 	both(t, func(f *fixture) {
-		relayed, consumed := newReceiver(), newReceiver()
+		r := newReceiver()
 		cfg := f.quick("one")
 		cfg.PollInterval = time.Hour
-		f.relay(relayed.publisher(), cfg)
-		f.consumer("g", consumed.receive, cfg)
+		f.relay(r.publisher(), cfg)
 		for n := range 3 {
 			f.append(events("t", 1)...)
-			relayed.await(f, n+1)
-			consumed.await(f, n+1)
+			r.await(f, n+1)
 		}
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
-		if _, err := f.db.Outbox().Resend(f.Context(), []string{relayed.got[0].ID}); err != nil {
+		if _, err := f.db.Outbox().Resend(f.Context(), []string{r.got[0].ID}); err != nil {
 			f.Fatal(err)
 		}
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
+	})
+}
+
+// Leases that a killed relay has left are removed a day later, those of others are not.
+func TestOldLeasesAreRemoved(t *testing.T) {
+	both(t, func(f *fixture) {
+		for name, expires := range map[string]string{"topic:old": "2020-01-01", "topic:new": "2999-01-01", "scheduler": "2020-01-01"} {
+			f.exec(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
+				VALUES (?, 'x', '', 0, 1, '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000', '`+expires+` 00:00:00.000000')`, name)
+		}
+		if _, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, 0, 100); err != nil {
+			f.Fatal(err)
+		}
+		f.want("scheduler topic:new", `SELECT min(name) || ' ' || max(name) FROM scheduler_lock`)
+		f.exec(`DELETE FROM scheduler_lock`)
+		f.want("scheduler", `SELECT name FROM scheduler_lock`) // whose token only rises
 	})
 }

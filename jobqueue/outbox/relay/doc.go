@@ -2,18 +2,18 @@
 //
 // A [Relay] publishes the messages of topics through an [outbox.Publisher]: at least once and in order within a topic.
 // Receivers recognize duplicates by the event's id. Any number of relays share the topics. One relay at a time holds a
-// topic, under a lease whose token rises each time, and it can record what it published only while that token is still
+// topic, under a lease with a token of its own, and it can record what it published only while that token is still
 // the topic's. A message that fails is tried again with backoff, and later messages of the topic wait. A message that
-// the receiver refuses for good ([outbox.Refuse]) several times is set aside as dead. A strict topic stops then;
-// another one goes on without the message.
+// the receiver refuses for good ([outbox.Refuse]) several times is set aside as dead, and the topic goes on without it;
+// or it holds the topic, with Config.RefusalLimit [Never].
 //
 // A relay that dies, or pauses past its lease, between publishing and recording leaves its batch to be published
 // again. A receiver that must not process duplicates stores the greatest version of each aggregate.
 //
-// # Consumer groups
+// # Consumers
 //
-// A relay that [NewConsumer] returns reads the event store itself, with an offset for each group and topic, under a
-// lease as above. Notifications wake it.
+// A relay that [NewConsumer] returns hands each event to a function of the program, in the transaction that marks the
+// event: what the function writes there happens once.
 //
 // # Bad rows
 //

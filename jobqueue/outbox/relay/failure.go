@@ -25,7 +25,7 @@ func (r *Relay) failure(item outboxdb.Item, err error) *outboxdb.Failure {
 		err = errNoReason
 	}
 	f := &outboxdb.Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
-	f.Dead = f.Refused && item.Refusals+1 >= r.cfg.RefusalLimit
+	f.Dead = f.Refused && r.cfg.RefusalLimit != Never && item.Refusals+1 >= r.cfg.RefusalLimit
 	var asked cause.DelayedError
 	_ = errors.As(err, &asked)
 	f.Delay = max(
@@ -35,11 +35,10 @@ func (r *Relay) failure(item outboxdb.Item, err error) *outboxdb.Failure {
 	return f
 }
 
-// unpublishable is what becomes of an item that cannot be handed over: no retry
-// helps a relay. A consumer has no dead events; somebody must repair the row.
+// unpublishable is what becomes of an item that cannot be handed over: no retry helps.
 func (r *Relay) unpublishable(item outboxdb.Item) *outboxdb.Failure {
 	return &outboxdb.Failure{
-		Item: item, Problem: text.Clean(item.Problem, maxProblem), Dead: item.Message != 0,
+		Item: item, Problem: text.Clean(item.Problem, maxProblem), Dead: r.cfg.RefusalLimit != Never,
 		Delay: service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
 	}
 }

@@ -70,7 +70,7 @@ func spoil(f *fixture, statement string, args ...any) {
 	defer conn.Close()
 	var triggers []struct{ Name, SQL string }
 	if err := conn.SelectContext(f.Context(), &triggers, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'
-		AND tbl_name IN ('event_store', 'outbox_message', 'outbox_topic', 'event_offset', 'event_topic')`); err != nil {
+		AND tbl_name IN ('event_store', 'outbox_message', 'scheduler_lock')`); err != nil {
 		f.Fatal(err)
 	}
 	run := func(statement string, args ...any) {
@@ -108,15 +108,11 @@ func badRows() []badRow {
 	}
 	return []badRow{
 		{"message refused", "", false, trigger("outbox_message", "UPDATE", "OLD.event_id = 'EVENT'")},
-		{"topic refused", "", false, trigger("outbox_topic", "INSERT", "NEW.topic = 'TOPIC'")},
-		{"lease refused", "", false, trigger("outbox_topic", "UPDATE", "NEW.topic = 'TOPIC'")},
-		{"position refused", "", false, trigger("event_store", "UPDATE", "OLD.id = 'EVENT'")},
-		{"offset refused", "", false, trigger("event_offset", "UPDATE", "NEW.topic = 'TOPIC'")},
+		{"lease refused", "", false, trigger("scheduler_lock", "INSERT", "NEW.name = 'topic:TOPIC'")},
+		{"end of lease refused", "", false, trigger("scheduler_lock", "DELETE", "OLD.name = 'topic:TOPIC'")},
 		{"event missing", "", false, spoiled(`DELETE FROM event_store WHERE id = 'EVENT'`)},
 		{"message locked", "postgres", false, held(`SELECT 1 FROM outbox_message WHERE event_id = 'EVENT' FOR UPDATE`)},
-		{"topic locked", "postgres", false, held(`INSERT INTO outbox_topic (topic) VALUES ('TOPIC')`)},
-		{"offset locked", "postgres", false, held(`INSERT INTO event_offset (group_, topic) VALUES ('g', 'TOPIC')`)},
-		{"positions locked", "postgres", false, held(`INSERT INTO event_topic (topic) VALUES ('TOPIC')`)},
+		{"lease locked", "postgres", false, held(insertLease)},
 		{"attempts at their limit", "postgres", true, func(f *fixture, _ string, events []outbox.Event) func() {
 			f.exec(`UPDATE outbox_message SET attempts = 2147483647, refusals = 2147483647 WHERE event_id = ?`, events[1].ID)
 			return nil
@@ -133,7 +129,11 @@ func badRows() []badRow {
 	}
 }
 
-// reported collects the notices of a relay or a consumer by topic.
+// insertLease adds the lease of a topic.
+const insertLease = `INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
+	VALUES ('topic:TOPIC', 'x', '', 0, 1, '2020-01-01', '2020-01-01', '2020-01-01')`
+
+// reported collects the notices of a relay by topic.
 type reported struct {
 	mu sync.Mutex
 	of map[string][]relay.Notice
@@ -149,7 +149,7 @@ func (r *reported) observe(n relay.Notice) {
 	}
 }
 
-// G5 for relays and consumers: beside up to ten rows of all kinds that fail, the
+// G5 for relays: beside up to ten rows of all kinds that fail, the
 // other topics are as punctual as before; each such row is named once; and its
 // topic goes on when the row is healed.
 func TestBadRowsHoldUpTheirTopicsOnly(t *testing.T) {
@@ -162,8 +162,8 @@ func testBadRows(f *fixture) {
 	if f.Kind == "sqlite" {
 		f.SQL.SetMaxOpenConns(1)
 	}
-	relayed, consumed := &stream{sent: map[string]time.Time{}}, &stream{sent: map[string]time.Time{}}
-	notices := [2]*reported{{of: map[string][]relay.Notice{}}, {of: map[string][]relay.Notice{}}}
+	relayed := &stream{sent: map[string]time.Time{}}
+	notices := &reported{of: map[string][]relay.Notice{}}
 	var heal []func()
 	var topics []string
 	sent := 0
@@ -181,27 +181,22 @@ func testBadRows(f *fixture) {
 		}
 	}
 	cfg := f.quick("one")
-	cfg.RetryMin, cfg.RetryMax, cfg.Observe = time.Hour, time.Hour, notices[0].observe
+	cfg.RetryMin, cfg.RetryMax, cfg.Observe = time.Hour, time.Hour, notices.observe
 	r := newReceiver()
 	f.relay(outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
 		_, _ = relayed.receive(ctx, e), r.receive(ctx, e)
 		return nil
 	}), cfg)
-	cfg.Observe = notices[1].observe
-	f.consumer("g", consumed.receive, cfg)
 	storetest.Punctual(f, "healthy events", func() []time.Duration {
 		relayed.again()
-		consumed.again()
-		f.send(sent, 120, relayed, consumed)
+		f.send(sent, 120, relayed)
 		sent += 120
-		return later(relayed.late(), consumed.late())
+		return relayed.late()
 	})
 	for _, topic := range topics {
-		storetest.Eventually(f, "topic "+topic+" is named", func() bool { return notices[0].names(topic) || notices[1].names(topic) })
+		storetest.Eventually(f, "topic "+topic+" is named", func() bool { return notices.names(topic) })
 	}
-	for _, n := range notices {
-		n.check(f)
-	}
+	notices.check(f)
 	for _, h := range slices.Backward(heal) { // locks first: DROP TRIGGER waits for them
 		h()
 	}

@@ -22,7 +22,7 @@ const (
 	NoticeTrouble   NoticeKind = "trouble"   // Doing failed with Err; it is tried again
 )
 
-// Notice is something that a relay or a consumer did. Fields that the kind does
+// Notice is something that a relay did. Fields that the kind does
 // not name are zero.
 type Notice struct {
 	Kind     NoticeKind

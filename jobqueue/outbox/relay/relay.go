@@ -13,17 +13,16 @@ import (
 // started or stopped before. Make a new one.
 var ErrStarted = service.ErrStarted
 
-// Source is where a [Relay] takes its batches from: store.DB.Outbox for messages to publish,
-// store.DB.EventLog for a consumer group.
+// Source is where a [Relay] takes its batches from: store.DB.Outbox.
 type Source = outboxdb.Source
 
-// Relay hands the events of topics over to an [outbox.Publisher]. It is safe for
+// Relay hands the events of topics over to an [outbox.Publisher], or to an [outbox.Consumer]. It is safe for
 // concurrent use.
 type Relay struct {
 	source       Source
 	publisher    outbox.Publisher
+	consume      outbox.Consumer // nil: there is a publisher
 	cfg          Config
-	consumer     bool   // it hands events to the handler of a consumer
 	holder       string // tells processes of the same name apart
 	life         *service.Lifecycle
 	pulse        service.Pulse
@@ -35,17 +34,13 @@ type Relay struct {
 // store.DB.Outbox returns, to publisher. If the configuration is not valid, it
 // returns an error that names each field. It does not touch the database.
 func New(source Source, publisher outbox.Publisher, cfg Config) (*Relay, error) {
-	return newRelay("relay", source, publisher, cfg)
-}
-
-func newRelay(name string, source Source, publisher outbox.Publisher, cfg Config) (*Relay, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	return &Relay{
 		source: source, publisher: publisher, cfg: cfg,
-		holder: service.WorkerID(cfg.Name), life: service.New(name),
+		holder: service.WorkerID(cfg.Name), life: service.New("relay"),
 	}, nil
 }
 

@@ -45,28 +45,16 @@ func (s *stream) late() []time.Duration {
 }
 
 // send appends n events from a number on, one every 25 ms, to 20 topics in turn.
-func (f *fixture) send(from, n int, streams ...*stream) {
+func (f *fixture) send(from, n int, s *stream) {
 	f.Helper()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for i := from; i < from+n; i++ {
 		<-tick.C
 		id := fmt.Sprintf("healthy-%d", i)
-		for _, s := range streams {
-			s.mu.Lock()
-			s.sent[id] = time.Now()
-			s.mu.Unlock()
-		}
+		s.mu.Lock()
+		s.sent[id] = time.Now()
+		s.mu.Unlock()
 		f.append(outbox.Event{Topic: fmt.Sprintf("healthy%d", i%20), Type: "x", AggregateID: id})
 	}
-}
-
-// later returns those of two samples that have the higher median.
-func later(a, b []time.Duration) []time.Duration {
-	slices.Sort(a)
-	slices.Sort(b)
-	if a[len(a)/2] > b[len(b)/2] {
-		return a
-	}
-	return b
 }

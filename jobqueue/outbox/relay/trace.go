@@ -8,25 +8,24 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Tracer makes the spans of relays and consumers. It must be safe for concurrent use.
+// Tracer makes the spans of relays. It must be safe for concurrent use.
 type Tracer interface {
-	// Deliver begins the span of events of a topic that are handed over together, by a
-	// relay or to the handler of a consumer. The publisher gets the context that it
-	// returns, and passes the W3C traceparent on. end is called once, when the publisher
+	// Deliver begins the span of events of a topic that are handed over together. The receiver gets the context that it
+	// returns, and passes the W3C traceparent on. end is called once, when it
 	// has returned, with how many events it accepted and its error.
-	Deliver(ctx context.Context, consumer bool, events []outbox.Event) (of context.Context, traceparent string, end func(int, error))
+	Deliver(ctx context.Context, events []outbox.Event) (of context.Context, traceparent string, end func(int, error))
 }
 
-// deliver hands events to the publisher, in a span.
-func (r *Relay) deliver(ctx context.Context, events []outbox.Event) (accepted int, err error) {
+// deliver hands events to their receiver, in a span.
+func (r *Relay) deliver(ctx context.Context, to outbox.Publisher, events []outbox.Event) (accepted int, err error) {
 	end := func(int, error) {}
 	if r.cfg.Tracer != nil {
 		var own string
-		ctx, own, end = r.cfg.Tracer.Deliver(ctx, r.consumer, events)
+		ctx, own, end = r.cfg.Tracer.Deliver(ctx, events)
 		ctx = traceparent.With(ctx, own)
 	}
 	err = service.Guard(func() (err error) {
-		accepted, err = r.publisher.Publish(ctx, events)
+		accepted, err = to.Publish(ctx, events)
 		return err
 	})
 	accepted = min(max(accepted, 0), len(events))

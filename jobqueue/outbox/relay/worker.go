@@ -73,7 +73,7 @@ func (w *worker) publish(b *outboxdb.Batch, asked time.Time) outboxdb.Settlement
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
 		crashpoint.At("relay/delivery-next")
-		accepted, err = w.deliver(ctx, events)
+		accepted, err = w.deliver(ctx, w.receiver(b), events)
 		crashpoint.At("relay/delivered")
 	}
 	s.Accepted = b.Items[:accepted]

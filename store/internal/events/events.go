@@ -1,7 +1,6 @@
 // Package events keeps events and their delivery, in the tables event_store,
-// outbox_message and those of their topics, aggregates and consumer groups. [Log]
-// is the event store as readers see it, [Outbox] what relays publish, and [Sink]
-// turns ticks into events.
+// outbox_message and event_aggregate; the leases of topics are rows of scheduler_lock. [Outbox] is what
+// relays publish, and [Sink] turns ticks into events.
 package events
 
 import (

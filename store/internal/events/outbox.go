@@ -33,7 +33,7 @@ func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report fu
 const isPending = `published IS NULL AND dead IS NULL`
 
 // eventColumns are those of [eventRow], of event_store as e.
-const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.position, e.traceparent`
+const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.traceparent`
 
 // eventRow is a row of event_store. Anybody may have written it, so that it may
 // hold values of any type (SQLite).
@@ -46,14 +46,13 @@ type eventRow struct {
 	Payload          string
 	Due              sqldb.RowTime
 	Created          sqldb.RowTime
-	Position         sqldb.RowInt
 	Traceparent      sqldb.RowText
 }
 
 func (r eventRow) event() outbox.Event {
 	return outbox.Event{
 		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: int64(r.AggregateVersion.N),
-		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(), Position: int64(r.Position.N),
+		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(),
 		Traceparent: traceparent.Clean(string(r.Traceparent)),
 	}
 }
@@ -72,10 +71,4 @@ func (r eventRow) unreadable() string {
 		return ""
 	}
 	return fmt.Sprintf("event %q cannot be read: %s; repair its row of event_store", r.ID, column)
-}
-
-// leaseRow is a lease that was taken.
-type leaseRow struct {
-	Topic string
-	Token int64
 }

@@ -30,7 +30,7 @@ func (r recordRow) record() outbox.Record {
 }
 
 // recordColumns are those of [recordRow] but the payload, of recordTables.
-const recordColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.due, e.created, e.position,
+const recordColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.due, e.created,
 	` + statusOf + ` AS status, m.published, coalesce(m.attempts, 0) AS attempts, coalesce(m.refusals, 0) AS refusals,
 	m.problem, m.retry, m.dead`
 
@@ -48,8 +48,7 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 	if f.Oldest {
 		order = "ASC"
 	}
-	// Each of two indexes has a part of the events of a topic.
-	ofTopic := `(e.topic = $1 AND e.position IS NULL OR e.topic = $1 AND e.position IS NOT NULL)`
+	ofTopic := `e.topic = $1`
 	if f.Topic == "" {
 		ofTopic = `$1 = ''`
 	}
@@ -139,22 +138,21 @@ func (s Outbox) Lag(ctx context.Context) ([]outbox.Lag, error) {
 		Pending int
 		Oldest  sqldb.RowTime
 		Dead    int
-		Strict  sqldb.RowBool
 		Holder  sql.NullString
 		Problem sql.NullString
 		Retry   sqldb.RowTime
 	}
 	var list []outbox.Lag
 	err := s.db.View(ctx, func(tx *Tx) error {
-		err := tx.Select(ctx, &rows, `SELECT l.topic, l.pending, l.oldest, l.dead, coalesce(t.strict, false) AS strict,
+		err := tx.Select(ctx, &rows, `SELECT l.topic, l.pending, l.oldest, l.dead,
 				CASE WHEN t.expires > $1 THEN t.holder END AS holder, h.problem, h.retry
-			FROM outbox_lag AS l LEFT JOIN outbox_topic AS t ON t.topic = l.topic
+			FROM outbox_lag AS l LEFT JOIN scheduler_lock AS t ON t.name = 'topic:' || l.topic
 			LEFT JOIN outbox_message AS h ON h.id = (SELECT id FROM outbox_message
 				WHERE topic = l.topic AND `+isPending+` ORDER BY id LIMIT 1)
 			ORDER BY l.topic`, sqldb.Timestamp(tx.Now()))
 		for _, r := range rows {
 			lag := outbox.Lag{Topic: r.Topic, Pending: r.Pending, Oldest: r.Oldest.Time(), Dead: r.Dead,
-				Strict: bool(r.Strict), Holder: r.Holder.String, Problem: r.Problem.String, Retry: r.Retry.Time()}
+				Holder: r.Holder.String, Problem: r.Problem.String, Retry: r.Retry.Time()}
 			if !lag.Oldest.IsZero() {
 				lag.Age = max(tx.Now().Sub(lag.Oldest), time.Duration(0))
 			}
@@ -166,17 +164,4 @@ func (s Outbox) Lag(ctx context.Context) ([]outbox.Lag, error) {
 		return nil, fmt.Errorf("measure the lag: %w", err)
 	}
 	return list, nil
-}
-
-// SetStrict implements [outbox.Admin].
-func (s Outbox) SetStrict(ctx context.Context, topic string, strict bool) error {
-	err := s.db.Update(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO outbox_topic (topic, strict) VALUES ($1, $2)
-			ON CONFLICT (topic) DO UPDATE SET strict = excluded.strict`, topic, strict)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("set topic %q strict: %w", topic, err)
-	}
-	return nil
 }

@@ -42,7 +42,7 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outboxdb.Lease, terms outb
 			WINDOW w AS (ORDER BY message ROWS UNBOUNDED PRECEDING))
 		SELECT message, retry, attempts, refusals, e.id IS NULL AS missing, event_id AS id, coalesce(e.topic, $1) AS topic,
 			coalesce(e.type, '') AS type, coalesce(e.aggregate_id, '') AS aggregate_id, e.aggregate_version,
-			coalesce(e.payload, '') AS payload, e.due, e.created, e.position, e.traceparent
+			coalesce(e.payload, '') AS payload, e.due, e.created, e.traceparent
 		FROM sized LEFT JOIN event_store AS e ON e.id = event_id
 		WHERE n = 1 OR bytes <= $3 ORDER BY message`, lease.Topic, terms.Limit, terms.Bytes)
 	if err != nil {
@@ -58,7 +58,6 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outboxdb.Lease, terms outb
 	if len(b.Items) > 0 {
 		return b, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE outbox_topic SET holder = NULL, expires = $4
-		WHERE topic = $1 AND holder = $2 AND token = $3`, lease.Topic, lease.Holder, lease.Token, sqldb.Timestamp(tx.Now()))
+	_, err = tx.giveBack(ctx, lease)
 	return nil, err
 }

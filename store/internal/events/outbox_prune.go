@@ -24,24 +24,17 @@ func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit
 	if events > 0 { // although messages may stay
 		removed.Events, err2 = s.remove(ctx, "event_store", oldEvents, events, limit)
 	}
-	if err := errors.Join(err1, err2); err != nil {
-		return removed, fmt.Errorf("remove old messages and events: %w", err)
+	if err := errors.Join(err1, err2, s.pruneLeases(ctx)); err != nil {
+		return removed, fmt.Errorf("remove old messages, events and leases: %w", err)
 	}
 	return removed, nil
 }
 
 const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 AND NOT ` + isHookMessage + ` ORDER BY published LIMIT $2`
 
-// oldEvents lists old events that have no message left and that every group has
-// read. For a group that reads all topics, an offset in '*' keeps the events of
-// topics that it has not begun. If no group reads a topic, its events may be
-// deleted before they have positions.
+// oldEvents lists old events that have no message left.
 const oldEvents = `SELECT seq FROM event_store AS e
 	WHERE e.created < $1 AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = e.id)
-		AND NOT EXISTS (SELECT 1 FROM event_offset AS o
-			WHERE o.topic = e.topic AND (e.position IS NULL OR e.position > o.position))
-		AND NOT EXISTS (SELECT 1 FROM event_offset AS g WHERE g.topic = '*' AND NOT EXISTS
-			(SELECT 1 FROM event_offset AS o WHERE o.group_ = g.group_ AND o.topic = e.topic))
 	ORDER BY e.seq LIMIT $2`
 
 // remove deletes rows of a table that are older than an age; the query finds them.

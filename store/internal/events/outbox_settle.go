@@ -27,15 +27,8 @@ func (s Outbox) Settle(ctx context.Context, settled outboxdb.Settlement) (*outbo
 // settle records a settlement, completely or not at all.
 func (s Outbox) settle(ctx context.Context, settled outboxdb.Settlement) (next *outboxdb.Batch, err error) {
 	err = s.db.updateOutbox(ctx, settled.Brief, func(tx *Tx) error {
-		l := settled.Lease
-		holder, until := tx.leaseAfter(settled)
-		held, err := tx.Exec(ctx, `UPDATE outbox_topic SET holder = $4, expires = $5
-			WHERE topic = $1 AND coalesce(holder, $2) = $2 AND token = $3`, l.Topic, l.Holder, l.Token, holder, until)
-		if err != nil {
-			return &leaseRowError{err}
-		}
-		if held == 0 {
-			return outboxdb.ErrLeaseLost
+		if err := tx.settleLease(ctx, settled); err != nil {
+			return err
 		}
 		crashpoint.At("relay/lease-settled")
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
@@ -47,7 +40,7 @@ func (s Outbox) settle(ctx context.Context, settled outboxdb.Settlement) (next *
 		if settled.After != outboxdb.NextBatch {
 			return tx.checkRecorded(ctx, settled)
 		}
-		if next, err = tx.nextMessages(ctx, l, settled.Terms); err != nil {
+		if next, err = tx.nextMessages(ctx, settled.Lease, settled.Terms); err != nil {
 			return err
 		}
 		return checkNext(settled.Accepted, next)
@@ -114,16 +107,6 @@ func (s Outbox) settleApart(ctx context.Context, settled outboxdb.Settlement, ca
 
 func unrecorded(rest outboxdb.Settlement, cause isolate.Cause, err error) error {
 	return &outboxdb.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
-}
-
-// leaseAfter is who holds a lease from now on (nil: nobody) and until when. A lease that
-// was given back can be settled once more, as long as the token is the same: the first
-// time may only have seemed to fail.
-func (tx *Tx) leaseAfter(s outboxdb.Settlement) (holder any, until sqldb.Timestamp) {
-	if s.After != outboxdb.GiveBack {
-		return s.Lease.Holder, sqldb.Timestamp(tx.Now().Add(s.Terms.Lease))
-	}
-	return nil, sqldb.Timestamp(tx.Now())
 }
 
 // markPublished finds the messages by their primary key alone: the holder of the

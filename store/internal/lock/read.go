@@ -28,12 +28,12 @@ func (s Store) Inspect(ctx context.Context, lock string) (leader.Lock, error) {
 	return row.lock(), nil
 }
 
-// List returns all locks by name: those that somebody ever held.
+// List returns all locks by name: those that somebody ever held, without the leases of topics.
 func (s Store) List(ctx context.Context) ([]leader.Lock, error) {
 	var rows []lockRow
 	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT `+lockColumns+`, `+tx.SQL().Clock(1, 1)+` AS now
-			FROM scheduler_lock ORDER BY name`, sqldb.Timestamp(tx.Now()))
+			FROM scheduler_lock WHERE name NOT LIKE 'topic:%' ORDER BY name`, sqldb.Timestamp(tx.Now()))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list locks: %w", err)

@@ -36,7 +36,7 @@ func withOutbox(ctx context.Context, env *ui.Env, fn func(*store.DB, outbox.Admi
 func eventJSON(r *outbox.Record) ui.Object {
 	return ui.Object{
 		{"id", r.ID}, {"topic", r.Topic}, {"type", r.Type}, {"aggregate_id", r.AggregateID}, {"aggregate_version", r.AggregateVersion},
-		{"payload", r.Payload}, {"due", ui.OrNull(r.Due)}, {"created", r.Created}, {"position", ui.OrNull(r.Position)},
+		{"payload", r.Payload}, {"due", ui.OrNull(r.Due)}, {"created", r.Created},
 		{"status", ui.OrNull(r.Status)}, {"published", ui.OrNull(r.Published)}, {"attempts", r.Attempts}, {"refusals", r.Refusals},
 		{"problem", ui.OrNull(r.Problem)}, {"retry", ui.OrNull(r.Retry)}, {"dead", ui.OrNull(r.Dead)},
 	}

@@ -42,7 +42,7 @@ func TestRelayPostsTheEventsOfTasks(t *testing.T) {
 			VALUES ('note', 'noted', 'audit', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
 		s.Must(t, "scheduler", "--once")
 		file := filepath.Join(t.TempDir(), "relay.yaml")
-		text := "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '" + receiver.URL + "', secret_env: KEY}\n    audit: {table: true}\n"
+		text := "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '" + receiver.URL + "', secret_env: KEY}\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
