@@ -30,7 +30,7 @@ func TestFillsInAsTextTemplate(t *testing.T) {
 	for _, dialect := range []tables.Dialect{tables.Postgres, tables.SQLite} {
 		for _, found := range states {
 			f := Source{FS: fsys, Dialect: dialect}
-			got, err := f.Render(State{Found: found, Schema: `"x"`})
+			got, err := f.filled(State{Found: found, Schema: `"x"`})
 			if err != nil {
 				t.Fatal(err)
 			}

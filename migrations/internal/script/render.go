@@ -58,8 +58,14 @@ func (s Source) text() (string, error) {
 	return string(text), nil
 }
 
-// Render returns the file with its templates filled in.
+// Render returns the file with its templates filled in, and with the statements on the way down that
+// remove what it creates.
 func (s Source) Render(state State) (string, error) {
+	text, err := s.filled(state)
+	return text + drops(Objects(text), s.Dialect), err
+}
+
+func (s Source) filled(state State) (string, error) {
 	text, err := s.text()
 	if err != nil {
 		return "", err
