@@ -25,14 +25,14 @@ type timeline struct {
 func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
 	line := timeline{bounded: within(timer), task: t}
-	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
+	if t.Days.Empty() {
 		return line, nil
 	}
 	rules := t.Days.Rules
 	if rules.Empty() {
 		rules = days.Rules{} // no tick moves
 	}
-	ticks, err := days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, rules, t.Days.Calendars, t.Group)
+	ticks, err := days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, rules, t.Days.Calendars)
 	if err != nil {
 		return line, err
 	}
@@ -120,9 +120,6 @@ func (l timeline) Warning(planned bool) string {
 	}
 	return ""
 }
-
-// Within implements [days.Timer].
-func (b bounded) Within(at time.Time) bool { return !b.within(at).IsZero() }
 
 func (b bounded) within(tick time.Time) time.Time {
 	if tick.IsZero() || tick.Before(b.starts) || !b.ends.IsZero() && !tick.Before(b.ends) || !tick.Before(Never) {

@@ -73,9 +73,7 @@ func (f *future) set(due time.Time) {
 	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
 	if !due.IsZero() {
 		tick := f.timer.At(due)
-		if !tick.Nominal.Equal(due) { // else a window held it, and somebody has moved it back
-			f.At.Nominal = tick.Nominal
-		}
+		f.At.Nominal = tick.Nominal
 		if tick.Excluded {
 			f.At.LeftOut = tick.Why
 		}

@@ -32,7 +32,7 @@ const (
 	schedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
 	taskJitter      Code = "task_jitter"      // its jitter delays the next tick
-	tickExcluded    Code = "tick_excluded"    // a calendar or a window leaves out the next tick
+	tickExcluded    Code = "tick_excluded"    // a calendar leaves out the next tick
 	tickLeftOut     Code = "tick_left_out"    // somebody has skipped a tick to come
 )
 

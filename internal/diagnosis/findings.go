@@ -149,7 +149,7 @@ func ofSkips(f *Facts) (list []Finding) {
 	return list
 }
 
-// leftOut says why calendars and windows leave out the planned tick; empty: they do not.
+// leftOut says why calendars leave out the planned tick; empty: they do not.
 func leftOut(t *periodic.Task) string {
 	if t.Due.IsZero() {
 		return ""

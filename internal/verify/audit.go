@@ -19,7 +19,6 @@ type audit struct {
 	next  time.Time // the elapse that has to be recorded next; zero: none any more
 	begun bool
 
-	Held       bool           // set it if a window has held the last recorded tick: the planned one may be at its end
 	Recorded   int            // ticks and ranges that were looked at
 	Unrecorded []decide.Range // elapses that no tick accounts for, at most MaxAuditFindings
 	Strange    []time.Time    // recorded ticks that the timer does not have, at most as many
@@ -97,5 +96,5 @@ func (a *audit) end(now time.Time) (follows bool) {
 	if a.begun {
 		a.unrecorded(due)
 	}
-	return a.Held || a.elapses(due)
+	return a.elapses(due)
 }

@@ -72,7 +72,6 @@ type recorded struct {
 	// Extra says that no scheduler has decided it: a hook that submits the task, or a
 	// backfill, has, or that it has moved. The timer need not have it.
 	Extra bool
-	Held  bool // a window has left it out
 }
 
 // ticks returns the recorded ticks of a task from a time on, by their due times, at
@@ -81,18 +80,16 @@ func (r reader) ticks(ctx context.Context, id string, from time.Time, n int) (li
 	var rows []struct {
 		Due, Until sqldb.RowTime
 		Extra      sqldb.RowBool
-		Held       sqldb.RowBool
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL OR nominal IS NOT NULL AS extra,
-			decision = 'skipped' AND coalesce(reason, '') LIKE 'window %' AS held FROM periodic_tick WHERE task_id = $1 AND due >= $2 AND decided IS NOT NULL ORDER BY due LIMIT $3`,
+		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL OR nominal IS NOT NULL AS extra FROM periodic_tick WHERE task_id = $1 AND due >= $2 AND decided IS NOT NULL ORDER BY due LIMIT $3`,
 			id, sqldb.Timestamp(from), n)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
 	}
 	for _, row := range rows {
-		list = append(list, recorded{decide.Range{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
+		list = append(list, recorded{decide.Range{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra)})
 	}
 	return list, nil
 }

@@ -144,35 +144,3 @@ func TestMovedTicksAreNoViolations(t *testing.T) {
 		f.Exec(`DELETE FROM periodic_task WHERE id = 'moved'`)
 	})
 }
-
-// What runs at the end of a window is no violation, nor is its plan, whether the window is there still or not.
-func TestWindowsAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		hour := f.due.Truncate(time.Hour).Add(-5 * time.Hour)
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('held', 'work', ?, ?)`, "*:00", sqldb.Timestamp(hour.Add(-time.Hour)))
-		f.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since) VALUES ('w', 'hourly', 3599, 'all', 'once', '2000-01-01 00:00:00')`)
-		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')`)
-		f.Exec(`UPDATE periodic_task SET exclude_calendars = 'c' WHERE id = 'held'`)
-		f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, sqldb.Timestamp(hour))
-		last := time.Now().UTC().Truncate(time.Hour)
-		for at := hour; !at.After(last); at = at.Add(time.Hour) {
-			due, end := sqldb.Timestamp(at), sqldb.Timestamp(at.Add(3599*time.Second))
-			f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, worker, decided) VALUES ('held', ?, 'skipped', 'window w', 'a', ?)`, due, due)
-			if at.Before(last) {
-				f.Exec(`INSERT INTO periodic_tick (task_id, due, nominal, decision, reason, worker, decided) VALUES ('held', ?, ?, 'skipped', 'x', 'a', ?)`, end, due, end)
-			} else {
-				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'held'`, end, end)
-				f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, sqldb.Timestamp(hour))
-			}
-		}
-		for _, change := range []string{`UPDATE periodic_calendar SET length = 600 WHERE name = 'w'`, `DELETE FROM periodic_calendar WHERE name = 'w'`, `SELECT 1`} {
-			if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 2 || r.Ticks < 5 {
-				t.Errorf("%d tasks, %d ticks:\n%s", r.Tasks, r.Ticks, text(r))
-			}
-			f.Exec(change)
-		}
-		f.Exec(`DELETE FROM periodic_task WHERE id = 'held'`)
-	})
-}

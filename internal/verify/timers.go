@@ -96,9 +96,6 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 		if err != nil {
 			return nil, false, err
 		}
-		for i := range rows {
-			rows[i].Scope = "" // windows change no time of the timer, and what runs when they end is extra
-		}
 		p.Task.Days.Calendars = days.NewCalendars(rows)
 	}
 	if result, err = newAudit(&p.Task); err != nil {
@@ -118,10 +115,9 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 			if !due.IsZero() && !tick.First.Before(due) {
 				continue
 			}
-			switch result.Held = tick.Held; {
-			case tick.Extra:
+			if tick.Extra {
 				result.addExtra(tick.First)
-			default:
+			} else {
 				result.add(tick.Range)
 			}
 		}

@@ -976,7 +976,7 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
       FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
       LEFT JOIN job ON job.jid = last.jid
      WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out %'
+                              AND coalesce(last.reason, '') NOT LIKE 'left out %'
                               WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
                               ELSE true END) AS e
   LEFT JOIN LATERAL (
@@ -988,19 +988,6 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
    AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
  ORDER BY e.expected;
 COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
-
--- Windows: calendars that hold all tasks, or those of a group, whether these name them or not.
-
-ALTER TABLE periodic_calendar
-  ADD COLUMN scope  varchar(254),
-  ADD COLUMN at_end varchar(16),
-  ADD COLUMN since  timestamp DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  ADD CONSTRAINT nextrun_calendar_scope CHECK (scope = 'all' OR scope LIKE 'group:_%'),
-  ADD CONSTRAINT nextrun_calendar_at_end CHECK (at_end IS NULL OR at_end IN ('skip', 'once') AND scope IS NOT NULL);
-COMMENT ON TABLE  periodic_calendar           IS 'days and times at which tasks that name the calendar run, or do not, and windows; all rows of a name are one calendar';
-COMMENT ON COLUMN periodic_calendar.scope     IS 'a window, which holds all tasks, or group:NAME, those of a group; its days, and a timer without a zone, are in UTC. NULL: tasks that name the calendar';
-COMMENT ON COLUMN periodic_calendar.at_end    IS 'of a window: skip, which is the default, or once, if the ticks in it become one when it ends';
-COMMENT ON COLUMN periodic_calendar.since     IS 'when the row was added, UTC: a window does not hold what was due before';
 
 -- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since the
 -- row of the task is another version afterwards. It is locked before the key of the tick is taken.

@@ -984,7 +984,7 @@ WITH usual AS MATERIALIZED (
           FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
           LEFT JOIN job ON job.jid = last.jid
          WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'window %' AND coalesce(last.reason, '') NOT LIKE 'left out %'
+                              AND coalesce(last.reason, '') NOT LIKE 'left out %'
                                   WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
                                   ELSE 1 END) END AS expected,
       EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
@@ -1001,23 +1001,6 @@ SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
  WHERE t.expected IS NOT NULL
    AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
  ORDER BY t.expected;
-
--- Windows: calendars that hold all tasks, or those of a group, whether these name them or not.
-
-{{define "optionalTime"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19)
-    AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
-ALTER TABLE periodic_calendar ADD COLUMN scope varchar(254) CONSTRAINT nextrun_calendar_scope
-  CHECK (scope IS NULL OR typeof(scope) = 'text' AND length(scope) <= 254 AND NOT instr(CAST(scope AS BLOB), x'00') AND (scope = 'all' OR scope GLOB 'group:?*'));
-ALTER TABLE periodic_calendar ADD COLUMN at_end varchar(16) CONSTRAINT nextrun_calendar_at_end
-  CHECK (at_end IS NULL OR at_end IN ('skip', 'once') AND scope IS NOT NULL);
-ALTER TABLE periodic_calendar ADD COLUMN since timestamp CONSTRAINT nextrun_calendar_since CHECK {{template "optionalTime" "since"}};
-
--- +goose StatementBegin
-CREATE TRIGGER nextrun_calendar_since AFTER INSERT ON periodic_calendar WHEN NEW.since IS NULL
-BEGIN
-  UPDATE periodic_calendar SET since = strftime('%Y-%m-%d %H:%M:%f000', 'now') WHERE id = NEW.id;
-END;
--- +goose StatementEnd
 
 -- A tick to come is skipped by a row that is not decided yet. Its time is stored with microseconds, as those of schedulers are.
 -- +goose StatementBegin

@@ -16,7 +16,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -32,20 +31,19 @@ type nowView struct {
 
 	Undelivered int `json:"topics_with_undelivered_events"`
 
-	Hour    hourView       `json:"next_hour"`
-	Windows []days.Holding `json:"-"`              // which hold tasks now
-	Load    *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Others  []otherQueue   `json:"other_queues,omitempty"`
-	Open    int            `json:"jobs_open_in_other_queues"`
-	NotRun  map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: they are too many
-	Since   time.Time      `json:"since"`               // where the strips begin
-	Ran     int            `json:"tasks_that_ran"`      // since then, without the troubled ones
-	Strips  []taskRow      `json:"strips"`              // those that ran last, on this page
-	Page    int            `json:"page"`
-	More    bool           `json:"more"`  // there is another page
-	Quiet   []taskRow      `json:"quiet"` // the first tasks without a tick since then
-	Silent  int            `json:"tasks_without_a_tick"`
-	Marks   []time.Time    `json:"-"` // of the axis of the strips
+	Hour   hourView       `json:"next_hour"`
+	Load   *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Others []otherQueue   `json:"other_queues,omitempty"`
+	Open   int            `json:"jobs_open_in_other_queues"`
+	NotRun map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: they are too many
+	Since  time.Time      `json:"since"`               // where the strips begin
+	Ran    int            `json:"tasks_that_ran"`      // since then, without the troubled ones
+	Strips []taskRow      `json:"strips"`              // those that ran last, on this page
+	Page   int            `json:"page"`
+	More   bool           `json:"more"`  // there is another page
+	Quiet  []taskRow      `json:"quiet"` // the first tasks without a tick since then
+	Silent int            `json:"tasks_without_a_tick"`
+	Marks  []time.Time    `json:"-"` // of the axis of the strips
 }
 
 // Next and Before are the pages beside this one.
@@ -115,7 +113,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	return &d, err
 }
 
-// readBeside reads what stands beside the tasks: the next hour, jobs, events and windows.
+// readBeside reads what stands beside the tasks: the next hour, jobs and events.
 func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
 	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
 		return err
@@ -131,9 +129,7 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 		return err
 	}
 	d.readUndelivered(topics, s.mask)
-	rows, err := periodic.NewTasks(s.db.Tasks()).Calendars.List(ctx)
-	d.Windows = days.NewCalendars(rows).Holding(t.Now)
-	return err
+	return nil
 }
 
 // readStrips adds the tasks that ran last, apart from those that need attention.

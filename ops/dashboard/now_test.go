@@ -195,22 +195,3 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 		}
 	})
 }
-
-// The first page names windows that hold tasks now, and the page of a task says what becomes of its tick.
-func TestPagesNameWindows(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		begin := time.Now().UTC().Truncate(time.Minute)
-		s.Exec(`INSERT INTO periodic_task (id, task, group_, timer) VALUES ('held', 'x', 'reports', '*:*:00')`)
-		s.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end, reason) VALUES ('deploy', ?, 7200, 'group:reports', 'once', 'new version')`, begin.Format("2006-01-02 15:04"))
-		s.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope) VALUES ('later', '2090-01-01 00:00', 7200, 'all')`)
-		page := s.get("/")
-		end := begin.Add(2 * time.Hour).Format("15:04")
-		if !strings.Contains(page, "The window deploy holds the tasks of the group reports until ") || !strings.Contains(page, end) ||
-			!strings.Contains(page, ": new version. What is due in it runs once when it ends.") || strings.Contains(page, "later") {
-			s.Errorf("the first page does not say which window holds tasks until %s:\n%.2000s", end, page)
-		}
-		if page := s.get("/task?id=held"); !strings.Contains(page, "left out: window deploy: new version; it counts once with the tick of "+begin.Add(2*time.Hour).Format("2006-01-02 15:04")) {
-			s.Errorf("the page of the task does not say that a window leaves out its tick:\n%.2000s", page)
-		}
-	})
-}

@@ -12,11 +12,9 @@ import (
 
 // Calendars are all rows of the table. They are immutable, and safe for concurrent use. nil has none.
 type Calendars struct {
-	named   map[string][]Row
-	scoped  []Row               // the windows
-	windows map[string]*Windows // by the group, "" for those that no window names
-	mu      sync.Mutex
-	begin   map[begins]calendar.Schedule
+	named map[string][]Row
+	mu    sync.Mutex
+	begin map[begins]calendar.Schedule
 }
 
 // begins is a timer of a row in a zone.
@@ -28,9 +26,6 @@ func NewCalendars(rows []Row) *Calendars {
 	for _, r := range rows {
 		c.named[r.Name] = append(c.named[r.Name], r)
 	}
-	c.scoped = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Scope == "" })
-	slices.SortFunc(c.scoped, Row.Compare)
-	c.windows = c.allWindows()
 	return c
 }
 

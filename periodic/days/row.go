@@ -20,11 +20,6 @@ type Row struct {
 	Timer       string        // when the time begins; without a zone, in that of the timer that is asked about
 	Length      time.Duration // whole seconds from there on
 	Reason      string        // why, for people
-
-	// Of a window, which holds whether tasks name it or not. Its days, and a timer without a zone, are in UTC.
-	Scope string    // "all" tasks, or those of a group: "group:NAME"; empty: it is none
-	Once  bool      // the ticks in it become one when it ends; else they are skipped
-	Since time.Time // it does not hold what was due before; the database sets it to when the row was added
 }
 
 // Validate returns an error if the table would refuse the row, or if its timer cannot be read.
@@ -35,10 +30,6 @@ func (r Row) Validate() error {
 		problem = "the name has 1 to 64 letters, digits, '.', '-' and '_', and begins with a letter or digit"
 	case utf8.RuneCountInString(r.Reason) > 254 || !utf8.ValidString(r.Reason) || strings.ContainsRune(r.Reason, 0):
 		problem = "the reason has at most 254 characters of UTF-8, without NUL"
-	case r.Scope != "" && r.Scope != ScopeAll && r.group() == "" || utf8.RuneCountInString(r.Scope) > maxScope || !utf8.ValidString(r.Scope) || strings.ContainsRune(r.Scope, 0):
-		problem = fmt.Sprintf("the scope is %q; use all, or group: and the name of a group", r.Scope)
-	case r.Once && r.Scope == "":
-		problem = "at_end once is for windows only, which have a scope: all, or group:NAME"
 	case r.Timer == "" && r.First.IsZero():
 		problem = "name a day, or a timer and a length"
 	case r.Timer == "" && r.Length != 0, r.Timer != "" && !r.First.IsZero():
@@ -119,7 +110,7 @@ func (r Row) Compare(other Row) int {
 
 // same reports whether two rows say the same.
 func (r Row) same(other Row) bool {
-	r.ID, other.ID, r.Since, other.Since = 0, 0, time.Time{}, time.Time{}
+	r.ID, other.ID = 0, 0
 	if r.Last.Equal(r.First) {
 		r.Last = time.Time{}
 	}
@@ -150,12 +141,9 @@ func Changes(have, want []Row) (add []Row, remove []int64) {
 	return add, remove
 }
 
-// Text says what a row is: "calendar de-BY: Heiligabend", or "window deploy: new version".
+// Text says what a row is: "calendar de-BY: Heiligabend".
 func (r Row) Text() string {
 	text := "calendar " + r.Name
-	if r.Scope != "" {
-		text = "window " + r.Name
-	}
 	if r.Reason != "" {
 		text += ": " + r.Reason
 	}

@@ -31,7 +31,7 @@ func (r *Rules) Empty() bool { return r.Exclude == "" && r.Run == "" }
 // Tick is a tick as it takes place, or is left out.
 type Tick struct {
 	Due      time.Time // when; zero: there is none
-	Nominal  time.Time // when the timer elapses, if a calendar, a window or somebody has moved the tick
+	Nominal  time.Time // when the timer elapses, if a calendar or somebody has moved the tick
 	Excluded bool      // it is left out
 	Why      string    // why it is left out, or moved
 }
@@ -42,8 +42,6 @@ type Timer interface {
 	Next(after time.Time) time.Time
 	// Prev is the latest elapse strictly before a time, zero if there is none.
 	Prev(before time.Time) time.Time
-	// Within reports whether a time is within the bounds of the task.
-	Within(at time.Time) bool
 }
 
 // Ticks are the ticks of a timer under the rules of a task. They are safe for concurrent use.
@@ -51,19 +49,18 @@ type Ticks struct {
 	timer        Timer
 	exclude, run covers
 	move         OnExcluded
-	days         Timer    // where a tick may move to
-	windows      *Windows // nil: none
-	Warning      string   // what is wrong with a calendar; empty: nothing
+	days         Timer  // where a tick may move to
+	Warning      string // what is wrong with a calendar; empty: nothing
 }
 
 // longestMove is how many days away a tick may move to.
 const longestMove = 366
 
-// New returns the ticks of a timer of a task in a group. within are its bounds, which hold for the days to which
+// New returns the ticks of a timer of a task. within are its bounds, which hold for the days to which
 // its ticks move, too. It returns an [*UnknownError] for a calendar that does not exist, and an error for a timer whose ticks
 // cannot move.
-func New(timer calendar.Schedule, within func(calendar.Schedule) Timer, rules Rules, calendars *Calendars, group string) (*Ticks, error) {
-	t := &Ticks{timer: within(timer), move: rules.OnExcluded, windows: calendars.Windows(group)}
+func New(timer calendar.Schedule, within func(calendar.Schedule) Timer, rules Rules, calendars *Calendars) (*Ticks, error) {
+	t := &Ticks{timer: within(timer), move: rules.OnExcluded}
 	var err error
 	zone := calendar.Location(timer)
 	if t.exclude, t.Warning, err = calendars.in("exclude_calendars", rules.Exclude, zone); err != nil {
@@ -73,9 +70,7 @@ func New(timer calendar.Schedule, within func(calendar.Schedule) Timer, rules Ru
 	if t.run, bad, err = calendars.in("run_calendars", rules.Run, zone); err != nil {
 		return nil, err
 	}
-	if t.Warning = cmp.Or(t.Warning, bad); t.windows != nil {
-		t.Warning = cmp.Or(t.Warning, t.windows.bad)
-	}
+	t.Warning = cmp.Or(t.Warning, bad)
 	if t.move != Next && t.move != Previous {
 		return t, nil
 	}
@@ -99,8 +94,8 @@ func (t *Ticks) excluded(at time.Time) string {
 	return ""
 }
 
-// next is the earliest tick strictly after a time, without regard to windows.
-func (t *Ticks) next(after time.Time) Tick {
+// Next is the earliest tick strictly after a time.
+func (t *Ticks) Next(after time.Time) Tick {
 	if t.move == Next { // one of before may have moved
 		if n := t.timer.Prev(after.Add(time.Microsecond)); !n.IsZero() {
 			if tick := t.of(n); tick.Due.After(after) {
@@ -116,8 +111,8 @@ func (t *Ticks) next(after time.Time) Tick {
 	return Tick{}
 }
 
-// prev is the latest tick strictly before a time, likewise.
-func (t *Ticks) prev(before time.Time) Tick {
+// Prev is the latest tick strictly before a time.
+func (t *Ticks) Prev(before time.Time) Tick {
 	if t.move == Previous { // a later one may have moved
 		if n := t.timer.Next(before.Add(-time.Microsecond)); !n.IsZero() {
 			if tick := t.of(n); tick.Due.Before(before) {
@@ -133,19 +128,19 @@ func (t *Ticks) prev(before time.Time) Tick {
 	return Tick{}
 }
 
-// anew is next for a plan that is made anew. A tick that would have moved to a time that has passed
+// Anew is Next for a plan that is made anew. A tick that would have moved to a time that has passed
 // is left out at its own time, with a record.
-func (t *Ticks) anew(after time.Time) Tick {
+func (t *Ticks) Anew(after time.Time) Tick {
 	if n := t.timer.Next(after); t.move == Previous && !n.IsZero() && !t.of(n).Due.After(after) {
-		return t.at(n)
+		return t.At(n)
 	}
-	return t.next(after)
+	return t.Next(after)
 }
 
-// at is the tick at a time. One that the timer does not have, as after a change of a calendar, takes
+// At is the tick at a time. One that the timer does not have, as after a change of a calendar, takes
 // place unless it is excluded.
-func (t *Ticks) at(due time.Time) Tick {
-	if tick := t.next(due.Add(-time.Microsecond)); tick.Due.Equal(due) {
+func (t *Ticks) At(due time.Time) Tick {
+	if tick := t.Next(due.Add(-time.Microsecond)); tick.Due.Equal(due) {
 		return tick
 	}
 	tick := Tick{Due: due, Why: t.excluded(due)}

@@ -40,30 +40,14 @@ func calendarsNode(rows []days.Row) *yaml.Node {
 			name, when, times = r.Name, "", &yaml.Node{Kind: yaml.MappingNode}
 			list.Content = append(list.Content, textNode(name), times)
 		}
-		switch {
-		case r.When() != when:
-			when, value = r.When(), windowNode(r)
-			times.Content = append(times.Content, textNode(when), value)
-		case r.Scope == "" && value.Kind == yaml.ScalarNode:
+		if r.When() == when {
 			value.Value = strings.Trim(value.Value+", "+r.Reason, ", ")
-		case value.Kind == yaml.SequenceNode:
-			value.Content = append(value.Content, windowNode(r))
-		default:
-			first := *value
-			*value = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&first, windowNode(r)}}
+			continue
 		}
+		when, value = r.When(), textNode(r.Reason)
+		times.Content = append(times.Content, textNode(when), value)
 	}
 	return list
-}
-
-// windowNode is the value of a row; that of a calendar is its reason.
-func windowNode(r days.Row) *yaml.Node {
-	if r.Scope == "" {
-		return textNode(r.Reason)
-	}
-	return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{
-		textNode("scope"), textNode(r.Scope), textNode("at_end"), textNode(r.AtEnd()), textNode("reason"), textNode(r.Reason),
-	}}
 }
 
 func encode(w io.Writer, root *yaml.Node) error {

@@ -56,49 +56,25 @@ func (r *reader) taskOf(file *TaskFile, place, id string, n *yaml.Node) {
 	file.Tasks = append(file.Tasks, t)
 }
 
-// calendar reads the rows of a calendar: from when they hold to their reasons. The value of a window is a mapping, and
-// that of several at one time a list of them.
+// calendar reads the rows of a calendar: from when they hold to their reasons.
 func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
 	r.pairs(n, place, func(key, value *yaml.Node) {
-		values := []*yaml.Node{value}
-		if list := resolve(value); list.Kind == yaml.SequenceNode {
-			values = list.Content
+		row, err := days.ParseWhen(key.Value)
+		if row.Name = name; !isNull(resolve(value)) {
+			row.Reason = r.text(join(place, key.Value), value)
 		}
-		for _, value := range values {
-			row, err := days.ParseWhen(key.Value)
-			row.Name = name
-			r.window(join(place, key.Value), value, &row)
-			if err == nil {
-				err = row.Validate()
-			}
-			if err != nil {
-				r.problem(key, "%s: %v", place, err)
-			}
-			rows = append(rows, row)
+		if err == nil {
+			err = row.Validate()
 		}
+		if err != nil {
+			r.problem(key, "%s: %v", place, err)
+		}
+		rows = append(rows, row)
 	})
 	if len(rows) == 0 {
 		r.problem(n, "%s has no days", place)
 	}
 	return rows
-}
-
-// window reads what a row says beside when it holds: a reason, or a mapping.
-func (r *reader) window(place string, n *yaml.Node, row *days.Row) {
-	into := func(text *string) func(string, *yaml.Node) {
-		return func(place string, v *yaml.Node) { *text = r.text(place, v) }
-	}
-	switch {
-	case resolve(n).Kind == yaml.MappingNode:
-		r.mapping(n, place, keys{"reason": into(&row.Reason), "scope": into(&row.Scope), "at_end": func(place string, v *yaml.Node) {
-			text := r.text(place, v)
-			if row.Once = text == "once"; !row.Once && text != "skip" {
-				r.problem(v, "%s is %q; use skip or once", place, text)
-			}
-		}})
-	case !isNull(resolve(n)):
-		row.Reason = r.text(place, n)
-	}
 }
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {

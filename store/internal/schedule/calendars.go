@@ -19,32 +19,12 @@ type calendarCache struct {
 	mu      sync.Mutex
 	edition int64 // 0: none has been read
 	known   *days.Calendars
-	peeked  int64     // the edition that a scheduler saw
-	at      time.Time // when, by the host's clock
 }
 
-// peekLasts is how long an edition that was seen is taken for the newest one.
-const peekLasts = 200 * time.Millisecond
-
-// peek notes the edition that a scheduler has seen.
-func (c *calendarCache) peek(edition int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.peeked, c.at = edition, time.Now()
-}
-
-// none reports whether there are known to be no windows.
-func (c *calendarCache) none() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.known != nil && !c.known.HasWindows() && c.edition == c.peeked && c.edition != 0 && time.Since(c.at) < peekLasts
-}
-
-// attach gives tasks their calendars. It asks the database only if one of the tasks names a calendar, or there may
-// be windows, and reads all calendars only if they have changed.
+// attach gives tasks their calendars. It asks the database only if one of the tasks names a calendar, and reads all
+// calendars only if they have changed.
 func (c *calendarCache) attach(ctx context.Context, tx *sqldb.Tx, list []periodic.Task) error {
-	named := slices.ContainsFunc(list, func(t periodic.Task) bool { return !t.Days.Empty() })
-	if len(list) == 0 || !named && c.none() {
+	if !slices.ContainsFunc(list, func(t periodic.Task) bool { return !t.Days.Empty() }) {
 		return nil
 	}
 	var now struct{ Edition int64 }
@@ -81,18 +61,13 @@ func calendarRows(ctx context.Context, tx *sqldb.Tx) ([]days.Row, error) {
 		First, Last   sqldb.RowTime
 		Timer, Reason sqldb.RowText
 		Length        sqldb.RowInt
-		Scope         sqldb.RowText
-		Once          sqldb.RowBool
-		Since         sqldb.RowTime
 	}
-	err := tx.Select(ctx, &rows, `SELECT id, name, `+day("first_day")+` AS first, `+day("last_day")+` AS last, timer, length, reason,
-		scope, coalesce(at_end = 'once', false) AS once, since FROM periodic_calendar`)
+	err := tx.Select(ctx, &rows, `SELECT id, name, `+day("first_day")+` AS first, `+day("last_day")+` AS last, timer, length, reason FROM periodic_calendar`)
 	list := make([]days.Row, len(rows))
 	for i, r := range rows {
 		list[i] = days.Row{
 			ID: r.ID, Name: r.Name, First: r.First.Time(), Last: r.Last.Time(), Timer: string(r.Timer),
 			Length: time.Duration(r.Length.N) * time.Second, Reason: string(r.Reason),
-			Scope: string(r.Scope), Once: bool(r.Once), Since: r.Since.Time(),
 		}
 	}
 	slices.SortFunc(list, days.Row.Compare)
@@ -109,12 +84,8 @@ func (tx taskTx) ChangeCalendars(ctx context.Context, add []days.Row, remove []i
 		if err := r.Validate(); err != nil {
 			return err
 		}
-		atEnd := any(nil)
-		if r.Scope != "" {
-			atEnd = r.AtEnd()
-		}
-		if _, err := tx.Exec(ctx, `INSERT INTO periodic_calendar (name, first_day, last_day, timer, length, reason, scope, at_end) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			r.Name, day(r.First), day(r.Last), sqldb.Nullable(r.Timer), seconds(r.Length), sqldb.Nullable(r.Reason), sqldb.Nullable(r.Scope), atEnd); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO periodic_calendar (name, first_day, last_day, timer, length, reason) VALUES ($1, $2, $3, $4, $5, $6)`,
+			r.Name, day(r.First), day(r.Last), sqldb.Nullable(r.Timer), seconds(r.Length), sqldb.Nullable(r.Reason)); err != nil {
 			return err
 		}
 	}

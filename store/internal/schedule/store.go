@@ -137,7 +137,6 @@ func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, e
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
 	peek.Calendars = found.Edition
-	s.calendars.peek(found.Edition)
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}

@@ -2,11 +2,9 @@ package calendars
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,29 +41,23 @@ func of(rows []days.Row, name string) []days.Row {
 }
 
 func addCommand(env *ui.Env) *cobra.Command {
-	var reason, scope string
-	atEnd := ui.Choice{Allowed: []string{"skip", "once"}}
+	var reason string
 	command := &cobra.Command{
 		Use:   "add NAME 'WHEN'",
-		Short: "Add days to a calendar, a time that recurs, or a window in which tasks do not run",
+		Short: "Add days to a calendar, or a time that recurs",
 		Long: `Add a day, several days, or a time that recurs to a calendar. A calendar that is not there
 yet is made. Days are those of the zone of each task's timer, and so is a time without a zone.
-
-With --scope it is a window, which holds all tasks, or those of a group, whether they name it
-or not. Its days, and a time without a zone, are in UTC. What is due in it is skipped; with
---at-end once, each task that had ticks in it runs once when it ends.`,
+`,
 		Example: `  nextrun calendar add de-BY 2026-12-24 --reason Heiligabend
   nextrun calendar add company '2026-12-28 to 2026-12-31' --reason 'between the years'
-  nextrun calendar add office 'Mon..Fri 08:00 for 10h'
-  nextrun calendar add deploy 'now for 1h' --scope all --reason 'new version'
-  nextrun calendar add upkeep 'Sun 02:00 Europe/Berlin for 3h' --scope group:reports --at-end once`,
+  nextrun calendar add office 'Mon..Fri 08:00 for 10h'`,
 		Args: ui.Arguments("NAME", "WHEN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			row, err := parseRow(env.Now(), args[0], args[1], scope, atEnd.Value)
+			row, err := days.ParseWhen(args[1])
 			if err != nil {
 				return ui.Usagef("%v", err)
 			}
-			row.Reason = reason
+			row.Name, row.Reason = args[0], reason
 			if err := row.Validate(); err != nil {
 				return ui.Usagef("%v", err)
 			}
@@ -77,35 +69,12 @@ or not. Its days, and a time without a zone, are in UTC. What is due in it is sk
 				if err := calendars.Change(c.Context(), add, nil); err != nil {
 					return err
 				}
-				return env.Printf("added %s to %s\n", ui.Cell(row.When()), described(row))
+				return env.Printf("added %s to calendar %s\n", ui.Cell(row.When()), row.Name)
 			})
 		},
 	}
 	command.Flags().StringVar(&reason, "reason", "", "why, such as the name of a holiday; recorded with the ticks that are left out")
-	command.Flags().StringVar(&scope, "scope", "", "make it a window, which holds all tasks, or those of a group: all, group:NAME")
-	command.Flags().Var(&atEnd, "at-end", "of a window: skip what was due in it, or run it once when it ends (default skip)")
 	return command
-}
-
-// parseRow makes a row of what people write.
-func parseRow(now time.Time, name, when, scope, atEnd string) (days.Row, error) {
-	if length, ok := strings.CutPrefix(when, "now for "); ok {
-		when = now.UTC().Format(time.DateTime) + " UTC for " + length
-	}
-	row, err := days.ParseWhen(when)
-	row.Name, row.Scope, row.Once = name, scope, atEnd == "once"
-	if err == nil && atEnd != "" && scope == "" {
-		err = errors.New("--at-end is for windows; say which tasks it holds with --scope all, or --scope group:NAME")
-	}
-	return row, err
-}
-
-// described says what a row belongs to.
-func described(row days.Row) string {
-	if row.Scope == "" {
-		return "calendar " + row.Name
-	}
-	return "window " + row.Name + ", which holds " + ui.Cell(row.Whom())
 }
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -121,25 +90,18 @@ func listCommand(env *ui.Env) *cobra.Command {
 						return unknown(args[0])
 					}
 				}
-				table := ui.NewTable("ID", "CALENDAR", "WHEN", "HOLDS", "REASON").IfEmpty("none; to add one: nextrun calendar add NAME DAY")
+				table := ui.NewTable("ID", "CALENDAR", "WHEN", "REASON").IfEmpty("none; to add one: nextrun calendar add NAME DAY")
 				return ui.PrintList(env, &list, table, rows, func(r *days.Row) (any, []any) {
 					when, problem := r.When(), ""
 					if err := r.Validate(); err != nil {
 						problem = err.Error()
 						when += " (ignored: " + problem + ")"
 					}
-					holds, atEnd := "", ""
-					if r.Scope != "" {
-						holds, atEnd = r.Whom(), r.AtEnd()
-					}
-					if r.Once {
-						holds += ", once at the end"
-					}
 					return ui.Object{
 						{"id", r.ID}, {"calendar", r.Name}, {"first_day", dayJSON(r.First)}, {"last_day", dayJSON(r.Last)},
 						{"timer", ui.OrNull(r.Timer)}, {"length", ui.OrNull(int(r.Length / time.Second))}, {"reason", ui.OrNull(r.Reason)},
-						{"scope", ui.OrNull(r.Scope)}, {"at_end", ui.OrNull(atEnd)}, {"problem", ui.OrNull(problem)},
-					}, []any{r.ID, r.Name, when, holds, r.Reason}
+						{"problem", ui.OrNull(problem)},
+					}, []any{r.ID, r.Name, when, r.Reason}
 				})
 			})
 		},

@@ -22,8 +22,8 @@ func TestCalendarCommands(t *testing.T) {
 			t.Errorf("the same days again: %q", out)
 		}
 		s.Must(t, "calendar", "add", "office", "Mon..Fri 08:00 for 10h")
-		clitest.WantLines(t, s.Must(t, "calendar", "list"), "ID CALENDAR WHEN HOLDS REASON", "1 de-BY 2035-12-24 - Heiligabend",
-			"2 de-BY 2035-12-25 to 2035-12-26 - -", "3 office Mon..Fri 08:00 for 10h - -")
+		clitest.WantLines(t, s.Must(t, "calendar", "list"), "ID CALENDAR WHEN REASON", "1 de-BY 2035-12-24 Heiligabend",
+			"2 de-BY 2035-12-25 to 2035-12-26 -", "3 office Mon..Fri 08:00 for 10h -")
 		var rows []struct {
 			Calendar, Timer, Reason string
 			FirstDay                string `json:"first_day"`
@@ -48,63 +48,6 @@ func TestCalendarCommands(t *testing.T) {
 		s.Fails(t, ui.WrongUsage, []string{"task", "set", "t", "--timer", "hourly"}, "may elapse at several times of day, so its ticks cannot move")
 		s.Must(t, "task", "set", "t", "--run-calendars", "")
 		s.Must(t, "calendar", "rm", "office")
-	})
-}
-
-// A window is added, listed, named by check while it holds all tasks, exported and applied, and removed.
-func TestWindowCommands(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "t", "--handler", "x", "--timer", "*:*:30", "--group", "reports")
-		if out := s.Must(t, "calendar", "add", "deploy", "now for 2h", "--scope", "all", "--reason", "new version"); !strings.Contains(out, " UTC for 2h to window deploy, which holds all tasks\n") {
-			t.Errorf("calendar add: %q", out)
-		}
-		s.Must(t, "calendar", "add", "upkeep", "Sun 02:00 for 3h", "--scope", "group:reports", "--at-end", "once")
-		s.Must(t, "calendar", "add", "upkeep", "Sun 02:00 for 3h", "--scope", "group:other")
-		list := s.Must(t, "calendar", "list")
-		if !strings.Contains(list, "all tasks") || !strings.Contains(list, "the tasks of the group reports, once at the end") {
-			t.Errorf("calendar list:\n%s", list)
-		}
-		var rows []struct {
-			Scope string
-			AtEnd string `json:"at_end"`
-		}
-		if s.JSON(t, &rows, "calendar", "list", "upkeep"); len(rows) != 2 || rows[0].Scope != "group:reports" || rows[0].AtEnd != "once" || rows[1].AtEnd != "skip" {
-			t.Errorf("calendar list --json: %+v", rows)
-		}
-		if out := s.Must(t, "preview", "--hours", "1"); strings.Contains(out, " t ") {
-			t.Errorf("preview has a tick in the window:\n%s", out)
-		}
-		if r := s.Run(t.Context(), "check"); !strings.Contains(r.Stdout, "it holds all tasks until ") || !strings.Contains(r.Stdout, "to end it now: nextrun calendar rm deploy 1") {
-			t.Errorf("check: %s", r.Stdout)
-		}
-		file := filepath.Join(t.TempDir(), "tasks.yaml")
-		exported := s.Must(t, "task", "export")
-		if err := os.WriteFile(file, []byte(exported), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s.Must(t, "task", "apply", "-f", file, "--dry-run")
-		s.Must(t, "calendar", "rm", "deploy")
-		s.Must(t, "calendar", "rm", "upkeep")
-		if out := s.Must(t, "task", "apply", "-f", file); !strings.Contains(out, "add      window deploy: new version, ") || !strings.Contains(out, "add      window upkeep, Sun 02:00 for 3h") {
-			t.Errorf("apply: %q", out)
-		}
-		for _, wrong := range []struct{ scope, atEnd, want string }{
-			{"everybody", "skip", `the scope is "everybody"; use all, or group: and the name of a group`},
-			{"group:", "skip", `the scope is "group:"`},
-			{"", "once", "--at-end is for windows; say which tasks it holds with --scope all"},
-			{"all", "never", "skip"},
-		} {
-			s.Fails(t, ui.WrongUsage, []string{"calendar", "add", "w", "daily for 1h", "--scope", wrong.scope, "--at-end", wrong.atEnd}, wrong.want)
-		}
-		for text, want := range map[string]string{
-			"{scope: x}": `the scope is "x"`, "{scope: all, at_end: x}": `at_end is "x"; use skip or once`, "{at_end: once}": "at_end once is for windows only", "{zone: x}": `unknown key "zone"`,
-		} {
-			if err := os.WriteFile(file, []byte("calendars: {w: {daily for 1h: "+text+"}}\ntasks: {}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, want)
-		}
 	})
 }
 

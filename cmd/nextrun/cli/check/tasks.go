@@ -15,7 +15,6 @@ import (
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -46,28 +45,7 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 	}
 	slices.SortStableFunc(r.findings[found:], byImportance)
 	r.addClock(clock)
-	if err := checkWindows(ctx, r, db); err != nil {
-		return err
-	}
 	return r.checkOverdue(ctx, db)
-}
-
-// checkWindows warns of windows that hold tasks now, and names those that cannot be read.
-func checkWindows(ctx context.Context, r *report, db *store.DB) error {
-	rows, err := periodic.NewTasks(db.Tasks()).Calendars.List(ctx)
-	for _, row := range rows {
-		if problem := row.Validate(); problem != nil && row.Scope != "" {
-			r.add(levelError, "window "+row.Name, "it is ignored: %v", problem)
-		}
-	}
-	for _, w := range days.NewCalendars(rows).Holding(r.env.Now()) {
-		level := levelNote
-		if w.Scope == days.ScopeAll {
-			level = levelWarning
-		}
-		r.add(level, "window "+w.Name, "it holds %s until %s; to end it now: nextrun calendar rm %s %d", w.Whom(), r.env.Moment(w.Until), w.Name, w.ID)
-	}
-	return err
 }
 
 // checkOverdue counts the tasks that no scheduler has taken in time. Before the first

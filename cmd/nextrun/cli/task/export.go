@@ -43,7 +43,7 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 	return command
 }
 
-// export writes the tasks that a file can hold, and the calendars that they name or that hold them. It names the others.
+// export writes the tasks that a file can hold, and the calendars that they name. It names the others.
 func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 	whole := len(list)
 	list = slices.DeleteFunc(list, func(t periodic.Task) bool {
@@ -56,7 +56,7 @@ func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 	used := map[string]bool{} // with all their rows
 	for _, t := range list {
 		for _, r := range rows {
-			used[r.Name] = used[r.Name] || r.Holds(t.Group) || slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name)
+			used[r.Name] = used[r.Name] || slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name)
 		}
 	}
 	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool { return !used[r.Name] })); err != nil {
