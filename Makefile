@@ -267,20 +267,17 @@ model: ## Visit 100,000 states of each scene of the model, and more at random; M
 	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
 	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/executor -model.states 1000000
 
-RUNS  ?= 20
-PARTS ?= 1
-
 .PHONY: test-crashpoints
-test-crashpoints: ## Kill or stop a process once at each crash point, on one database or the other, and migrations at some statements; PARTS=3 for a third
+test-crashpoints: ## Kill or stop a process at RUNS (8) of its statements and commits, in each way to run, on one database or the other, and migrations at some
 	@scripts/need-cc
-	NEXTRUN_CRASH_RUNS=1 NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=80 NEXTRUN_CRASH_PARTS=$(PARTS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
-		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 -run '^(TestCrashPoints|TestMigrationsAreKilled)$$' $(TESTFLAGS) ./internal/crashpoint ./migrations
+	NEXTRUN_CRASH_RUNS=$(or $(RUNS),8) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=40 NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
+		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 -run '^(TestCrashPoints|TestMigrationsAreKilled)$$' $(TESTFLAGS) ./internal/testkit/crash ./migrations
 
 .PHONY: crashpoints
-crashpoints: ## Kill and stop a process RUNS (20) times at each crash point, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
+crashpoints: ## Kill or stop a process at each of its statements and commits, or at RUNS of them, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
 	@scripts/need-cc
-	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 12h -parallel 12 -v \
-		-run '^(TestCrashPoints|TestMigrationsAreKilled)$$$(if $(CRASH),/$(CRASH))' ./internal/crashpoint ./migrations
+	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 24h -parallel 12 -v \
+		-run '^(TestCrashPoints|TestMigrationsAreKilled)$$$(if $(CRASH),/$(CRASH))' ./internal/testkit/crash ./migrations
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -47,7 +46,6 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 		}
 		return "", err
 	}
-	crashpoint.At("hooks/next-recorded")
 	job.Traceparent = traceparent.Of(ctx)
 	jobs := []jobqueue.Job{job}
 	if s.tracer != nil {
@@ -194,7 +192,6 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	var done *tickError
 	switch {
 	case err == nil:
-		crashpoint.At("hooks/next-submitted")
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):

@@ -29,7 +29,8 @@ var drivers = map[sqldb.System]Driver{}
 // Register makes a driver known. Call it while the program starts.
 func Register(system sqldb.System, d Driver) { drivers[system] = d }
 
-func driverOf(system sqldb.System) (Driver, error) {
+// DriverOf returns the driver that is registered for a system.
+func DriverOf(system sqldb.System) (Driver, error) {
 	d, ok := drivers[system]
 	if !ok {
 		return d, fmt.Errorf(`this program has no driver for it; let it import _ "github.com/nextrun/nextrun/store/%s"`, system)
@@ -53,7 +54,7 @@ func Open(ctx context.Context, databaseURL string, o sqldb.Options) (*sqldb.DB, 
 		system = sqldb.SQLite
 	}
 	var db *sqldb.DB
-	driver, err := driverOf(system)
+	driver, err := DriverOf(system)
 	if err == nil {
 		db, err = driver.Open(ctx, u, o)
 	}
@@ -111,7 +112,7 @@ func listenBeside(s *postgres.Server, pool *sql.DB, o sqldb.Options) (err error)
 	if o.ListenURL == "" {
 		return nil
 	}
-	driver, err := driverOf(sqldb.Postgres)
+	driver, err := DriverOf(sqldb.Postgres)
 	if err != nil {
 		return fmt.Errorf("store.Options.ListenURL: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -79,10 +78,7 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 	if traceparent.Of(ctx) == "" { // deliveries are not traced
 		ctx = traceparent.With(ctx, e.Traceparent)
 	}
-	crashpoint.At("hooks/action-next")
-	err := act(ctx, action, n, next)
-	crashpoint.At("hooks/acted")
-	return err
+	return act(ctx, action, n, next)
 }
 
 // act does what a hook says.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/crashpoint"
 )
 
 // contender is what the one goroutine of an elector does: it contends for the
@@ -108,7 +106,6 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 		e.Depose(t)
 		return 0
 	}
-	crashpoint.At("lock/kept")
 	if !t.extend(asked, e.cfg.trust()) {
 		return 0 // the answer came too late
 	}
@@ -212,7 +209,6 @@ func (e contender) acquire(ctx context.Context, endedTerm Fence) (*Term, Lock, e
 	if !ok {
 		return nil, l, nil
 	}
-	crashpoint.At("lock/held")
 	return newTerm(l.Fence(), asked, e.cfg.trust()), l, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -72,7 +71,6 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 			}
 			rows += n
 		}
-		crashpoint.At("executor/statement-done")
 		if r.Role != "" {
 			if _, err := tx.Exec(ctx, "SET LOCAL ROLE NONE"); err != nil {
 				return err

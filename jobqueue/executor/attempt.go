@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -146,7 +145,6 @@ func (a *attempt) run(f *flight, handler handler) {
 		return
 	}
 	a.began = time.Now()
-	crashpoint.At("executor/handler-starts")
 	r.Err = errors.New("the handler ended its goroutine")
 	ctx, end := a.ctx, func(error) {}
 	defer func() {
@@ -163,7 +161,6 @@ func (a *attempt) run(f *flight, handler handler) {
 		a.cancel(nil)
 		end(r.Err)
 		<-f.places
-		crashpoint.At("executor/handler-ended")
 		tell(r)
 	}()
 	if tracer != nil {

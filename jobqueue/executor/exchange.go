@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
 )
@@ -113,7 +112,6 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		}
 		return result.Chosen, err
 	}
-	crashpoint.At("executor/committed")
 	for _, a := range l.flight.dropWritten(q) {
 		l.aside.Release(a.job.JID)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
@@ -68,7 +67,6 @@ func (f *flight) handlerReturned(r handlerReturn) {
 	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, r.Returned, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, r.traceparent
 	a.phase = returned
-	crashpoint.At("executor/end-decided")
 }
 
 // applyStatus updates an attempt by the status of its job in the database.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -52,7 +51,6 @@ func (f *flight) beat(jids []string, brief bool) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At("executor/leases-kept")
 	for _, s := range list {
 		a := f.byJID[s.JID]
 		if a == nil {
@@ -78,7 +76,6 @@ func (f *flight) lookForCancels(now time.Time) error {
 	}
 	for _, jid := range jids {
 		if a := f.byJID[jid]; a != nil {
-			crashpoint.At("executor/cancel-seen")
 			a.cancel(jobqueue.ErrCancelled)
 		}
 	}

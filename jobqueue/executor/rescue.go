@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
@@ -100,9 +99,6 @@ func (l *loop) rescue(now time.Time, ended []string) (time.Duration, error) {
 		wait = l.e.cfg.PollInterval
 	} else if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
-	}
-	if len(items) > 0 {
-		crashpoint.At("executor/overdue-found")
 	}
 	err = l.exchange(items, jobdb.Claim{}, now)
 	done := l.rescues.done(items)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -14,7 +13,6 @@ const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
-	crashpoint.At("executor/stopping")
 	l.flight.closed = true
 	l.flight.withdraw(now, jobqueue.ErrShutdown)
 	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.flight.count()})

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -63,9 +62,6 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
 	}
 	l.flight.beginAll(begun, asked)
-	if len(begun) > 0 {
-		crashpoint.At("executor/begun")
-	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
 			l.e.emit(Event{Kind: EventEnded, Job: job, State: job.State})

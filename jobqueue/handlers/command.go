@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -107,11 +106,9 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	if err := output.start(cmd); err != nil {
 		return c.notStarted(err)
 	}
-	crashpoint.At("executor/program-runs")
 	exited, stopped := make(chan struct{}), make(chan bool)
 	go func() { stopped <- c.supervise(ctx, cmd, exited) }()
 	err := cmd.Wait()
-	crashpoint.At("executor/program-ended")
 	close(exited)
 	byUs := <-stopped
 	output.drain()

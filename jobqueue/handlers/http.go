@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
@@ -93,9 +92,7 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if err != nil {
 		return jobqueue.Permanent(fmt.Errorf("%s: %w", c.place, err))
 	}
-	crashpoint.At("executor/call-next")
 	response, err := c.Client.Do(request)
-	crashpoint.At("executor/call-answered")
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/web"
 )
 
@@ -131,9 +130,7 @@ func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration,
 	if host := request.Header.Get("Host"); host != "" {
 		request.Host = host
 	}
-	crashpoint.At("notify/request-next")
 	answer, err := r.n.client.Do(request)
-	crashpoint.At("notify/answered")
 	if err != nil {
 		return true, 0, r.target.Failure(err)
 	}

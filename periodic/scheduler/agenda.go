@@ -3,8 +3,6 @@ package scheduler
 import (
 	"context"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/crashpoint"
 )
 
 // duty is one thing that the loop does. It names when it is due, by the host's clock; the zero
@@ -101,7 +99,6 @@ func (l *loop) clearOwnMarks(_, hard context.Context) error {
 	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
 		return err
 	}
-	crashpoint.At("scheduler/begun")
 	l.ownMarksUncleared, l.queued.untended, l.delayed.fresh = false, true, true
 	l.pollNow()
 	return nil

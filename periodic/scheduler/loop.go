@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -179,7 +178,6 @@ func (l *loop) stopWork() {
 	}
 	l.background.err = nil
 	l.prepared.drop()
-	crashpoint.At("scheduler/stopped")
 }
 
 // sleep waits for a time, a wake-up, findings or the end of ctx, whose error it

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -18,7 +17,6 @@ func (l *loop) poll(_, hard context.Context) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At("scheduler/peeked")
 	l.pulse.Goes() // what follows may take long
 	if l.aside.Tasks.Compare(peek.Versions) {
 		l.watermark.reset()

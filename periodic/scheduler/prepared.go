@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -172,7 +171,6 @@ func (l *loop) prepareSoon(soft, hard context.Context) error {
 			}
 			return err
 		}
-		crashpoint.At("scheduler/prepared")
 		a.addPreparable(b.Plans, l.batches.CanPrepare)
 		took = time.Since(begun)
 		if l.pulse.Beat(nil); len(b.Plans) < limit {

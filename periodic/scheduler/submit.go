@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -69,7 +68,6 @@ func (s *submitter) startDue(soft, hard context.Context) (begun bool, err error)
 	}
 	s.inFlight++
 	at, exclude := time.Now().Add(s.clock.until(b.ReadyAt())), s.aside.Exclude()
-	crashpoint.At("scheduler/batch-due")
 	go func() {
 		done, err := s.batches.SubmitPrepared(hard, batch.LockTimeout, b, at)
 		s.results <- result{b, exclude, done, err, true}
@@ -148,5 +146,4 @@ func (l *loop) handleCommitted(d search.Committed) {
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(d.Batch.Started)})
-	crashpoint.At("scheduler/batch-reported")
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
@@ -57,11 +56,11 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	migrate := sql.OpenDB(crashpoint.Connector(slow))
+	migrate := sql.OpenDB(slow)
 	migrate.SetMaxIdleConns(1)
 	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
 	closed := &atomic.Int64{}
-	pool := sql.OpenDB(crashpoint.Connector(connector{quick, closed}))
+	pool := sql.OpenDB(connector{quick, closed})
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
@@ -33,8 +32,8 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	source := file.source() + "&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(o.LockTimeout.Milliseconds(), 10)
 	// The writer keeps its statements prepared: preparing some takes longer than
 	// running them.
-	write := sql.OpenDB(crashpoint.Connector(&connector{file: file,
-		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"}))
+	write := sql.OpenDB(&connector{file: file,
+		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"})
 	write.SetMaxOpenConns(1)
 	read := sql.OpenDB(&connector{file: file, source: source + "&_query_only=on"})
 	read.SetMaxOpenConns(o.MaxConns + sqlite.MaxWatchers)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -211,7 +210,6 @@ func (s *session) add(ctx context.Context) error {
 	if n, err := added.RowsAffected(); err != nil || n == 0 {
 		return errors.Join(err, s.remove(ctx))
 	}
-	crashpoint.At("worker/shown")
 	for _, statement := range []string{
 		`UPDATE worker_session SET ended = ` + now + ` WHERE worker IN (SELECT worker FROM worker_session AS s
 			WHERE ended IS NULL AND ` + isGone + lockRows + `)`,
@@ -229,7 +227,6 @@ func (s *session) add(ctx context.Context) error {
 
 func (s *session) remove(ctx context.Context) error {
 	_, err := s.d.pool.ExecContext(ctx, "DELETE FROM worker_session WHERE worker = $1", s.w.Worker)
-	crashpoint.At("worker/gone")
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
@@ -62,7 +61,6 @@ func (w workers) show(worker string) (end func(), err error) {
 		return nil, err
 	}
 	w.tidy(time.Now(), f.Name())
-	crashpoint.At("worker/shown")
 	if err = lockFile(f, true); err == nil {
 		_, err = f.WriteString(worker + "\n" + kernel() + "\n")
 	}
@@ -74,7 +72,6 @@ func (w workers) show(worker string) (end func(), err error) {
 	}
 	return func() {
 		_ = os.Remove(name)
-		crashpoint.At("worker/gone")
 		_ = f.Close()
 		_ = os.Remove(w.dir) // unless there are others
 	}, nil

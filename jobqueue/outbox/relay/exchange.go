@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 )
 
@@ -68,9 +67,6 @@ func (l *loop) handleAnswer(a answer) error {
 		delete(l.claiming, topic)
 	}
 	l.findSlow(a)
-	if len(a.claimed.Batches) > 0 {
-		crashpoint.At("relay/claimed")
-	}
 	l.startWorkers(a.claimed.Batches, a.asked)
 	if a.claimed.Next >= 0 {
 		time.AfterFunc(a.claimed.Next, l.Wake)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -51,7 +50,6 @@ func (w *worker) work(b *outboxdb.Batch, asked time.Time) {
 		if err != nil {
 			break // already reported; the lease expires
 		}
-		crashpoint.At("relay/committed")
 		w.tellRecorded(settlement, time.Since(asked))
 		b, asked = next, at
 	}
@@ -72,9 +70,7 @@ func (w *worker) publish(b *outboxdb.Batch, asked time.Time) outboxdb.Settlement
 	s := outboxdb.Settlement{Lease: b.Lease, Terms: w.terms()}
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
-		crashpoint.At("relay/delivery-next")
 		accepted, err = w.deliver(ctx, w.receiver(b), events)
-		crashpoint.At("relay/delivered")
 	}
 	s.Accepted = b.Items[:accepted]
 	switch {

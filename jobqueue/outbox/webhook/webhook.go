@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -74,9 +73,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At("relay/post-next")
 	answer, err := p.client.Do(request)
-	crashpoint.At("relay/post-answered")
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.target.Host, p.target.Failure(err))
 	}

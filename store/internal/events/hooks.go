@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/outboxdb"
@@ -159,7 +158,6 @@ func (s Outbox) pruneHooks(ctx context.Context, age time.Duration, limit int) (r
 		if _, err := tx.Exec(ctx, `DELETE FROM outbox_message WHERE event_id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param); err != nil {
 			return err
 		}
-		crashpoint.At("housekeeping/hook-messages")
 		_, err = tx.Exec(ctx, `DELETE FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		removed = len(old)
 		return err

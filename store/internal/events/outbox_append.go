@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -55,7 +54,6 @@ func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appen
 	if err != nil {
 		return err
 	}
-	crashpoint.At("events/added")
 	return tx.addMessages(ctx, rows)
 }
 
@@ -87,7 +85,6 @@ func (tx *Tx) nextVersions(ctx context.Context, rows []appended) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At("events/versions-taken")
 	next := make(map[string]int64, len(now))
 	for _, a := range now {
 		next[a.ID] = a.Version - counts[a.ID]
@@ -110,6 +107,5 @@ func (tx *Tx) addMessages(ctx context.Context, rows []appended) error {
 	_, err = tx.Exec(ctx, `INSERT INTO outbox_message (event_id, topic, created)
 		SELECT e.id, e.topic, e.created FROM `+r.SQL+` AS v JOIN event_store AS e ON e.id = v.event_id
 		ORDER BY v.ordinal`, r.Param)
-	crashpoint.At("events/messages-added")
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -68,9 +67,6 @@ func acquireMessages(ctx context.Context, tx *Tx, c outboxdb.Claim, topics, ende
 // the others free lists those that nobody holds: somebody has their row locked.
 func (tx *Tx) firstBatches(ctx context.Context, c outboxdb.Claim, topics []string, leases []leaseRow, free func(*[]string) error,
 ) (batches []outboxdb.Batch, locked []outboxdb.HeldUp, err error) {
-	if len(leases) > 0 {
-		crashpoint.At("relay/leased")
-	}
 	taken := map[string]bool{}
 	for _, l := range leases {
 		taken[l.Topic] = true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -58,7 +57,6 @@ func (s Outbox) remove(ctx context.Context, table, query string, age time.Durati
 			}
 			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
 				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
-			crashpoint.At("housekeeping/messages")
 			return err
 		})
 		if err == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -30,7 +29,6 @@ func (s Outbox) settle(ctx context.Context, settled outboxdb.Settlement) (next *
 		if err := tx.settleLease(ctx, settled); err != nil {
 			return err
 		}
-		crashpoint.At("relay/lease-settled")
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
 			return err
 		}
@@ -122,7 +120,6 @@ func (tx *Tx) markPublished(ctx context.Context, items []outboxdb.Item) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
 		WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param, sqldb.Timestamp(tx.Now()))
-	crashpoint.At("relay/published-marked")
 	return err
 }
 
@@ -143,10 +140,5 @@ func (tx *Tx) markFailed(ctx context.Context, f *outboxdb.Failure) error {
 			refusals = CASE WHEN refusals < 2147483647 THEN refusals + $2 ELSE refusals END,
 			problem = $3, retry = $4, dead = $5
 		WHERE id = $1`, f.Item.Message, refused, f.Problem, retry, dead)
-	if f.Dead {
-		crashpoint.At("relay/dead-marked")
-	} else {
-		crashpoint.At("relay/failure-marked")
-	}
 	return err
 }

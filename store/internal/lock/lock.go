@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -85,7 +84,6 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 			WHERE l.holder = excluded.holder OR NOT `+live+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
 			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.TokenAfter, claim.Ended.Holder, claim.Ended.Token)...)
-		crashpoint.At("lock/taken")
 		if acquired = err == nil; acquired || !errors.Is(err, sqldb.ErrNotFound) {
 			return err
 		}
@@ -106,7 +104,6 @@ func (s Store) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (bo
 		renewed, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+clock.now+`, expires = `+clock.end+`
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5 AND l.expires > `+clock.now,
 			clock.with(f.Lock, f.Holder, f.Token)...)
-		crashpoint.At("lock/renewed")
 		return err
 	})
 	if err != nil {
@@ -122,13 +119,11 @@ func (s Store) Release(ctx context.Context, f leader.Fence) (bool, error) {
 		released, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.SQL().Clock(1, 1)+`, expires = $2
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5`,
 			sqldb.Timestamp(tx.Now()), sqldb.Timestamp(leader.Released), f.Lock, f.Holder, f.Token)
-		crashpoint.At("lock/released")
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("release lock %q: %w", f.Lock, err)
 	}
-	crashpoint.At("lock/free")
 	return released == 1, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -65,7 +64,6 @@ func (s Store) Guard(ctx context.Context, tx leader.DBTX, now time.Time, f leade
 			SELECT l.expires FROM scheduler_lock AS l WHERE l.name = $2 AND l.holder = $3 AND l.token = $4`+
 		d.ShareRows+`) AS held`),
 		sqldb.Timestamp(now), f.Lock, f.Holder, f.Token).Scan(&live)
-	crashpoint.At("lock/guarded")
 	switch {
 	case err == nil && live:
 		return nil

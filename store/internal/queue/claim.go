@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -43,7 +42,6 @@ func (tx claimTx) claim(ctx context.Context, worker string, c jobdb.Claim, resul
 		return err
 	}
 	result.Claimed, err = tx.jobs(ctx, allColumns, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
-	crashpoint.At("executor/taken")
 	slices.SortFunc(result.Claimed, jobqueue.Job.Compare)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -38,7 +37,6 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Res
 	if err := q.Hooks.Tell(ctx, tx.DBTX(), tx.Now(), told); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
-	crashpoint.At("executor/hooks-told")
 	return nil
 }
 

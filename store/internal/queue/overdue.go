@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -28,7 +27,6 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 		if err != nil {
 			return err
 		}
-		crashpoint.At("executor/leases-renewed")
 		if list, err = tx.status(ctx, jids); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -139,11 +138,6 @@ func (tx jobTx) delete(ctx context.Context, f jobqueue.PruneFilter, jobs []finis
 		deleted, err = tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
 		if err != nil {
 			return 0, err
-		}
-		if table == "job" {
-			crashpoint.At("housekeeping/jobs")
-		} else {
-			crashpoint.At("housekeeping/log")
 		}
 	}
 	return int(deleted), nil

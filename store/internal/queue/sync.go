@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -52,12 +51,10 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		if err := tx.insertLines(ctx, append(lines, result.Begins(q.Worker)...)); err != nil {
 			return err
 		}
-		crashpoint.At("executor/log-written")
 		if err := tx.tellHooks(ctx, q, result); err != nil {
 			return err
 		}
 		err = tx.recordGroup(ctx, q.Claim, result.Turn.Group)
-		crashpoint.At("executor/written")
 		return err
 	})
 	return result, err
@@ -100,7 +97,6 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
 	}
-	crashpoint.At("executor/completed")
 	return nil
 }
 

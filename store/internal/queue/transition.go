@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -66,26 +65,5 @@ func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done
 			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
 			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
 		RETURNING job.jid`, r.Param)
-	if crashpoint.On {
-		visit(list)
-	}
 	return done, err
-}
-
-// visit is a point for each kind of transition that was written.
-func visit(list []jobdb.Transition) {
-	for _, t := range list {
-		switch {
-		case t.Interrupted:
-			crashpoint.At("executor/dead-taken-back")
-		case t.To.Final():
-			crashpoint.At("executor/end-written")
-		case t.To == jobqueue.Stuck:
-			crashpoint.At("executor/retry-written")
-		case t.From == jobqueue.Running:
-			crashpoint.At("executor/put-back")
-		default:
-			crashpoint.At("executor/retried")
-		}
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -52,14 +51,12 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 		return found, wrapEnds(err)
 	}
 	found.Sink, found.Asked = periodic.Sink(jobs[0].Sink), len(jobs)
-	crashpoint.At("scheduler/ends-taken")
 	jobs, err = s.ended(ctx, a, found.Sink, jobs)
 	if err != nil || len(jobs) == 0 {
 		return found, wrapEnds(err)
 	}
 	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		found.Ended, err = endsTx{tx}.record(ctx, jobs, a.Hooks)
-		crashpoint.At("scheduler/ends-recorded")
 		return err
 	})
 	return found, wrapEnds(err)

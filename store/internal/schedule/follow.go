@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -99,7 +98,6 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT task_id FROM periodic_open
 		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
-	crashpoint.At("scheduler/open-forgotten")
 	return err
 }
 

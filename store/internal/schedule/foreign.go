@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -73,7 +72,6 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	crashpoint.At("scheduler/foreign-given")
 	taken := make([]newOpen, 0, len(list))
 	for _, r := range results {
 		j, ok := free[r.JID]
@@ -204,7 +202,6 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	if err != nil {
 		return err
 	}
-	crashpoint.At("scheduler/foreign-recorded")
 	if n, err := result.RowsAffected(); err != nil || n == int64(len(list)) {
 		return err
 	}

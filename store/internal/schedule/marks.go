@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -21,8 +20,5 @@ func (tx schedulerTx) ClearMarks(ctx context.Context, lease time.Duration, name 
 				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($4)) = $4)))`+
 		tx.SQL().ForUpdate+`)`,
 		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), name, service.WorkerName(name)+service.BootMark)
-	if n > 0 {
-		crashpoint.At("scheduler/stale-cleared")
-	}
 	return int(n), err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
@@ -86,7 +85,6 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 		n, err := tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k) AND decision <> $2",
 			r.Param, string(periodic.Queued))
 		deleted = int(n)
-		crashpoint.At("housekeeping/ticks")
 		return err
 	})
 	return deleted, err

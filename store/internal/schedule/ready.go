@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -83,9 +82,6 @@ func (tx readyTx) tend(ctx context.Context, all bool, exclude taskdb.Exclude) (d
 		}
 	}
 	forgotten, err := tx.forget(ctx, maxForget)
-	if forgotten > 0 {
-		crashpoint.At("scheduler/ready-forgotten")
-	}
 	if err != nil || forgotten == maxForget {
 		return taskdb.Tended{More: true}, err // there are very many; look further next time
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -63,7 +62,6 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim taskdb.Cl
 			}
 		}
 		claimed(b)
-		crashpoint.At("scheduler/decided")
 		return c.write(ctx, d, b.Plans)
 	})
 	if err != nil && reading {
@@ -82,12 +80,10 @@ func (c Committer) read(ctx context.Context, tx taskdb.Tx, claim taskdb.Claim, f
 		given := 0
 		f.tasks = slices.DeleteFunc(f.tasks, func(t periodic.Task) bool { return c.tooMany(&t, &given) })
 	}
-	crashpoint.At("scheduler/claimed")
 	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
 		return fmt.Errorf("look for pending jobs: %w", err)
 	}
 	f.recorded, err = c.recordedTicks(ctx, tx, f)
-	crashpoint.At("scheduler/facts-read")
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -74,9 +73,6 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 	if d != nil && !d.writesBegan.IsZero() {
 		done.Took = time.Since(d.writesBegan)
 	}
-	if len(done.Kept) > 0 {
-		crashpoint.At("scheduler/batch-committed")
-	}
 	spans.end(err)
 	return done, err
 }
@@ -131,7 +127,6 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []decide.Plan) 
 	if err != nil {
 		return fmt.Errorf("advance tasks: %w", err)
 	}
-	crashpoint.At("scheduler/advanced")
 	kept := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		kept[id] = true
@@ -142,7 +137,6 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []decide.Plan) 
 	if d.outcome.Ticks, err = recordTicks(ctx, d.tx, d.outcome.Kept); err != nil {
 		return fmt.Errorf("record ticks: %w", err)
 	}
-	crashpoint.At("scheduler/ticks-recorded")
 	inTheWay, err := d.cancelJobs(ctx)
 	if err != nil {
 		return fmt.Errorf("cancel jobs: %w", err)
@@ -150,10 +144,7 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []decide.Plan) 
 	if err := d.submitJobs(ctx, inTheWay); err != nil {
 		return fmt.Errorf("submit jobs: %w", err)
 	}
-	crashpoint.At("scheduler/jobs-submitted")
-	err = c.tellHooks(ctx, d.tx, *d.outcome)
-	crashpoint.At("scheduler/batch-written")
-	return err
+	return c.tellHooks(ctx, d.tx, *d.outcome)
 }
 
 // submitAtOnce writes plans that need no more than one statement. can is false if the database
@@ -190,7 +181,6 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []decide
 	if err == nil {
 		err = c.tellHooks(ctx, d.tx, *d.outcome)
 	}
-	crashpoint.At("scheduler/batch-written")
 	return true, err
 }
 
@@ -251,6 +241,5 @@ func (c Committer) tellHooks(ctx context.Context, tx taskdb.Tx, done Outcome) er
 	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
-	crashpoint.At("scheduler/missed-told")
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -50,7 +49,6 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, err
 		if err != nil {
 			return nil, err
 		}
-		crashpoint.At("scheduler/jobs-replaced")
 		for _, jid := range got {
 			delete(jobs, jid)
 		}
@@ -244,7 +242,6 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 		changed = append(changed, *tick)
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
-	crashpoint.At("scheduler/ticks-refused")
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -65,7 +64,6 @@ func (s *part) failedAlone(ctx context.Context, key string, cause error, others 
 func (s *part) setAside(ctx context.Context, key string, cause error, why aside.Verdict) {
 	if s.Faults.Of(cause) != taskdb.FaultLock { // which is no problem of the task
 		_ = s.Commit.Update(ctx, aloneWait, func(tx taskdb.Tx) error { return tx.SetProblem(ctx, key, reasons.Unscheduled(unwrapped(cause))) })
-		crashpoint.At("scheduler/blamed")
 	}
 	s.note(key, cause, why)
 }

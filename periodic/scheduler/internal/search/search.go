@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/taskdb"
@@ -72,7 +71,6 @@ func (s *part) take(ctx context.Context, keys []string, refused error) error {
 	done, err := s.Commit.Take(ctx, aloneWait, taskdb.Claim{Limit: len(keys), Only: keys, Exclude: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
 	switch {
 	case err == nil && len(b.Plans) > 0:
-		crashpoint.At("scheduler/part-committed")
 		s.found.Committed = append(s.found.Committed, Committed{b, done})
 	case err != nil && len(keys) == 1:
 		f := failure{began: began, now: b.Now}

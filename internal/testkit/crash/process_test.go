@@ -1,14 +1,17 @@
 //go:build crashpoints && linux
 
-package crashpoint_test
+package crash_test
 
 import (
 	"bufio"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/crash"
 )
 
 // process is a running nextrun.
@@ -19,6 +22,7 @@ type process struct {
 	reached chan struct{} // closed: it ends or stops itself
 	ended   chan struct{} // closed: it has ended
 	err     error         // why, once it has
+	steps   int           // that it made until then, if it ended by itself
 
 	mu    sync.Mutex
 	lines []string
@@ -43,8 +47,10 @@ func start(t *testing.T, name string, c *exec.Cmd) *process {
 			p.lines = append(p.lines, lines.Text())
 			p.mu.Unlock()
 			switch text := lines.Text(); {
-			case strings.HasPrefix(text, "crashpoint: "):
+			case text == crash.Reached:
 				close(p.reached)
+			case strings.HasPrefix(text, crash.Steps):
+				p.steps, _ = strconv.Atoi(strings.TrimPrefix(text, crash.Steps))
 			case strings.Contains(text, " started "):
 				said()
 			}
@@ -56,7 +62,7 @@ func start(t *testing.T, name string, c *exec.Cmd) *process {
 	return p
 }
 
-// hasReached reports whether the process has come to its point.
+// hasReached reports whether the process has come to its step.
 func (p *process) hasReached() bool { return isClosed(p.reached) }
 
 func (p *process) hasStarted() bool { return isClosed(p.started) }

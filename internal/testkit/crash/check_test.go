@@ -1,6 +1,6 @@
 //go:build crashpoints && linux
 
-package crashpoint_test
+package crash_test
 
 import (
 	"database/sql"
@@ -9,25 +9,22 @@ import (
 	"time"
 )
 
-// check counts by itself what has become of the ticks, jobs and events of a run, and asks
-// nextrun check --guarantees.
+// check counts by itself what has become of the ticks, jobs and events of a run, and verifies the guarantees.
 func (c *crashes) check(a, b *process, reached bool) {
 	c.t.Helper()
 	before := c.t.Failed()
 	if code := exitCode(b.err); code != 0 {
-		c.t.Errorf("run %d: the clean process ended with exit code %d", c.n, code)
+		c.t.Errorf("the clean process ended with exit code %d", code)
 	}
 	// A process that stands still while it starts may give up; while it ends, it may take too long.
-	if code := exitCode(a.err); code > 0 && reached && a.hasStarted() && !c.stops {
-		c.t.Errorf("run %d: the process that had been stopped ended with exit code %d", c.n, code)
+	if code := exitCode(a.err); code > 0 && reached && a.hasStarted() {
+		c.t.Errorf("the process that had been stopped ended with exit code %d", code)
 	}
 	c.none()
 	c.accounted()
 	c.ran()
 	c.delivered()
-	if out, err := c.command("check", "--guarantees").CombinedOutput(); err != nil {
-		c.t.Errorf("run %d: nextrun check --guarantees: %v\n%s", c.n, err, out)
-	}
+	c.Verify()
 	if c.t.Failed() && !before {
 		c.t.Logf("a:\n%s\nb:\n%s", a.output(), b.output())
 	}
@@ -67,20 +64,20 @@ func (c *crashes) none() {
 	c.t.Helper()
 	for what, query := range violations {
 		if n := c.count(query); n != 0 {
-			c.t.Errorf("run %d: %s: %d", c.n, what, n)
+			c.t.Errorf("%s: %d", what, n)
 		}
 	}
 	// Each successful job of the task allow submits one of the task next.
 	followed, next := c.count(`SELECT count(*) FROM job WHERE task = 'first' AND state = 'success'`), c.count(`SELECT count(*) FROM periodic_tick WHERE task_id = 'next'`)
 	if followed != next {
-		c.t.Errorf("run %d: %d jobs have succeeded that another one follows, and %d did", c.n, followed, next)
+		c.t.Errorf("%d jobs have succeeded that another one follows, and %d did", followed, next)
 	}
 	if n := c.count(`SELECT count(*) FROM job WHERE jid = ? AND state = 'success' AND interrupts >= 1`, c.prefix+"left"); n != 1 {
-		c.t.Errorf("run %d: the job of the dead executor was not taken back", c.n)
+		c.t.Errorf("the job of the dead executor was not taken back")
 	}
 	for _, name := range []string{"missed", "marked"} {
 		if n := c.count(`SELECT count(*) FROM periodic_tick WHERE task_id = ?`, c.prefix+name); n == 0 {
-			c.t.Errorf("run %d: no tick of the task %s", c.n, name)
+			c.t.Errorf("no tick of the task %s", name)
 		}
 	}
 }
@@ -114,13 +111,13 @@ func (c *crashes) accounted() {
 			continue
 		}
 		if !due.Equal(want) {
-			c.t.Errorf("run %d: %s: the tick of %s is not accounted for; the next one is of %s", c.n, id, want, due)
+			c.t.Errorf("%s: the tick of %s is not accounted for; the next one is of %s", id, want, due)
 		}
 		last := due
 		if until.Valid {
 			last = until.Time
 			if n := int(last.Sub(due)/time.Second) + 1; n != missed {
-				c.t.Errorf("run %d: %s: %d ticks from %s to %s, recorded as %d", c.n, id, n, due, last, missed)
+				c.t.Errorf("%s: %d ticks from %s to %s, recorded as %d", id, n, due, last, missed)
 			}
 		}
 		next[id] = last.Add(time.Second)
@@ -137,7 +134,7 @@ func (c *crashes) ran() {
 	for _, jid := range c.ids(`SELECT jid FROM job WHERE state IN ('success', 'failed') AND task NOT IN ('nextrun.housekeeping', 'effect')`) {
 		calls, _, _ := c.receiver.heardOf(jid)
 		if calls == 0 && !strings.Contains(string(programs), jid) {
-			c.t.Errorf("run %d: job %s has ended, and nobody has run it", c.n, jid)
+			c.t.Errorf("job %s has ended, and nobody has run it", jid)
 		}
 	}
 }
@@ -147,16 +144,16 @@ func (c *crashes) delivered() {
 	c.t.Helper()
 	for _, id := range c.ids(`SELECT topic || '/' || id FROM event_store WHERE due IS NOT NULL`) {
 		if _, events, _ := c.receiver.heardOf(id); events == 0 {
-			c.t.Errorf("run %d: event %s was not delivered", c.n, id)
+			c.t.Errorf("event %s was not delivered", id)
 		}
 	}
 	for _, id := range c.ids(`SELECT id FROM event_store WHERE topic LIKE 'nextrun.hooks/%' AND id NOT LIKE '%-old-%' AND topic NOT LIKE '%first%'`) {
 		if _, _, hooks := c.receiver.heardOf(id); hooks == 0 {
-			c.t.Errorf("run %d: the notice %s of a hook was not delivered", c.n, id)
+			c.t.Errorf("the notice %s of a hook was not delivered", id)
 		}
 	}
 	if text := c.receiver.disorder(); text != "" {
-		c.t.Errorf("run %d: events came out of order: %s", c.n, text)
+		c.t.Errorf("events came out of order: %s", text)
 	}
 }
 

@@ -1,6 +1,6 @@
-//go:build crashpoints && linux
+//go:build unix
 
-package crashpoint
+package crash
 
 import (
 	"context"
@@ -8,22 +8,27 @@ import (
 	"errors"
 )
 
-// Connector returns a connector with points before and after each statement and commit.
-func Connector(c driver.Connector) driver.Connector { return connector{c} }
+// connector makes connections with steps.
+type connector struct {
+	driver driver.Driver
+	source string
+	step   func()
+}
 
-type connector struct{ driver.Connector }
+// Driver implements [driver.Connector].
+func (c connector) Driver() driver.Driver { return c.driver }
 
 // Connect implements [driver.Connector].
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+func (c connector) Connect(context.Context) (driver.Conn, error) {
+	conn, err := c.driver.Open(c.source)
 	if err != nil {
 		return nil, err
 	}
 	full, ok := conn.(whole)
 	if !ok {
-		return nil, errors.Join(errors.New("this driver cannot have crash points"), conn.Close())
+		return nil, errors.Join(errors.New("this driver cannot have steps"), conn.Close())
 	}
-	return connection{full}, nil
+	return connection{full, c.step}, nil
 }
 
 // whole is what both drivers implement.
@@ -34,10 +39,12 @@ type whole interface {
 	driver.ExecerContext
 	driver.QueryerContext
 	driver.Pinger
-	driver.SessionResetter
 }
 
-type connection struct{ whole }
+type connection struct {
+	whole
+	step func()
+}
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -45,24 +52,20 @@ func (c connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx,
 	if err != nil {
 		return nil, err
 	}
-	At("database/begun")
-	return transaction{tx}, nil
+	c.step()
+	return transaction{tx, c.step}, nil
 }
 
 // ExecContext implements [driver.ExecerContext].
 func (c connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	At("database/statement-next")
-	result, err := c.whole.ExecContext(ctx, query, args)
-	At("database/statement-done")
-	return result, err
+	c.step()
+	return c.whole.ExecContext(ctx, query, args)
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	At("database/statement-next")
-	rows, err := c.whole.QueryContext(ctx, query, args)
-	At("database/statement-done")
-	return rows, err
+	c.step()
+	return c.whole.QueryContext(ctx, query, args)
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker].
@@ -73,18 +76,29 @@ func (c connection) CheckNamedValue(v *driver.NamedValue) error {
 	return driver.ErrSkip
 }
 
+// ResetSession implements [driver.SessionResetter].
+func (c connection) ResetSession(ctx context.Context) error {
+	if r, ok := c.whole.(driver.SessionResetter); ok {
+		return r.ResetSession(ctx)
+	}
+	return nil
+}
+
 // IsValid implements [driver.Validator].
 func (c connection) IsValid() bool {
 	v, ok := c.whole.(driver.Validator)
 	return !ok || v.IsValid()
 }
 
-type transaction struct{ driver.Tx }
+type transaction struct {
+	driver.Tx
+	step func()
+}
 
 // Commit implements [driver.Tx].
 func (t transaction) Commit() error {
-	At("database/commit-next")
+	t.step()
 	err := t.Tx.Commit()
-	At("database/commit-done")
+	t.step()
 	return err
 }

@@ -1,6 +1,6 @@
 //go:build crashpoints && linux
 
-package crashpoint_test
+package crash_test
 
 import (
 	"encoding/json"

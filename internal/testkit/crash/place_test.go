@@ -1,19 +1,19 @@
 //go:build crashpoints && linux
 
-package crashpoint_test
+package crash_test
 
 import (
 	"database/sql"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/crash"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 )
 
 // lease is that of all parts of the processes, the least that they accept.
@@ -62,25 +62,26 @@ queues:
 
 // place is a database with the processes that use it.
 type place struct {
-	*storetest.Database
+	*migrated.Database
 	t        *testing.T
-	binary   string
 	config   string
 	programs string // file with the ids of the jobs that ran as programs
 	receiver *receiver
 	worker   *sql.DB // of the other queue
-	refusing bool    // the database refuses jobs now
 	way
+}
+
+// way is how the processes run.
+type way struct {
+	mode    string // of schedulers
+	foreign bool   // there is a queue that is not nextrun's own
 }
 
 // newPlace makes a database for a way to run.
 func newPlace(t *testing.T, kind string, w way) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{
-		Database: storetest.New(t, kind), t: t, binary: built(t), receiver: newReceiver(t), way: w,
-		config: filepath.Join(dir, "nextrun.yaml"), programs: filepath.Join(dir, "programs"),
-	}
+	p := &place{Database: migrated.New(t, kind), t: t, receiver: newReceiver(t), way: w, config: filepath.Join(dir, "nextrun.yaml"), programs: filepath.Join(dir, "programs")}
 	text := settings
 	if w.foreign {
 		text += otherQueue
@@ -98,9 +99,6 @@ func newPlace(t *testing.T, kind string, w way) *place {
 		t.Cleanup(func() { _ = impatient.Close() })
 		p.worker = impatient
 	}
-	if out, err := p.command("migrate", "up").CombinedOutput(); err != nil {
-		t.Fatalf("migrate up: %v\n%s", err, out)
-	}
 	p.Exec(`DELETE FROM periodic_task`)
 	p.Exec(`CREATE TABLE mail (jid varchar(254) PRIMARY KEY, task_id varchar(254), due timestamp, done boolean NOT NULL DEFAULT false)`)
 	p.Exec(`CREATE TABLE effect (jid varchar(254), tracker varchar(254), due timestamp)`)
@@ -110,17 +108,11 @@ func newPlace(t *testing.T, kind string, w way) *place {
 	return p
 }
 
-func (p *place) command(args ...string) *exec.Cmd {
-	c := exec.Command(p.binary, args...)
-	c.Env = append(os.Environ(), "NEXTRUN_DB="+p.URL, "NEXTRUN_CONFIG="+p.config, "NEXTRUN_MODE="+p.mode)
-	return c
-}
-
-// serve starts an instance. where is what NEXTRUN_CRASHPOINT says, empty for a clean one.
-func (p *place) serve(name, where string) *process {
+// serve starts an instance to which something happens.
+func (p *place) serve(name string, at crash.Place) *process {
 	p.t.Helper()
-	c := p.command("serve", "--name", name)
-	c.Env = append(c.Env, "NEXTRUN_CRASHPOINT="+where)
+	c := crash.Command(at, "serve", "--name", name)
+	c.Env = append(c.Env, "NEXTRUN_DB="+p.URL, "NEXTRUN_CONFIG="+p.config, "NEXTRUN_MODE="+p.mode)
 	return start(p.t, name, c)
 }
 
@@ -217,40 +209,4 @@ func (p *place) fillOld(prefix, old string) {
 		p.Exec(`INSERT INTO outbox_message (event_id, topic, created, published) VALUES (?, ?, ?, ?)`, id, topic, old, old)
 	}
 	p.Exec(`INSERT INTO job (jid, task, args) VALUES (?, 'nextrun.housekeeping', '{"ticks_days": 1, "jobs_days": 1, "events_days": 1}')`, prefix+"clean")
-}
-
-// refusals are how a database may refuse the jobs of the task allow, by its kind.
-var refusals = map[string]map[string]string{
-	"error": {
-		storetest.SQLite:   `SELECT '' LIKE replace(hex(zeroblob(60000)), '00', '%');`, // too complex a pattern,
-		storetest.Postgres: `RAISE EXCEPTION 'no' USING ERRCODE = 'XX000';`,
-	},
-	"silence": {
-		storetest.SQLite:   `SELECT RAISE(IGNORE);`,
-		storetest.Postgres: `RETURN NULL;`,
-	},
-}
-
-// refuse has the database refuse the jobs of the task allow.
-func (p *place) refuse(how string) {
-	p.t.Helper()
-	p.refusing = true
-	what := refusals[how][p.Kind]
-	if p.Kind == storetest.SQLite {
-		p.Exec(`CREATE TRIGGER refuses BEFORE INSERT ON job WHEN NEW.tracker LIKE '%-allow' BEGIN ` + what + ` END`)
-		return
-	}
-	p.Exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ` + what + ` END $$`)
-	p.Exec(`CREATE TRIGGER refuses BEFORE INSERT ON job FOR EACH ROW WHEN (NEW.tracker LIKE '%-allow') EXECUTE FUNCTION refuse()`)
-}
-
-// accept has it take them again.
-func (p *place) accept() {
-	p.t.Helper()
-	p.refusing = false
-	if p.Kind == storetest.SQLite {
-		p.Exec(`DROP TRIGGER refuses`)
-		return
-	}
-	p.Exec(`DROP FUNCTION refuse CASCADE`)
 }

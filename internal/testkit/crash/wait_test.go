@@ -1,6 +1,6 @@
 //go:build crashpoints && linux
 
-package crashpoint_test
+package crash_test
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func (c *crashes) await(what string, alive []*process, holds func() bool) {
 			for _, p := range alive {
 				text += p.name + ":\n" + p.output() + "\n"
 			}
-			c.t.Fatalf("run %d: waited, but not: %s\n%s", c.n, what, text)
+			c.t.Fatalf("waited, but not: %s\n%s", what, text)
 		}
 	}
 }
