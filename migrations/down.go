@@ -11,8 +11,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Down removes everything that nextrun has added, and nothing else. While triggers of
-// `nextrun queue trigger` are on tables of other queues it changes nothing, and returns
+// Down removes everything that nextrun has added, and nothing else. While triggers that end
+// waits (docs/queues.md) are on tables of other queues it changes nothing, and returns
 // an error that says how to remove them.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {

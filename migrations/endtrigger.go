@@ -49,5 +49,5 @@ func withoutEndTriggers(ctx context.Context, db *sql.DB, dialect Dialect) error 
 		return err
 	}
 	return fmt.Errorf("triggers on the tables of other queues need the table periodic_open; nothing was changed. "+
-		"Run the SQL that `nextrun queue trigger NAME --drop` prints for each of these queues, or this: %s", strings.Join(drop, " "))
+		"Run: %s", strings.Join(drop, " "))
 }

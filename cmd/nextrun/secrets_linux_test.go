@@ -128,7 +128,7 @@ func TestSecretsAreWrittenNowhereOnPostgres(t *testing.T) {
 // inspect runs the commands that show something.
 func (s *secretive) inspect(environment []string) {
 	for _, args := range [][]string{{"check"}, {"check", "--guarantees"}, {"why", "show"}, {"task", "list", "--json"}, {"job", "list", "--json"},
-		{"job", "log", "--last", "show"}, {"event", "list"}, {"lock", "show"}, {"migrate", "status"}, {"queue", "list"}, {"task", "export"}} {
+		{"job", "log", "--last", "show"}, {"event", "list"}, {"lock", "show"}, {"migrate", "status"}, {"task", "export"}} {
 		s.run(environment, append(args, "--log-level", "debug")...)
 	}
 }

@@ -96,5 +96,5 @@ func aboutQueue(sink periodic.Sink) string {
 	if sink == periodic.SinkJob || sink == periodic.SinkEvent {
 		return "mend that; its ticks are submitted then"
 	}
-	return "more about the queue: nextrun queue check " + string(sink)
+	return "more about the queue: nextrun check --config FILE"
 }

@@ -20,8 +20,6 @@ type Queue interface {
 	// Heeds are those columns of a task that reach its jobs, among priority,
 	// retry_limit, retry_delay and timeout.
 	Heeds() []string
-	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
-	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 }
 
 // Inspector says whether a queue can be used, and what it lacks.

@@ -153,7 +153,6 @@ func (t *Relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Inspecti
 	}
 	var missing []string
 	usage := grant("USAGE", "SCHEMA "+Quote(at.Nsp))
-	r.Grant(usage)
 	if !at.Usage {
 		missing = append(missing, usage)
 	}
@@ -167,15 +166,11 @@ func (t *Relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Inspecti
 			lacking = append(lacking, right)
 		}
 	}
-	if len(t.Rights) > 0 {
-		r.Grant(grant(strings.Join(t.Rights, ", "), t.As()))
-	}
 	if len(lacking) > 0 {
 		missing = append(missing, grant(strings.Join(lacking, ", "), t.As()))
 	}
 	if t.Serial != "" && at.Sequence != nil {
 		use := grant("USAGE", "SEQUENCE "+*at.Sequence)
-		r.Grant(use)
 		var ok bool
 		if err := tx.First(ctx, &ok, `SELECT has_sequence_privilege(d.objid, 'USAGE') FROM pg_depend AS d
 			JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'

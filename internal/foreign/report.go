@@ -12,7 +12,6 @@ type Report struct {
 	Kind     string    // as in the configuration file, such as river
 	Found    string    // the version of its tables, such as "schema level 8"; empty: none found
 	Problems []Problem // what keeps it from being used, and warnings
-	Grants   []string  // SQL: the rights that a role needs to feed it; none on SQLite
 }
 
 // Problem is something wrong with a queue.
@@ -45,13 +44,6 @@ func (r *Inspection) Problem(remedy, format string, args ...any) {
 // Warn adds a problem that does not.
 func (r *Inspection) Warn(remedy, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Text: fmt.Sprintf(format, args...), Remedy: remedy, Warning: true})
-}
-
-// Grant adds a right that is needed, once.
-func (r *Inspection) Grant(statement string) {
-	if !slices.Contains(r.Grants, statement) {
-		r.Grants = append(r.Grants, statement)
-	}
 }
 
 // Unusable reports whether there is a problem that keeps the queue from being used.

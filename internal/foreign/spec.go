@@ -88,8 +88,6 @@ type Shape struct {
 	// isRef reports whether a text has the form of a reference. Others, left from
 	// another kind of queue, are final. It may be nil.
 	IsRef func(ref string) bool
-	// ended says on which tables jobs end; see [EndTrigger]. It may be empty.
-	Ended []Ended
 }
 
 // Kind is a kind of queue with its settings, as package queues has them.

@@ -52,7 +52,7 @@ var ofTasks = []check{
 	{
 		Name: "ends of jobs in other queues", Doubtful: true, tables: []string{"periodic_awaited"},
 		Violated: "nobody has asked another queue how a job ended, although it was time",
-		Remedy:   "start a scheduler whose configuration has the queue; if one runs, ask: nextrun queue check",
+		Remedy:   "start a scheduler whose configuration has the queue; if one runs, ask: nextrun check --config FILE",
 		query: `SELECT task_id AS about, 'due ' || CAST(due AS text) || ', job ' || jid || ' in the queue ' || sink || ', since ' || CAST(look AS text) AS more
 			FROM periodic_awaited CROSS JOIN p WHERE look < p.stale ORDER BY look`,
 	},

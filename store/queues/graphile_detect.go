@@ -114,11 +114,9 @@ func (k graphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Ins
 	return true, err
 }
 
-// missing returns statements that give the role what it lacks, and reports all that
-// a role needs.
+// missing returns statements that give the role what it lacks.
 func (k graphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection, tables []graphileTable) (missing []string, err error) {
 	need := func(has bool, statement string) {
-		r.Grant(statement)
 		if !has {
 			missing = append(missing, statement)
 		}

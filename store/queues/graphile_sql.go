@@ -67,9 +67,5 @@ func (k graphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 		Retry: foreign.Own(`SELECT r.id AS ref FROM ` + foreign.Qualified(k.Schema, "reschedule_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.key = 'nextrun:' || v.task_id || to_char(v.due, ':YYYY-MM-DD"T"HH24:MI:SS.US"Z:"') || v.jid
 			WHERE NOT ` + graphilePending + `), run_at => now(), attempts => 0) AS r WHERE $2::timestamp IS NOT NULL`),
-		// Jobs that are done are deleted, while the worker has them locked; those that are removed,
-		// while nobody has. Those that fail for good stay, which no column alone tells.
-		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text",
-			Seen: "CASE WHEN OLD.locked_at IS NOT NULL THEN 'success' ELSE 'cancelled' END"}},
 	}
 }

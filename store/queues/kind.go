@@ -27,7 +27,4 @@ var (
 	// ErrUnusable is wrapped by errors about a queue that takes no jobs: its tables are
 	// missing or too old, or this role lacks a right. No row is to blame.
 	ErrUnusable = foreign.ErrUnusable
-	// ErrNoTrigger is wrapped by errors about a queue whose jobs end in a way that no
-	// trigger can see.
-	ErrNoTrigger = foreign.ErrNoTrigger
 )

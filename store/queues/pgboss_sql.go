@@ -86,9 +86,6 @@ func (k pgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
 		Retry: k.retry(table),
-		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id",
-			// pg-boss deletes a job that failed, and adds it again for its next attempt.
-			Back: "SELECT 1 FROM " + table + " AS j WHERE j.name = OLD.name AND j.id = OLD.id AND j.state IN " + pgBossUnfinished}},
 	}
 	if notifies {
 		s.Notify = foreign.Own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + foreign.Literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)

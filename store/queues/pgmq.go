@@ -125,23 +125,14 @@ func (k pgmq) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (
 		if !foreign.IsIdentifier(q.Name) {
 			continue
 		}
-		takes := k.Queue == "" || q.Name == strings.ToLower(k.Queue)
-		for _, g := range q.grants() {
-			if takes {
-				r.Grant(g)
-			}
-		}
 		if !q.May {
 			forbidden[q.Name] = fmt.Sprintf("role %s lacks rights on the queue %s of PGMQ: as %s run: %s", q.Role, q.Name, q.Owner, strings.Join(q.grants(), " "))
-			if takes {
+			if k.Queue == "" || q.Name == strings.ToLower(k.Queue) {
 				r.Warn("", "%s", forbidden[q.Name])
 			}
 			continue
 		}
 		parts[q.Name] = true
-		if takes {
-			s.Ended = append(s.Ended, foreign.Ended{Schema: "pgmq", Table: "q_" + q.Name, Ref: foreign.Literal(q.Name+"/") + " || OLD.msg_id"})
-		}
 	}
 	if k.Queue != "" && !parts[strings.ToLower(k.Queue)] {
 		r.Problems = nil

@@ -126,27 +126,3 @@ func TestPGMQRights(t *testing.T) {
 		}
 	}
 }
-
-func TestPGMQEndTrigger(t *testing.T) {
-	f := pgmqFixture(t)
-	q := f.queue(queues.PGMQ{})
-	trigger, err := q.EndTrigger(t.Context(), "mq")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Exec(trigger.Create)
-	jobs := f.tasks(2)
-	jobs[1].Group = "bulk"
-	for _, o := range f.accept(q, jobs...) {
-		f.Exec("INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES (?, 'mq', ?, ?, now(), now())", o.TaskID, o.Ref, o.JID)
-	}
-	f.Exec("SELECT pgmq.read('mail', 10, 1); SELECT pgmq.read('bulk', 10, 1)")
-	f.Want(2, "SELECT count(*) FROM periodic_open")
-	f.Exec("SELECT pgmq.archive('bulk', ARRAY[1::bigint])")
-	f.Want("t0", "SELECT task_id FROM periodic_open")
-	f.Exec("SELECT pgmq.delete('mail', ARRAY[1::bigint])")
-	f.Want(0, "SELECT count(*) FROM periodic_open")
-	f.Exec(trigger.Drop)
-	f.Want(0, "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'nextrun_ended%'")
-	f.Want(0, "SELECT count(*) FROM pg_proc WHERE proname LIKE 'nextrun_ended%'")
-}

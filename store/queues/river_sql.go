@@ -56,7 +56,6 @@ func (k river) postgres(schema string) *foreign.Shape {
 		RETURNING j.id AS ref`)
 	s.Notify = foreign.Own(`SELECT pg_notify(` + foreign.Literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
 		FROM {batch} AS v`)
-	s.Ended = []foreign.Ended{{Schema: schema, Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "OLD.id::text"}}
 	return &s
 }
 
@@ -101,6 +100,5 @@ func (k river) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error)
 		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON ` + ours + `
 			WHERE j.state IN ('cancelled', 'discarded') AND abs(julianday(j.finalized_at) - julianday($2)) < 2 / 86400.0)
 		RETURNING id AS ref`)
-	s.Ended = []foreign.Ended{{Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "CAST(OLD.id AS TEXT)"}}
 	return &s, nil
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
@@ -57,7 +56,7 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 }
 
 // TestSchedulerFeedsRiver: each overlap policy keeps its promise with jobs in
-// River's tables, and a tick that waits goes as soon as the trigger sees the job end.
+// River's tables, and a tick that waits goes as soon as the job is not open any more.
 func TestSchedulerFeedsRiver(t *testing.T) {
 	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
@@ -70,11 +69,6 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trigger, err := q.(foreign.Queue).EndTrigger(t.Context(), "river")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Exec(trigger.Create)
 		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: periodic.Submitters{"river": q}})
 		if err != nil {
 			t.Fatal(err)
@@ -118,6 +112,7 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 			f.Want(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem LIKE '%malformed JSON%'")
 		}
 		f.Exec("UPDATE river_job SET state = 'completed', finalized_at = CURRENT_TIMESTAMP WHERE metadata->'nextrun'->>'task' = 'queue'")
+		f.Exec("DELETE FROM periodic_open WHERE task_id = 'queue'")
 		if err := scheduler.RunOnce(t.Context()); err != nil {
 			t.Fatal(err)
 		}

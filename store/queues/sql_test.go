@@ -97,9 +97,6 @@ func TestSQLWithoutColumns(t *testing.T) {
 		if _, ok := q.(canceller); ok {
 			t.Error("it cancels without a statement")
 		}
-		if _, err := q.EndTrigger(t.Context(), "legacy"); !errors.Is(err, queues.ErrNoTrigger) {
-			t.Errorf("the error is %v", err)
-		}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -169,46 +168,6 @@ func TestPgBossIsFollowed(t *testing.T) {
 	}
 	f.task = "proof"
 	f.volley()
-}
-
-// Triggers on the tables of a queue end the wait for a job.
-func TestTriggerOfGraphileWorker(t *testing.T) {
-	follow(t, graphile, queues.GraphileWorker{}).trigger()
-}
-func TestTriggerOfPgBoss(t *testing.T) { follow(t, pgBoss, queues.PgBoss{}).trigger("apart") }
-
-func (f *follower) trigger(more ...string) {
-	f.Helper()
-	trigger, err := f.Submitter.(foreign.Queue).EndTrigger(f.Context(), f.queue.sink)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Exec(trigger.Create)
-	jobs := func() (open []sink.Open) {
-		for _, f.task = range append([]string{"proof"}, more...) {
-			some, refused, _ := f.submit(3, fmt.Sprintf("%s-%d", f.task, time.Now().UnixNano()), "{}")
-			if len(some) != 3 {
-				f.Fatalf("the queue refused jobs: %v", refused)
-			}
-			open = append(open, some...)
-		}
-		for _, o := range open {
-			f.Exec("INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES (?, ?, ?, ?, ?, ?)",
-				o.TaskID, f.queue.sink, o.Ref, o.JID, o.Due, o.Submitted)
-		}
-		return open
-	}
-	open := jobs()
-	cancelled := f.cancel(open[0])
-	f.Want(len(open)-len(cancelled), "SELECT count(*) FROM periodic_open")
-	f.startWorker()
-	f.none("open jobs", "SELECT count(*) FROM periodic_open")
-
-	f.Exec(trigger.Drop)
-	for _, o := range jobs() {
-		f.becomes(o, "")
-	}
-	f.Want(len(open), "SELECT count(*) FROM periodic_open")
 }
 
 // states follows a job that runs and one that is cancelled. It leaves a worker.

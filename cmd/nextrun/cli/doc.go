@@ -6,7 +6,6 @@
 //	tick/     nextrun tick list: what became of ticks
 //	job/      nextrun job list, log, cancel, ...
 //	event/    nextrun event list, tail, resend, ...: the outbox
-//	queue/    nextrun queue list, check, trigger: the queues that are not nextrun's own
 //	lock/     nextrun lock show, release: the lock of the modes leader and exclusive
 //	imports/  nextrun import: files of other programs for task apply
 //	timer/    nextrun next and preview: when something elapses

@@ -94,7 +94,7 @@ func TestLimitOfShortLists(t *testing.T) {
 func TestFlagsOfLists(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"task list", "tick list", "job list", "event list",
-		"job limit", "lock show", "queue list", "next", "preview"} {
+		"job limit", "lock show", "next", "preview"} {
 		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-n, --limit int") {
 			t.Errorf("%s has no --limit:\n%s", command, help)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/lock"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/migrate"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/queue"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/service"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
@@ -50,7 +49,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), check.Command(env), service.HealthCommand(env),
-		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
+		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())

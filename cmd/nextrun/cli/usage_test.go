@@ -36,13 +36,8 @@ func TestWrongUsage(t *testing.T) {
 		{"task add a --handler e --timer daily --starts soon", []string{"--starts", "use a time from now such as 2h", "or none"}},
 		{"task set a", []string{"nothing to change"}},
 		{"task add a --handler e --timer daily --sink", []string{"--sink"}},
-		{"queue", []string{"missing command", "list", "trigger", "See: nextrun queue --help"}},
 		{"task import crontab", []string{`unknown command "import"; did you mean nextrun import?`}},
 		{"import crontab a b", []string{"accepts at most 1 arg"}},
-		{"queue list x", []string{`unexpected argument "x"`}},
-		{"queue check", []string{"missing argument NAME"}},
-		{"queue trigger", []string{"missing argument NAME"}},
-		{"queue trigger a b", []string{`unexpected argument "b"`}},
 		{"next", []string{"missing argument 'TIMER'"}},
 		{"next daily -n 0", []string{"-n is 0; use 1 to 10000"}},
 		{"next daily -n many", []string{`"many"`}},
@@ -175,7 +170,7 @@ func TestFindingsHaveAnExitCodeOfTheirOwn(t *testing.T) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
 		none := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "none.db")}}
 		for command, found := range map[string]bool{
-			"check": true, "queue check river --config " + config: true, "next 2020-01-01": true,
+			"check --config " + config: true, "next 2020-01-01": true,
 			"check --guarantees": false, "migrate status": false, "next daily": false,
 		} {
 			args := strings.Fields(command)

@@ -110,7 +110,7 @@ var readers = []struct {
 	{"tick list -n 100000", "healthy-job"}, {"job list -n 100000", "healthy-row"}, {"job list --json -n 100000", "healthy-row"}, {"job show healthy-row", "healthy-row"},
 	{"job log healthy-row", ""}, {"job limit", ""}, {"event list -n 100000", "healthy-row"}, {"event list --json -n 100000", "healthy-row"},
 	{"lock show", ""}, {"lock show --json", ""},
-	{"queue list", "river"}, {"queue check mail", ""}, {"queue check river", ""}, {"why healthy-job", "healthy-job"}, {"why healthy-mail --json", "healthy-mail"},
+	{"why healthy-job", "healthy-job"}, {"why healthy-mail --json", "healthy-mail"},
 	{"check", ""}, {"check --guarantees --timeout 50", "checks:"}, {"check --guarantees --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
 }
 

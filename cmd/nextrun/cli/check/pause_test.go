@@ -9,8 +9,8 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// What SQL can write, and nobody means: pauses that end before they are seen or begin later,
-// and on PostgreSQL an empty id.
+// What SQL can write, and nobody means: pauses that begin later, and on PostgreSQL an empty id. A pause
+// that has ended by itself is as it was meant.
 func TestCheckOfRowsWrittenBySQL(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -18,9 +18,8 @@ func TestCheckOfRowsWrittenBySQL(t *testing.T) {
 			('over', 'x', 'daily', '2026-01-01 00:00:00', '2026-01-02 00:00:00'), ('future', 'x', 'daily', '2199-01-01 00:00:00', NULL),
 			('good', 'x', 'daily', '2026-01-01 00:00:00', NULL), ('good2', 'x', 'daily', '2026-01-01 00:00:00', '2199-01-01 00:00:00')`)
 		report := s.Must(t, "check")
-		clitest.WantLines(t, report, "warning task over its pause ended at 2026-01-02 00:00:00 UTC, its paused_until, so it runs",
-			"warning task future paused is 2199-01-01 00:00:00 UTC, in the future, and it is paused already")
-		if strings.Contains(report, "task good") {
+		clitest.WantLines(t, report, "warning task future paused is 2199-01-01 00:00:00 UTC, in the future, and it is paused already")
+		if strings.Contains(report, "task good") || strings.Contains(report, "task over") {
 			t.Errorf("a good task is reported:\n%s", report)
 		}
 		if storetest.At(t, s.Env["NEXTRUN_DB"]).Kind == storetest.Postgres {

@@ -123,11 +123,7 @@ func (r *report) checkDeadline(about string, t *periodic.Task) {
 func (r *report) checkPause(about string, t *periodic.Task) {
 	const layout = "2006-01-02 15:04:05 UTC"
 	now, p := r.env.Now(), t.Pause
-	switch {
-	case p.Since.IsZero():
-	case !p.Until.IsZero() && !p.Until.After(now):
-		r.add(levelWarning, about, "its pause ended at %s, its paused_until, so it runs", p.Until.UTC().Format(layout))
-	case p.Since.After(now.Add(time.Minute)):
+	if p.Since.After(now.Add(time.Minute)) {
 		r.add(levelWarning, about, "paused is %s, in the future, and it is paused already; write the time in UTC", p.Since.UTC().Format(layout))
 	}
 }

@@ -46,7 +46,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 	why, do := "", ""
 	for _, f := range findings {
 		if f.Code != diagnosis.JobRunning { // state and worker say that
-			why, do = f.Text, f.Do
+			why, do = f.Text, env.Hint(f.Do)
 		}
 	}
 	tried := strconv.Itoa(j.Retries)

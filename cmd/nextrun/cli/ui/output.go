@@ -25,9 +25,12 @@ func Cell(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(text))
 }
 
-// Hint repeats the flag --db in the commands of a hint, so that they work where the
-// reader is. A URL with a password is not repeated.
+// Hint repeats the flags --db and --config in the commands of a hint, so that they work
+// where the reader is. A URL with a password is not repeated.
 func (env *Env) Hint(text string) string {
+	if config := env.Flags.Config; config != "" && !strings.ContainsAny(config, " '\"$\\`") {
+		text = strings.ReplaceAll(text, "--config FILE", "--config "+config)
+	}
 	db := env.Flags.DB
 	if db == "" || userinfo.MatchString(db) || strings.ContainsAny(db, " '\"$\\`") {
 		return text
