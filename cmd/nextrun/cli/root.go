@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/calendars"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/imports"
@@ -49,7 +48,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), check.Command(env), service.HealthCommand(env),
-		task.Command(env), calendars.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
+		task.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())

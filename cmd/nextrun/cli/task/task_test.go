@@ -47,7 +47,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Stdin = `{"from": "stdin"}`
-		s.Must(t, "calendar", "add", "c", "2035-12-24")
+		s.Exec(t, "INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2035-12-24')")
 		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
 			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
 			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
