@@ -14,7 +14,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "tick",
-		Short: "Show and delete records of what happened at each tick",
+		Short: "Show what happened at each tick",
 	}, listCommand(env))
 }
 
