@@ -284,125 +284,58 @@ END $$;
 -- Whoever edits tasks runs this one, also where functions are not public by default.
 GRANT EXECUTE ON FUNCTION nextrun_args_problem(text) TO PUBLIC;
 
--- Triggers on periodic_task run in the order of their names. Those of time bounds and of
--- `changed` come before nextrun_task_edited, which changes due. A scheduler's own updates
--- change `due`, or only columns that these triggers do not name.
-
--- An edit takes the row out of the hands of a scheduler that marked it, and
--- has it planned anew where the plan may have changed. Retries and timeout are not
--- named: no plan depends on them, and they are read when a job is submitted.
+-- What people write into a task. An edit takes the row out of the hands of a scheduler that marked it, clears the
+-- problem, and has the row planned anew where the plan may have changed: `changed` says when, since what was decided
+-- before followed another plan. A scheduler's own updates change `due`, or only columns that the trigger does not
+-- name. No plan depends on retries and timeout, which are read when a job is submitted.
+-- Times that no schedule reaches and that other programs cannot read are refused here and not by a CHECK, so that
+-- rows that were there before are left alone. A task that is resumed keeps nothing of its pause, and a new pause does
+-- not end when an earlier one did. Queued ticks may go when a pause ends.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  first CONSTANT timestamp := '1970-01-01 00:00:00';
+  last  CONSTANT timestamp := '9999-12-31 23:59:59.999999';
+  wrong text;
 BEGIN
-  NEW.worker := NULL;
-  NEW.marked := NULL;
+  wrong := CASE
+    WHEN NEW.nextrun IS DISTINCT FROM OLD.nextrun AND NEW.nextrun NOT BETWEEN first AND last THEN 'nextrun'
+    WHEN NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN first AND last THEN 'starts'
+    WHEN NEW.ends IS DISTINCT FROM OLD.ends AND NEW.ends NOT BETWEEN first AND last THEN 'ends'
+    WHEN NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused NOT BETWEEN first AND last THEN 'paused'
+    WHEN NEW.paused_until IS DISTINCT FROM OLD.paused_until AND NEW.paused_until NOT BETWEEN first AND last THEN 'paused_until' END;
+  IF wrong IS NOT NULL THEN
+    RAISE EXCEPTION 'periodic_task %: % % is out of range; %', NEW.id, wrong, to_jsonb(NEW) ->> wrong, CASE wrong
+      WHEN 'nextrun' THEN 'use a UTC time between 1970-01-01 and 9999-12-31'
+      WHEN 'paused' THEN 'to pause the task set it to the current UTC time (paused_until says when the pause ends), to resume it set it to NULL'
+      ELSE 'use a UTC time between 1970-01-01 and 9999-12-31, or NULL' END
+      USING ERRCODE = 'check_violation', COLUMN = wrong, TABLE = 'periodic_task';
+  END IF;
+  PERFORM pg_notify('nextrun_task', '');
   -- Parsing args again costs more than all the rest.
   IF NEW.args IS DISTINCT FROM OLD.args OR OLD.problem NOT LIKE 'warning: args is not JSON%' THEN
     NEW.problem := {{schema}}.nextrun_args_problem(NEW.args);
   ELSE
     NEW.problem := OLD.problem;
   END IF;
+  IF TG_OP = 'INSERT' THEN
+    RETURN NEW;
+  END IF;
+
+  NEW.worker := NULL;
+  NEW.marked := NULL;
+  IF (NEW.timer, NEW.starts, NEW.ends, NEW.jitter, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
+     (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink) THEN
+    NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
+  END IF;
   IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN
     NEW.due := NULL;
-  ELSIF NEW.timer IS DISTINCT FROM OLD.timer
-     OR NEW.starts IS DISTINCT FROM OLD.starts
-     OR NEW.ends IS DISTINCT FROM OLD.ends
-     OR NEW.jitter IS DISTINCT FROM OLD.jitter
-     OR (NEW.enabled AND NOT OLD.enabled)
-     OR OLD.due >= '9999-12-31 23:59:59' THEN
+  ELSIF (NEW.timer, NEW.starts, NEW.ends, NEW.jitter) IS DISTINCT FROM (OLD.timer, OLD.starts, OLD.ends, OLD.jitter)
+     OR (NEW.enabled AND NOT OLD.enabled) OR OLD.due >= '9999-12-31 23:59:59' THEN
     NEW.due := NULL;
-    NEW.nextrun := '1970-01-01 00:00:00';
+    NEW.nextrun := first;
   END IF;
-  PERFORM pg_notify('nextrun_task', '');
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_edited
-  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                   starts, ends, overlap, catchup, grace, deadline, jitter, sink ON periodic_task
-  FOR EACH ROW
-  WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND (
-        (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
-         NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.overlap, NEW.catchup, NEW.grace, NEW.deadline,
-         NEW.jitter, NEW.sink)
-        IS DISTINCT FROM
-        (OLD.enabled, OLD.nextrun, OLD.timer, OLD.id, OLD.task, OLD.group_, OLD.subject, OLD.submitter, OLD.priority,
-         OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.overlap, OLD.catchup, OLD.grace, OLD.deadline,
-         OLD.jitter, OLD.sink)
-        OR NEW.args IS DISTINCT FROM OLD.args))
-  EXECUTE FUNCTION nextrun_task_edited();
-
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  NEW.problem := {{schema}}.nextrun_args_problem(NEW.args);
-  PERFORM pg_notify('nextrun_task', '');
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
-  FOR EACH ROW EXECUTE FUNCTION nextrun_task_added();
-
--- Refuses times that no schedule reaches and that other programs cannot read.
--- A trigger, not a CHECK: rows that were there before are left alone.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_times() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
-    RAISE EXCEPTION 'periodic_task %: nextrun % is out of range; use a UTC time between 1970-01-01 and 9999-12-31', NEW.id, NEW.nextrun
-      USING ERRCODE = 'check_violation', COLUMN = 'nextrun', TABLE = 'periodic_task';
-  END IF;
-  IF NEW.starts NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
-    RAISE EXCEPTION 'periodic_task %: starts % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.starts
-      USING ERRCODE = 'check_violation', COLUMN = 'starts', TABLE = 'periodic_task';
-  END IF;
-  IF NEW.ends NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
-    RAISE EXCEPTION 'periodic_task %: ends % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.ends
-      USING ERRCODE = 'check_violation', COLUMN = 'ends', TABLE = 'periodic_task';
-  END IF;
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_times_added BEFORE INSERT ON periodic_task
-  FOR EACH ROW WHEN (NEW.nextrun <> '1970-01-01' OR NEW.starts IS NOT NULL OR NEW.ends IS NOT NULL)
-  EXECUTE FUNCTION nextrun_task_times();
-CREATE TRIGGER nextrun_task_bounds_edited BEFORE UPDATE OF nextrun, starts, ends ON periodic_task
-  FOR EACH ROW WHEN (
-    (NEW.nextrun IS DISTINCT FROM OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999')
-    OR (NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999')
-    OR (NEW.ends IS DISTINCT FROM OLD.ends AND NEW.ends NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'))
-  EXECUTE FUNCTION nextrun_task_times();
-
--- When the plan of a task was last changed by somebody: what it decided before followed
--- another plan. Who checks the recorded ticks against the timer begins there.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_changed() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_changed BEFORE UPDATE OF timer, starts, ends, jitter, enabled, nextrun, created, sink ON periodic_task
-  FOR EACH ROW WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND
-    (NEW.timer, NEW.starts, NEW.ends, NEW.jitter, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
-    (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink))
-  EXECUTE FUNCTION nextrun_task_changed();
-
--- A pause skips what falls due: a scheduler that marked the row decided without the pause,
--- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
--- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_paused() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF NEW.paused NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
-    RAISE EXCEPTION 'periodic_task %: paused % is out of range; to pause the task set it to the current UTC time (paused_until says when the pause ends), to resume it set it to NULL', NEW.id, NEW.paused
-      USING ERRCODE = 'check_violation', COLUMN = 'paused', TABLE = 'periodic_task';
-  END IF;
-  IF NEW.paused_until NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
-    RAISE EXCEPTION 'periodic_task %: paused_until % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.paused_until
-      USING ERRCODE = 'check_violation', COLUMN = 'paused_until', TABLE = 'periodic_task';
-  END IF;
-  IF TG_OP = 'UPDATE' THEN
+  IF (NEW.paused, NEW.paused_until) IS DISTINCT FROM (OLD.paused, OLD.paused_until) THEN
     IF NEW.paused IS NULL AND OLD.paused IS NOT NULL THEN
       NEW.paused_until := NULL;
       NEW.paused_by := NULL;
@@ -410,21 +343,30 @@ BEGIN
     ELSIF NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused_until <= NEW.paused AND NEW.paused_until = OLD.paused_until THEN
       NEW.paused_until := NULL;
     END IF;
-    NEW.worker := NULL;
-    NEW.marked := NULL;
     IF EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = NEW.id AND decision = 'queued') THEN
       INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (NEW.id);
     END IF;
-    PERFORM pg_notify('nextrun_task', '');
   END IF;
   RETURN NEW;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_task_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
-  FOR EACH ROW WHEN ((NEW.paused, NEW.paused_until) IS DISTINCT FROM (OLD.paused, OLD.paused_until))
-  EXECUTE FUNCTION nextrun_task_paused();
-CREATE TRIGGER nextrun_task_paused_added BEFORE INSERT ON periodic_task
-  FOR EACH ROW WHEN (NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL) EXECUTE FUNCTION nextrun_task_paused();
+CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
+  FOR EACH ROW EXECUTE FUNCTION nextrun_task_edited();
+CREATE TRIGGER nextrun_task_edited
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
+                   starts, ends, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
+  FOR EACH ROW
+  WHEN (NEW.nextrun <> OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'
+     OR NEW.due IS NOT DISTINCT FROM OLD.due AND (
+        (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
+         NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.overlap, NEW.catchup, NEW.grace, NEW.deadline,
+         NEW.jitter, NEW.sink, NEW.paused, NEW.paused_until)
+        IS DISTINCT FROM
+        (OLD.enabled, OLD.nextrun, OLD.timer, OLD.id, OLD.task, OLD.group_, OLD.subject, OLD.submitter, OLD.priority,
+         OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.overlap, OLD.catchup, OLD.grace, OLD.deadline,
+         OLD.jitter, OLD.sink, OLD.paused, OLD.paused_until)
+        OR NEW.args IS DISTINCT FROM OLD.args))
+  EXECUTE FUNCTION nextrun_task_edited();
 
 -- nextrun's schedulers lock the row of a task while they work on it, and write no mark. Another
 -- program that marks the row, as Docspell does, waits for that lock, and then finds the row without
@@ -723,7 +665,7 @@ CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_m
   EXECUTE FUNCTION nextrun_message_added();
 
 REVOKE EXECUTE ON FUNCTION nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_task_removed(),
-  nextrun_open_ended(), nextrun_task_paused() FROM PUBLIC;
+  nextrun_open_ended(), nextrun_task_edited() FROM PUBLIC;
 
 -- Views to look at. Values that nobody writes, such as a time of infinity, hide no other rows.
 

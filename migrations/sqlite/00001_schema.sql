@@ -328,6 +328,12 @@ CREATE TABLE periodic_open (
   SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
     WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
 {{end}}
+{{define "refusePause"}}
+  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
+    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
+{{end}}
 {{define "refuse"}}
   SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
     WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
@@ -358,6 +364,7 @@ CREATE TABLE periodic_open (
 CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
 BEGIN
 {{template "refuse"}}
+{{template "refusePause"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
@@ -384,49 +391,56 @@ END;
 
 -- Times in other accepted forms are stored in the one form, and args that are
 -- not JSON get a warning.
+{{define "canonicalOrNull"}}({{.}} IS NULL OR {{template "canonical" .}}){{end}}
+{{define "utcOrNull"}}CASE WHEN {{.}} IS NOT NULL THEN {{template "utc" .}} END{{end}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
   WHEN NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
-            AND (NEW.starts IS NULL OR {{template "canonical" "NEW.starts"}})
-            AND (NEW.ends IS NULL OR {{template "canonical" "NEW.ends"}})
+            AND {{template "canonicalOrNull" "NEW.starts"}} AND {{template "canonicalOrNull" "NEW.ends"}}
+            AND {{template "canonicalOrNull" "NEW.paused"}} AND {{template "canonicalOrNull" "NEW.paused_until"}}
             AND json_valid(NEW.args))
 BEGIN
   UPDATE periodic_task
      SET problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          nextrun = {{template "utc" "NEW.nextrun"}},
          created = {{template "utc" "NEW.created"}},
-         starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
-         ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END
+         starts  = {{template "utcOrNull" "NEW.starts"}},
+         ends    = {{template "utcOrNull" "NEW.ends"}},
+         paused  = {{template "utcOrNull" "NEW.paused"}},
+         paused_until = {{template "utcOrNull" "NEW.paused_until"}}
    WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
 
--- An edit takes the row out of the hands of a scheduler that marked it, and
--- has it planned anew where the plan may have changed. A scheduler's own
--- updates change `due`, or only columns that are not named here. A row whose
--- old times are not in the one form is just being added.
+-- What an edit does: see postgres/00001_schema.sql. A scheduler's own updates change `due`, or only columns that are
+-- not named here. A row whose old times are not in the one form is just being added.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_edited
   AFTER UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                  starts, ends, overlap, catchup, grace, deadline, jitter, sink ON periodic_task
+                  starts, ends, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
   WHEN NEW.due IS OLD.due
    AND {{template "canonical" "OLD.nextrun"}} AND {{template "canonical" "OLD.created"}}
-   AND (OLD.starts IS NULL OR {{template "canonical" "OLD.starts"}})
-   AND (OLD.ends IS NULL OR {{template "canonical" "OLD.ends"}})
+   AND {{template "canonicalOrNull" "OLD.starts"}} AND {{template "canonicalOrNull" "OLD.ends"}}
+   AND {{template "canonicalOrNull" "OLD.paused"}} AND {{template "canonicalOrNull" "OLD.paused_until"}}
    AND (NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.timer IS NOT OLD.timer
      OR NEW.id IS NOT OLD.id OR NEW.task IS NOT OLD.task OR NEW.group_ IS NOT OLD.group_
      OR NEW.subject IS NOT OLD.subject OR NEW.submitter IS NOT OLD.submitter OR NEW.priority IS NOT OLD.priority
      OR NEW.created IS NOT OLD.created OR NEW.summary IS NOT OLD.summary OR NEW.starts IS NOT OLD.starts
      OR NEW.ends IS NOT OLD.ends OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
      OR NEW.grace IS NOT OLD.grace OR NEW.deadline IS NOT OLD.deadline OR NEW.jitter IS NOT OLD.jitter
-     OR NEW.sink IS NOT OLD.sink OR NEW.args IS NOT OLD.args)
+     OR NEW.sink IS NOT OLD.sink OR NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
+     OR NEW.args IS NOT OLD.args)
 BEGIN
   UPDATE periodic_task
      SET worker = NULL, marked = NULL,
          problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          created = {{template "utc" "NEW.created"}},
-         starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
-         ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END,
+         starts  = {{template "utcOrNull" "NEW.starts"}},
+         ends    = {{template "utcOrNull" "NEW.ends"}},
+         changed = CASE WHEN NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
+             OR NEW.jitter IS NOT OLD.jitter OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun
+             OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink
+           THEN strftime('%Y-%m-%d %H:%M:%f000', 'now') ELSE NEW.changed END,
          (nextrun, due) = (SELECT
            CASE WHEN moved THEN utc WHEN anew THEN '1970-01-01 00:00:00.000000' ELSE OLD.nextrun END,
            CASE WHEN moved OR anew THEN NULL ELSE OLD.due END
@@ -434,8 +448,19 @@ BEGIN
                    NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends OR NEW.jitter IS NOT OLD.jitter
                    OR (NEW.enabled AND NOT OLD.enabled)
                    OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0) AS anew
-                 FROM (SELECT {{template "utc" "NEW.nextrun"}} AS utc)))
+                 FROM (SELECT {{template "utc" "NEW.nextrun"}} AS utc))),
+         paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
+         paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
+         (paused, paused_until) = (SELECT since,
+           CASE WHEN since IS NULL AND OLD.paused IS NOT NULL THEN NULL
+                WHEN since IS NOT OLD.paused AND till <= since AND till IS OLD.paused_until THEN NULL
+                ELSE till END
+           FROM (SELECT {{template "utcOrNull" "NEW.paused"}} AS since, {{template "utcOrNull" "NEW.paused_until"}} AS till))
    WHERE id = NEW.id;
+  INSERT INTO periodic_ready (task_id) SELECT NEW.id
+   WHERE (NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until)
+     AND EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = NEW.id AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.id);
 END;
 -- +goose StatementEnd
 
@@ -473,12 +498,6 @@ END;
 -- +goose StatementEnd
 {{end}}
 
-{{define "refusePause"}}
-  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
-    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
-{{end}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_refuse_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
   WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
@@ -486,58 +505,7 @@ BEGIN
 {{template "refusePause"}}
 END;
 -- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_paused_added BEFORE INSERT ON periodic_task
-  WHEN NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL
-BEGIN
-{{template "refusePause"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_paused_added AFTER INSERT ON periodic_task
-  WHEN NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL
-BEGIN
-  UPDATE periodic_task
-     SET paused       = CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END,
-         paused_until = CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END
-   WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- A pause skips what falls due: a scheduler that marked the row decided without the pause,
--- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
--- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_paused AFTER UPDATE OF paused, paused_until ON periodic_task
-  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
-BEGIN
-  UPDATE periodic_task
-     SET worker = NULL, marked = NULL,
-         paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
-         paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
-         (paused, paused_until) = (SELECT since,
-           CASE WHEN since IS NULL AND OLD.paused IS NOT NULL THEN NULL
-                WHEN since IS NOT OLD.paused AND till <= since AND till IS OLD.paused_until THEN NULL
-                ELSE till END
-           FROM (SELECT CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END AS since,
-                        CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END AS till))
-   WHERE id = NEW.id;
-  INSERT INTO periodic_ready (task_id) SELECT NEW.id
-   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = NEW.id AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.id);
-END;
--- +goose StatementEnd
 
--- When the plan of a task was last changed by somebody: what it decided before followed
--- another plan. Who checks the recorded ticks against the timer begins there. A scheduler's
--- own updates change due.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_changed AFTER UPDATE OF timer, starts, ends, jitter, enabled, nextrun, created, sink ON periodic_task
-  WHEN NEW.due IS OLD.due AND (NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
-    OR NEW.jitter IS NOT OLD.jitter OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink)
-BEGIN
-  UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now') WHERE id = NEW.id;
-END;
--- +goose StatementEnd
 
 -- Queued ticks wait for the end of their task's job.
 {{define "ended"}}

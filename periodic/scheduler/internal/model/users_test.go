@@ -12,9 +12,8 @@ import (
 // This file is what users, workers of jobs and the clock do, with the triggers that their
 // statements fire.
 
-// edit is an UPDATE of a task by a user, with the triggers nextrun_task_edited and
-// nextrun_task_paused. It waits while a transaction has the row locked. One that changes no
-// value writes the row all the same.
+// edit is an UPDATE of a task by a user, with the trigger nextrun_task_edited. It waits while a
+// transaction has the row locked. One that changes no value writes the row all the same.
 func (w *world) edit(id string, change func(r *row)) bool {
 	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
 	if n < 0 || w.locked(nil, id) {
