@@ -19,7 +19,7 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{"", []string{"missing command", "migrate", "See: nextrun --help"}},
 		{"taks", []string{`unknown command "taks"`, "did you mean task", "See: nextrun --help"}},
-		{"zzz", []string{`unknown command "zzz"`, "use one of calendar, check, dashboard, "}},
+		{"zzz", []string{`unknown command "zzz"`, "use one of check, dashboard, "}},
 		{"help zzz", []string{"zzz"}},
 		{"task", []string{"missing command", "list", "See: nextrun task --help"}},
 		{"task lst", []string{"did you mean list"}},
