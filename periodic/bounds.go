@@ -9,71 +9,17 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars leave them out or
-// move them, and people leave them out.
+// timeline are the ticks of a task: those of its timer between Starts and Ends.
 type timeline struct {
 	bounded
 	task *Task
-	days *days.Ticks // nil: there are no calendars
-	odd  string      // what is wrong with a calendar; empty: nothing
+	zone *time.Location // in which calendars are asked
 }
 
-// timeline returns the ticks of a task with a timer. An error is a problem of the row.
-func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
-	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
-	line := timeline{bounded: within(timer), task: t}
-	if t.Days.Empty() {
-		return line, nil
-	}
-	rules := t.Days.Rules
-	if rules.Empty() {
-		rules = days.Rules{} // no tick moves
-	}
-	ticks, err := days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, rules, t.Days.Calendars)
-	if err != nil {
-		return line, err
-	}
-	line.days, line.odd = ticks, ticks.Warning
-	return line, nil
-}
-
-// Next is the earliest tick strictly after a time, zero if there is none.
-func (l timeline) Next(after time.Time) time.Time {
-	if l.days == nil {
-		return l.bounded.Next(after)
-	}
-	return l.days.Next(after).Due
-}
-
-// Prev is the latest tick strictly before a time, zero if there is none.
-func (l timeline) Prev(before time.Time) time.Time {
-	if l.days == nil {
-		return l.bounded.Prev(before)
-	}
-	return l.days.Prev(before).Due
-}
-
-// Anew is Next for a plan that is made anew.
-func (l timeline) Anew(after time.Time) time.Time {
-	if l.days == nil {
-		return l.bounded.Next(after)
-	}
-	return l.days.Anew(after).Due
-}
-
-// At is the tick at a time.
-func (l timeline) At(due time.Time) days.Tick {
-	tick := days.Tick{Due: due}
-	if l.days != nil {
-		tick = l.days.At(due)
-	}
-	if skip := l.task.SkipAt(due); skip != nil {
-		tick.Excluded, tick.Why = true, skip.Text()
-	}
-	return tick
+func (t *Task) timeline(timer calendar.Schedule) timeline {
+	return timeline{bounded{Schedule: timer, starts: t.Starts, ends: t.Ends}, t, calendar.Location(timer)}
 }
 
 // bounded is a schedule between a task's Starts and Ends.
@@ -84,8 +30,11 @@ type bounded struct {
 
 // Exclusion says why calendars or people leave out a tick; empty: they do not.
 func (l timeline) Exclusion(due time.Time) string {
-	if tick := l.At(due); tick.Excluded {
-		return tick.Why
+	if skip := l.task.SkipAt(due); skip != nil {
+		return skip.Text()
+	}
+	if row := l.task.Days.Calendars.At(l.task.Days.Exclude, due.In(l.zone)); row != nil {
+		return row.Text()
 	}
 	return ""
 }
@@ -106,16 +55,16 @@ func (b bounded) Prev(before time.Time) time.Time {
 	return b.within(b.Schedule.Prev(before))
 }
 
-// Warning is about calendars that cannot be read, and about a timer that never elapses, in all of
+// Warning is about calendars that do not exist, and about a timer that never elapses, in all of
 // time. One that has elapsed for the last time has done what it was to do.
 func (l timeline) Warning(planned bool) string {
-	switch b := l.bounded; {
-	case l.odd != "":
-		return reasons.Warning(l.odd)
+	switch err := l.task.Days.Calendars.Check(l.task.Days.Exclude); {
+	case err != nil:
+		return reasons.Warning(err.Error())
 	case planned:
-	case b.Schedule.Next(Unplanned).IsZero():
+	case l.Schedule.Next(Unplanned).IsZero():
 		return reasons.Warning(fmt.Sprintf("timer %q never elapses", l.task.Timer))
-	case b.Next(Unplanned).IsZero():
+	case l.Next(Unplanned).IsZero():
 		return reasons.Warning(fmt.Sprintf("timer %q never elapses between starts and ends", l.task.Timer))
 	}
 	return ""

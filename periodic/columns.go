@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // A Column is a column of periodic_task.
@@ -119,16 +118,7 @@ func timeColumns() []Column {
 		},
 		{
 			Name: "exclude_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Exclude }),
-			Help: "no tick at the times of these `calendars`, separated by commas",
-		},
-		{
-			Name: "run_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Run }),
-			Help: "ticks only at the times of these `calendars`, separated by commas",
-		},
-		{
-			Name: "on_excluded", Field: column.TextIn(func(t *Task) *days.OnExcluded { return &t.Days.OnExcluded }),
-			Allowed: []string{string(days.Skip), string(days.Next), string(days.Previous)},
-			Help:    "what becomes of a tick on a day that calendars exclude: next and previous move it (default skip)",
+			Help: "no tick on the days of these `calendars`, separated by commas",
 		},
 	}
 }

@@ -84,7 +84,7 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	f.manual = t.Manual()
 	switch {
 	case t.Unplanned():
-		f.set(f.timer.Anew(now))
+		f.goTo(now)
 	case f.manual:
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
 	default:

@@ -97,15 +97,15 @@ type Task struct {
 	RowID   string // where the row was then: the ctid of PostgreSQL; empty elsewhere
 }
 
-// Days say on which days a task has no ticks, or has them on another day.
+// Days say which ticks of the timer are left out.
 type Days struct {
-	days.Rules
-	Calendars *days.Calendars // as they were read with the task; nil: none
-	Skips     []days.LeftOut  // likewise: ticks to come that people leave out, by Due
+	Exclude   string         // names of calendars, separated by commas: no tick on their days
+	Calendars days.Calendars // those, as they were read with the task; nil: none
+	Skips     []days.LeftOut // likewise: ticks to come that people leave out, by Due
 }
 
-// Empty reports whether all ticks of the timer take place at their time.
-func (d *Days) Empty() bool { return d.Rules.Empty() }
+// Empty reports whether all ticks of the timer take place.
+func (d *Days) Empty() bool { return d.Exclude == "" && len(d.Skips) == 0 }
 
 // Unplanned reports whether the task waits for its first plan.
 func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }

@@ -8,7 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -76,7 +75,6 @@ func NewTask(id, task, timer string) Task {
 		ID: id, Enabled: true, Task: task, Timer: timer,
 		Group: "default", Args: "{}", Submitter: "nextrun",
 		Overlap: OverlapSkip, Catchup: CatchupOne, Grace: time.Minute, Sink: SinkJob,
-		Days: Days{Rules: days.Rules{OnExcluded: days.Skip}},
 	}
 }
 

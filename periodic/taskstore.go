@@ -63,8 +63,8 @@ type TaskTx interface {
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
-	// ChangeCalendars adds rows to calendars, then removes others by their ids.
-	ChangeCalendars(ctx context.Context, add []days.Row, remove []int64) error
+	// ChangeCalendars removes rows of calendars, then writes others, by their names and first days.
+	ChangeCalendars(ctx context.Context, write, remove []days.Row) error
 }
 
 // taskReader reads tasks and what became of them.

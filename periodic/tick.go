@@ -29,7 +29,6 @@ const (
 type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest
-	Nominal  time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
 	Decision Decision
 	Reason   string    // in words, for people
 	Missed   int       // number of missed ticks; -1: more than 10,000

@@ -13,7 +13,6 @@ type Upcoming struct {
 	Task    *Task
 	Due     time.Time // its nominal time
 	NextRun time.Time // when it is submitted: Due and the jitter
-	Nominal time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
 	LeftOut string    // why a calendar leaves it out; empty: it does not
 }
 
@@ -42,8 +41,8 @@ type future struct {
 	manual bool // At was set by a user
 }
 
-// Schedule returns the ticks of the task: those of its timer between Starts and Ends, as its calendars
-// leave them out or move them, and people leave them out. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
+// Schedule returns the ticks of the task: those of its timer between Starts and Ends, whether calendars or people leave
+// them out or not. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
 func (t *Task) Schedule(timer calendar.Schedule) (calendar.Schedule, error) {
 	if timer == nil {
 		var err error
@@ -51,12 +50,11 @@ func (t *Task) Schedule(timer calendar.Schedule) (calendar.Schedule, error) {
 			return nil, err
 		}
 	}
-	return t.timeline(timer)
+	return t.timeline(timer), nil
 }
 
 // future returns the ticks of the task; call goTo first. It returns an error that
-// wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
-// cannot be followed.
+// wraps a *calendar.ParseError if the timer cannot be read.
 func (t *Task) future() (*future, error) {
 	line, err := t.Schedule(nil)
 	if err != nil {
@@ -70,13 +68,9 @@ func (f *future) goTo(after time.Time) { f.set(f.timer.Next(after)) }
 
 // set goes to the tick at a time.
 func (f *future) set(due time.Time) {
-	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
+	f.At.Due, f.At.LeftOut = due, ""
 	if !due.IsZero() {
-		tick := f.timer.At(due)
-		f.At.Nominal = tick.Nominal
-		if tick.Excluded {
-			f.At.LeftOut = tick.Why
-		}
+		f.At.LeftOut = f.timer.Exclusion(due)
 	}
 	f.delay()
 }

@@ -37,15 +37,6 @@ var says = map[string]func(time.Time) bool{
 		return at(t, "09:15") && workday(t) && !holiday(t)
 	},
 	// The first day from the first of the month on that is a workday and no holiday.
-	"invoices": func(t time.Time) bool {
-		free := 0
-		for day := 1; day < t.Day(); day++ {
-			if before := t.AddDate(0, 0, day-t.Day()); !workday(before) || holiday(before) {
-				free++
-			}
-		}
-		return at(t, "10:00") && workday(t) && !holiday(t) && free == t.Day()-1
-	},
 	"dump": func(t time.Time) bool {
 		// On the night without 02:30, the time is an hour later.
 		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {

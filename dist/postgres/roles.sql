@@ -35,7 +35,7 @@ SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
 GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_calendar, periodic_calendar_edition,
+  periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
@@ -51,7 +51,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
 GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_calendar, periodic_calendar_edition,
+  periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
@@ -80,12 +80,12 @@ GRANT INSERT, UPDATE ON outbox_message TO :"operator";
 -- The editor manages tasks and calendars, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO :"editor";
 GRANT INSERT (task_id, due, decision, reason), UPDATE (reason), DELETE ON periodic_tick TO :"editor"; -- what is skipped ahead
-GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
+GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO :"editor";
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
-GRANT SELECT ON periodic_calendar, periodic_calendar_edition TO :"scheduler";
+GRANT SELECT ON periodic_calendar TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";

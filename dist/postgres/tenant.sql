@@ -57,7 +57,7 @@ SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
 SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'tenant') \gexec
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
-  periodic_calendar, periodic_calendar_edition,
+  periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
@@ -71,21 +71,21 @@ REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, perio
 GRANT SELECT ON periodic_task TO :"tenant";
 GRANT INSERT (
   id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
-  exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
+  exclude_calendars, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
   failures, retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 GRANT UPDATE (
   enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
-  exclude_calendars, run_calendars, on_excluded, overlap, catchup, grace, deadline,
+  exclude_calendars, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
   failures, retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 -- It skips single ticks of them ahead; who undoes that is the editor, or the operator.
 GRANT INSERT (task_id, due, decision, reason), UPDATE (reason) ON periodic_tick TO :"tenant";
-GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_tick, job, joblog TO :"tenant";
+GRANT SELECT ON periodic_calendar, periodic_tick, job, joblog TO :"tenant";
 
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
 -- roles see all rows, as before.

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -31,7 +30,7 @@ type Facts struct {
 func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
 	schedule, err := t.Schedule(timer)
 	if err != nil {
-		return Blocked(t, fmt.Errorf("timer %q cannot follow its calendars: %w", t.Timer, err))
+		return Blocked(t, err)
 	}
 	d := decider{
 		task: t, Facts: f, newID: newID, paused: t.Pause, timer: schedule.(line),
@@ -45,7 +44,7 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	}
 	switch {
 	case t.Unplanned():
-		d.planAt(d.timer.Anew(f.Now))
+		d.planAt(d.timer.Next(f.Now))
 	case t.NextRun.After(f.Now): // claimed for a queued tick
 	case t.Manual():
 		d.plan.Manual = t.NextRun
@@ -61,8 +60,6 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 // line are the ticks of a task, as [periodic.Task.Schedule] returns them.
 type line interface {
 	calendar.Schedule
-	Anew(after time.Time) time.Time                  // Next for a plan that is made anew
-	At(due time.Time) days.Tick                      // the tick at a time
 	Exclusion(due time.Time) string                  // why calendars or people leave out a tick; empty: they do not
 	Delay(due time.Time) time.Duration               // how much later than its due a tick is submitted
 	NewestDue(first, now time.Time) time.Time        // the latest tick not before first, which is due
@@ -185,7 +182,7 @@ func (d *decider) current(due time.Time) {
 	case d.task.SkipAt(due) != nil:
 		d.settle(due, periodic.Skipped, d.task.SkipAt(due).Text(), "")
 	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
-		d.record(due, periodic.Skipped, "", "")
+		d.record(due, periodic.Skipped, d.timer.Exclusion(due), "")
 	case d.paused.Skips(due, d.Now):
 		d.record(due, periodic.Skipped, d.paused.Text(), "")
 	case d.isLate(due):

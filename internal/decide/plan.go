@@ -43,7 +43,7 @@ type Range struct{ First, Last time.Time }
 func (p *Plan) Plain() bool {
 	t := p.Task
 	return !t.Due.IsZero() && t.Pause.Since.IsZero() && !t.Queues() &&
-		len(p.Ticks) == 1 && p.Ticks[0].Decision == periodic.Submitted && p.Ticks[0].Due.Equal(t.Due) && p.Ticks[0].Nominal.IsZero() &&
+		len(p.Ticks) == 1 && p.Ticks[0].Decision == periodic.Submitted && p.Ticks[0].Due.Equal(t.Due) && t.Days.Exclude == "" &&
 		len(p.Settled) == 0 && p.Cancel == ""
 }
 

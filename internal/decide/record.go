@@ -14,11 +14,6 @@ func (d *decider) record(due time.Time, decision periodic.Decision, reason, jid 
 	tick := d.tick(due, decision, reason, jid)
 	if tick.Due.Equal(d.plan.Manual) {
 		tick.Reason = handed(reason, d.timer.Next(due.Add(-time.Microsecond)).Equal(due))
-	} else {
-		at := d.timer.At(due)
-		if tick.Nominal = at.Nominal; reason == "" {
-			tick.Reason = at.Why
-		}
 	}
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }
@@ -39,7 +34,6 @@ func (d *decider) settle(due time.Time, decision periodic.Decision, reason, jid 
 	tick := d.tick(due, decision, reason, jid)
 	i := slices.IndexFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.Due.Equal(due) })
 	if i >= 0 {
-		tick.Nominal = d.plan.Ticks[i].Nominal
 		d.plan.Ticks[i] = tick
 		return
 	}

@@ -129,8 +129,6 @@ type Work struct {
 	Next      time.Time         // the earliest NextRun after Now of tasks that could be claimed, or end of a pause; zero: none
 	Marked    time.Time         // the earliest mark; zero: none
 	Versions  map[string]string // of the tasks left out, by id: changes with an edit
-	// Calendars is another number once a calendar has changed.
-	Calendars int64
 }
 
 // Tended is what is left to do about queued ticks.

@@ -29,7 +29,7 @@ const maxAuditFindings = 10
 
 // newAudit begins the audit of a task that is enabled. Its first recorded tick is where
 // it starts, whatever that is: somebody may have set it by hand. It returns a
-// *calendar.ParseError if the timer cannot be read, and another error if its calendars cannot be followed.
+// *calendar.ParseError if the timer cannot be read.
 func newAudit(t *periodic.Task) (*audit, error) {
 	ticks, err := t.Schedule(nil)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // planned is a task that is enabled, and since when its plan is as it is.
@@ -19,7 +18,7 @@ type planned struct {
 }
 
 // tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
-// ids are given, it returns only those. They have no calendars, only the names of those.
+// ids are given, it returns only those.
 func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
 	var rows []struct {
 		ID      string
@@ -31,24 +30,19 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 		Created sqldb.RowTime
 		Changed sqldb.RowTime
 		Problem sqldb.RowText
-		Exclude sqldb.RowText `db:"exclude_calendars"`
-		Run     sqldb.RowText `db:"run_calendars"`
-		Move    sqldb.RowText `db:"on_excluded"`
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		only, err := tx.Texts(2, ids)
 		if err != nil {
 			return err
 		}
-		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
-			exclude_calendars, run_calendars, on_excluded FROM periodic_task
+		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
 			list = append(list, planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
-				Days: periodic.Days{Rules: days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)}},
 			}})
 		}
 		return err
@@ -70,7 +64,7 @@ func later(a, b time.Time) time.Time {
 type recorded struct {
 	decide.Range
 	// Extra says that no scheduler has decided it: a hook that submits the task, or a
-	// backfill, has, or that it has moved. The timer need not have it.
+	// backfill, has. The timer need not have it.
 	Extra bool
 }
 
@@ -82,7 +76,7 @@ func (r reader) ticks(ctx context.Context, id string, from time.Time, n int) (li
 		Extra      sqldb.RowBool
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL OR nominal IS NOT NULL AS extra FROM periodic_tick WHERE task_id = $1 AND due >= $2 AND decided IS NOT NULL ORDER BY due LIMIT $3`,
+		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL AS extra FROM periodic_tick WHERE task_id = $1 AND due >= $2 AND decided IS NOT NULL ORDER BY due LIMIT $3`,
 			id, sqldb.Timestamp(from), n)
 	})
 	if err != nil {

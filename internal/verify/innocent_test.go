@@ -127,20 +127,3 @@ func TestOptions(t *testing.T) {
 		}
 	})
 }
-
-// A tick that a calendar has moved is one of its timer.
-func TestMovedTicksAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		day := f.due.AddDate(0, 0, 2)
-		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', ?)`, day.Format(time.DateOnly))
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('moved', 'work', ?, 'c', 'next')`, day.Format("2006-01-02 15:04"))
-		moved := sqldb.Timestamp(day.AddDate(0, 0, 1).Truncate(time.Minute))
-		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'moved'`, moved, moved)
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 2 {
-			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
-		}
-		f.Exec(`DELETE FROM periodic_task WHERE id = 'moved'`)
-	})
-}

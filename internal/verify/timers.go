@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
 const (
@@ -91,13 +89,6 @@ func (a *audits) audit(ctx context.Context, p planned, first bool) error {
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
 func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows bool, err error) {
-	if !p.Task.Days.Empty() {
-		rows, err := a.calendars.List(ctx)
-		if err != nil {
-			return nil, false, err
-		}
-		p.Task.Days.Calendars = days.NewCalendars(rows)
-	}
 	if result, err = newAudit(&p.Task); err != nil {
 		return nil, false, nil //nolint:nilerr // nextrun check reports it
 	}

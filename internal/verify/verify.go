@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -91,7 +90,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: reader{sqldb.Of(db)}, calendars: periodic.NewTasks(db.Tasks()).Calendars, o: o, report: &Report{Since: o.Since}}
+	r := &run{reader: reader{sqldb.Of(db)}, o: o, report: &Report{Since: o.Since}}
 	for _, c := range checks() {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
 	}
@@ -101,10 +100,9 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 
 // run is one call of Run.
 type run struct {
-	reader    reader
-	calendars *periodic.Calendars
-	o         Options
-	report    *Report
+	reader reader
+	o      Options
+	report *Report
 }
 
 // step does a check, and notes whether it was done.

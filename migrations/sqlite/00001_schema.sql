@@ -242,6 +242,9 @@ ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
 
 ALTER TABLE periodic_task ADD COLUMN due      timestamp
   CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
+{{define "line"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
+ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
+  CONSTRAINT nextrun_exclude_calendars CHECK {{template "line" "exclude_calendars"}};
 ALTER TABLE periodic_task ADD COLUMN starts   timestamp;
 ALTER TABLE periodic_task ADD COLUMN ends     timestamp;
 ALTER TABLE periodic_task ADD COLUMN overlap  varchar(16) NOT NULL DEFAULT 'skip'
@@ -417,7 +420,7 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_edited
   AFTER UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                  starts, ends, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
+                  starts, ends, exclude_calendars, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
   WHEN NEW.due IS OLD.due
    AND {{template "canonical" "OLD.nextrun"}} AND {{template "canonical" "OLD.created"}}
    AND {{template "canonicalOrNull" "OLD.starts"}} AND {{template "canonicalOrNull" "OLD.ends"}}
@@ -426,7 +429,7 @@ CREATE TRIGGER nextrun_task_edited
      OR NEW.id IS NOT OLD.id OR NEW.task IS NOT OLD.task OR NEW.group_ IS NOT OLD.group_
      OR NEW.subject IS NOT OLD.subject OR NEW.submitter IS NOT OLD.submitter OR NEW.priority IS NOT OLD.priority
      OR NEW.created IS NOT OLD.created OR NEW.summary IS NOT OLD.summary OR NEW.starts IS NOT OLD.starts
-     OR NEW.ends IS NOT OLD.ends OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
+     OR NEW.ends IS NOT OLD.ends OR NEW.exclude_calendars IS NOT OLD.exclude_calendars OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
      OR NEW.grace IS NOT OLD.grace OR NEW.deadline IS NOT OLD.deadline OR NEW.jitter IS NOT OLD.jitter
      OR NEW.sink IS NOT OLD.sink OR NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
      OR NEW.args IS NOT OLD.args)
@@ -819,92 +822,17 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
         AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL)
   LEFT JOIN job ON job.jid = last.jid;
 
--- Days that are different: calendars, and the tasks that name them.
-
+-- Days on which the tasks that name the calendar have no ticks. Schedulers read them when they decide a tick.
 {{define "day"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND date({{.}}) IS {{.}} AND {{.}} >= '1970-01-01'){{end}}
-{{define "line"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
 CREATE TABLE periodic_calendar (
-  id        integer PRIMARY KEY,
   name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name
             CHECK (typeof(name) = 'text' AND length(name) <= 64 AND name GLOB '[A-Za-z0-9]*' AND name NOT GLOB '*[^A-Za-z0-9._-]*'),
-  first_day date CONSTRAINT nextrun_calendar_first CHECK {{template "day" "first_day"}},
+  first_day date NOT NULL CONSTRAINT nextrun_calendar_first CHECK {{template "day" "first_day"}},
   last_day  date CONSTRAINT nextrun_calendar_last CHECK {{template "day" "last_day"}},
-  timer     varchar(254) CONSTRAINT nextrun_calendar_timer CHECK {{template "line" "timer"}},
-  length    integer CONSTRAINT nextrun_calendar_length CHECK (length IS NULL OR typeof(length) = 'integer' AND length BETWEEN 1 AND 31536000),
   reason    varchar(254) CONSTRAINT nextrun_calendar_reason CHECK {{template "line" "reason"}},
-  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day),
-  CONSTRAINT nextrun_calendar_kind CHECK (CASE WHEN timer IS NULL THEN first_day IS NOT NULL AND length IS NULL
-    ELSE first_day IS NULL AND last_day IS NULL AND length IS NOT NULL END)
-);
-CREATE INDEX nextrun_calendar_by_name ON periodic_calendar (name);
-
-CREATE TABLE periodic_calendar_edition (
-  one     boolean NOT NULL DEFAULT 1 PRIMARY KEY CONSTRAINT nextrun_edition_one CHECK (one IS 1),
-  edition bigint  NOT NULL CONSTRAINT nextrun_edition CHECK (typeof(edition) = 'integer')
-);
-INSERT INTO periodic_calendar_edition (edition) VALUES (1);
-
-ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
-  CONSTRAINT nextrun_exclude_calendars CHECK {{template "line" "exclude_calendars"}};
-ALTER TABLE periodic_task ADD COLUMN run_calendars varchar(254)
-  CONSTRAINT nextrun_run_calendars CHECK {{template "line" "run_calendars"}};
-ALTER TABLE periodic_task ADD COLUMN on_excluded varchar(16) NOT NULL DEFAULT 'skip'
-  CONSTRAINT nextrun_on_excluded CHECK (on_excluded IN ('skip', 'next', 'previous'));
-CREATE INDEX nextrun_task_calendars ON periodic_task (id) WHERE exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL;
-
-ALTER TABLE periodic_tick ADD COLUMN nominal timestamp;
-
--- Another plan may follow from other calendars.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_days AFTER UPDATE OF exclude_calendars, run_calendars, on_excluded ON periodic_task
-  WHEN NEW.exclude_calendars IS NOT OLD.exclude_calendars OR NEW.run_calendars IS NOT OLD.run_calendars OR NEW.on_excluded IS NOT OLD.on_excluded
-BEGIN
-  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE id = NEW.id AND NEW.nextrun IS OLD.nextrun;
-END;
--- +goose StatementEnd
-
-{{define "edition"}}
-  UPDATE periodic_calendar_edition SET edition = edition + 1;
-{{end}}
-{{define "used"}}
-  SELECT RAISE(ABORT, 'periodic_calendar: a task uses this calendar; take its name out of exclude_calendars and run_calendars first')
-   WHERE NOT EXISTS (SELECT 1 FROM periodic_calendar WHERE name = OLD.name)
-     AND EXISTS (SELECT 1 FROM periodic_task WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
-       AND instr(',' || replace(coalesce(exclude_calendars, '') || ',' || coalesce(run_calendars, ''), ' ', '') || ',', ',' || OLD.name || ','));
-{{end}}
--- The ticks of tasks that move them may have other times now, and a task that no calendar of
--- that name was there for goes on. A tick that is due already is decided as it was planned.
-{{define "replan"}}
-  UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000'
-   WHERE (exclude_calendars IS NOT NULL OR run_calendars IS NOT NULL)
-     AND (on_excluded <> 'skip' OR due >= '9999-12-31 23:59:59')
-     AND due > strftime('%Y-%m-%d %H:%M:%f000', 'now')
-     AND instr(',' || replace(coalesce(exclude_calendars, '') || ',' || coalesce(run_calendars, ''), ' ', '') || ',', ',' || {{.}} || ',');
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_calendar_added AFTER INSERT ON periodic_calendar
-BEGIN
-{{template "edition"}}
-{{template "replan" "NEW.name"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_calendar_edited AFTER UPDATE ON periodic_calendar
-BEGIN
-{{template "used"}}
-{{template "edition"}}
-{{template "replan" "OLD.name"}}
-{{template "replan" "NEW.name"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_calendar_deleted AFTER DELETE ON periodic_calendar
-BEGIN
-{{template "used"}}
-{{template "edition"}}
-{{template "replan" "OLD.name"}}
-END;
--- +goose StatementEnd
+  PRIMARY KEY (name, first_day),
+  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
+) WITHOUT ROWID;
 
 ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
   CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);

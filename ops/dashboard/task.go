@@ -71,10 +71,9 @@ const leastFolded = 3
 // upcoming is a tick to come.
 type upcoming struct {
 	Due     time.Time `json:"due"`
-	NextRun time.Time `json:"nextrun"`             // Due and the jitter
-	Skipped bool      `json:"skipped"`             // since the task is paused then
-	LeftOut string    `json:"left_out,omitempty"`  // why a calendar leaves it out
-	Moved   time.Time `json:"moved_from,omitzero"` // when the timer elapses, if a calendar moves it
+	NextRun time.Time `json:"nextrun"`            // Due and the jitter
+	Skipped bool      `json:"skipped"`            // since the task is paused then
+	LeftOut string    `json:"left_out,omitempty"` // why a calendar leaves it out
 }
 
 func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
@@ -274,7 +273,7 @@ func (d *taskView) lookAhead(now time.Time) {
 	}
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
 		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, t.Pause.At(u.NextRun), u.LeftOut, u.Nominal})
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, t.Pause.At(u.NextRun), u.LeftOut})
 		}
 	}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {

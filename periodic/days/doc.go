@@ -1,5 +1,3 @@
-// Package days says which ticks of a timer take place on days that are different: holidays, business
-// hours, times of maintenance.
-//
-// It is pure. The scheduler, previews and audits ask the same [Ticks] and so agree.
+// Package days says on which days tasks do not run: calendars, such as public holidays, and single ticks that people
+// leave out.
 package days

@@ -28,66 +28,42 @@ func (f *fixture) try(statement string) error {
 	return err
 }
 
-// A day of a calendar keeps 300 tasks from running, and 20 of them run on the next day. Each
-// tick has a record, with the reason.
+// A day of a calendar keeps 300 tasks from running. Each tick has a record, with the reason.
 func TestHolidayKeepsTasksFromRunning(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('de-BY', ?, ?, 'Heiligabend')", f.day(-1), f.day(0))
 		for i := range 300 {
-			move := "skip"
-			if i < 20 {
-				move = "next"
-			}
-			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES (?, 'x', ?, 'other, de-BY', ?)",
-				fmt.Sprintf("t%03d", i), "*-*-* "+f.at(-time.Minute)[11:19], move)
+			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES (?, 'x', ?, 'other, de-BY')",
+				fmt.Sprintf("t%03d", i), "*-*-* "+f.at(-time.Minute)[11:19])
 		}
 		f.once()
-		f.want(300, `SELECT count(*) FROM periodic_task WHERE nextrun >= '9999-12-31' AND problem LIKE 'timer "%" cannot follow its calendars: exclude_calendars names the calendar "other", which does not exist%'`)
-		f.exec("INSERT INTO periodic_calendar (name, timer, length) VALUES ('other', '2000-01-01', 60)")
-		f.once()
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
-		f.want(280, "SELECT count(*) FROM periodic_task WHERE on_excluded = 'skip' AND due > ? AND due < ?", f.at(0), f.at(24*time.Hour))
-		f.want(20, "SELECT count(*) FROM periodic_task WHERE on_excluded = 'next' AND due > ? AND due < ?", f.at(0), f.at(24*time.Hour))
+		f.want(300, `SELECT count(*) FROM periodic_task WHERE nextrun < '9999-12-31' AND problem LIKE 'warning: exclude_calendars names the calendar "other", which does not exist%'`)
+		f.exec("INSERT INTO periodic_calendar (name, first_day) VALUES ('other', '2000-01-01')")
 		// What was due today comes due.
 		due := f.at(-time.Second)
-		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ? WHERE on_excluded = 'skip'", due, due, "*-*-* "+due[11:19])
-		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE on_excluded = 'skip'", due[:19]+".000000", due)
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", due, due, "*-*-* "+due[11:19])
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", due[:19]+".000000", due)
 		f.once()
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
 		f.want(0, "SELECT count(*) FROM job")
-		f.want(280, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar de-BY: Heiligabend' AND missed = 0")
+		f.want(300, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar de-BY: Heiligabend' AND missed = 0")
 		f.guarantees()
 	})
 }
 
-// A tick that a calendar moves is recorded with both its times, and its job has the time at which it takes place.
-func TestMovedTickIsRecordedWithBothTimes(t *testing.T) {
+// The day of a tick is that of the zone of its timer.
+func TestCalendarsAreAskedInTheZoneOfTheTimer(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('c', '2000-01-02', '2000-01-03', 'free')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('next', 'x', '2000-01-02 08:00', 'c', 'next')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('previous', 'x', '2000-01-03 08:00', 'c', 'previous')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('daily', 'x', '08:00', 'c', 'next')")
+		f.exec("INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-02')")
+		for id, timer := range map[string]string{"utc": "*-*-* 18:00", "tokyo": "*-*-* 03:00 Asia/Tokyo"} { // the same time
+			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES (?, 'x', ?, 'c')", id, timer)
+		}
 		stop := f.run(unwatched{f.db.Periodic()}, rarely)
-		sleepUntil(midnight.Add(100 * time.Hour))
+		sleepUntil(time.Date(2000, 1, 2, 19, 0, 0, 0, time.UTC))
 		stop()
-		const line = "substr(due, 6, 8) || ' ' || decision || coalesce(' of ' || substr(nominal, 6, 8), '')"
-		ticks := func(id string) string {
-			return f.one("SELECT group_concat(line, ', ') FROM (SELECT "+line+" AS line FROM periodic_tick WHERE task_id = ? ORDER BY due)", id)
-		}
-		for id, want := range map[string]string{
-			"next": "01-04 08 submitted of 01-02 08", "previous": "01-01 08 submitted of 01-03 08",
-			"daily": "01-01 08 submitted, 01-02 08 skipped, 01-03 08 skipped, 01-04 08 skipped, 01-05 00 skipped",
-		} {
-			if id == "daily" { // the first job has not run
-				want = "01-01 08 submitted, 01-02 08 skipped, 01-03 08 skipped, 01-04 08 skipped"
-			}
-			if got := ticks(id); got != want {
-				f.Errorf("%s: %s, want %s", id, got, want)
-			}
-		}
-		f.want("calendar c: free; it counts once with the tick of 2000-01-04 08:00:00 UTC", "SELECT reason FROM periodic_tick WHERE task_id = 'daily' AND due LIKE '2000-01-03%'")
-		f.want("calendar c: free; moved from 2000-01-02 08:00:00 UTC", "SELECT reason FROM periodic_tick WHERE task_id = 'next'")
-		f.want("2000-01-04T08:00:00Z", "SELECT due FROM job WHERE tracker = 'next'")
-		f.guarantees()
+		const line = "SELECT group_concat(substr(due, 9, 2) || ' ' || decision, ', ') FROM periodic_tick WHERE task_id = "
+		f.want("01 submitted, 02 skipped", line+"'utc'")
+		f.want("01 skipped, 02 submitted", line+"'tokyo'")
 	})
 }
 
@@ -101,17 +77,17 @@ func TestCatchupObeysCalendars(t *testing.T) {
 	} {
 		t.Run(catchup, func(t *testing.T) {
 			bubble(t, func(f *fixture) {
-				f.exec("INSERT INTO periodic_calendar (name, timer, length) VALUES ('c', '3,7:00', 7200)")
-				f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, overlap, catchup) VALUES ('t', 'x', 'hourly', 'c', 'allow', ?)", catchup)
+				f.exec("INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('c', '2000-01-03', '2000-01-04'), ('c', '2000-01-07', '2000-01-08')")
+				f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, overlap, catchup) VALUES ('t', 'x', '12:00', 'c', 'allow', ?)", catchup)
 				stop := f.run(unwatched{f.db.Periodic()}, rarely)
 				pass(time.Second)
 				stop()
-				sleepUntil(midnight.Add(8*time.Hour + 30*time.Minute))
+				sleepUntil(midnight.Add(7*24*time.Hour + 12*time.Hour + 30*time.Minute))
 				stop = f.run(unwatched{f.db.Periodic()}, rarely)
 				pass(2 * time.Second)
 				stop()
-				f.want(want, `SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 2) || ' ' || decision ||
-					CASE WHEN missed > 0 THEN ' ' || missed || ' to ' || substr(until, 12, 2) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
+				f.want(want, `SELECT group_concat(line, ', ') FROM (SELECT substr(due, 9, 2) || ' ' || decision ||
+					CASE WHEN missed > 0 THEN ' ' || missed || ' to ' || substr(until, 9, 2) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
 				f.guarantees()
 			})
 		})
@@ -132,14 +108,13 @@ func TestRunNowDoesNotAskCalendars(t *testing.T) {
 	})
 }
 
-// A change of a calendar takes effect at once, on what is prepared, too.
-func TestCalendarChangeReplans(t *testing.T) {
+// A calendar that changes right before a tick is due decides about it, and no plan changes.
+func TestCalendarsAreAskedWhenATickIsDecided(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')")
 		for i := range 50 {
 			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES (?, 'x', 'yearly', 'c')", fmt.Sprint("t", i))
 		}
-		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('next', 'x', ?, 'c', 'next')", f.day(1)+" 12:00")
 		cfg := f.config("one")
 		cfg.Lead = 2 * time.Second
 		claimed := make(chan []periodic.Task, 1000)
@@ -151,47 +126,46 @@ func TestCalendarChangeReplans(t *testing.T) {
 			f.Fatal(err)
 		}
 		f.Cleanup(func() { f.stop(s) })
-		due := time.Now().UTC().Add(10 * time.Second) // in which a slow machine prepares them, too
-		f.exec("UPDATE periodic_task SET timer = ? WHERE timer = 'yearly'", "*-*-* "+due.Format("15:04:05.000000"))
-		f.becomes(51, "SELECT count(*) FROM periodic_task WHERE due > ?", f.at(0))
-		for prepared := 0; prepared < 50; {
-			prepared += len(<-claimed)
+		due := time.Now().UTC().Add(10 * time.Second) // in which a slow machine reads them, too
+		f.exec("UPDATE periodic_task SET timer = ?", "*-*-* "+due.Format("15:04:05.000000"))
+		f.becomes(50, "SELECT count(*) FROM periodic_task WHERE due > ?", f.at(0))
+		for read := 0; read < 50; {
+			read += len(<-claimed)
 		}
 		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('c', ?, ?, 'sudden')", f.day(-1), f.day(1))
 		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar c: sudden'")
 		f.want(0, "SELECT count(*) FROM job")
-		f.becomes(1, "SELECT count(*) FROM periodic_task WHERE id = 'next' AND due >= ? AND due < ?", f.day(2), f.day(3))
 	})
 }
 
-// A calendar that a task uses cannot be emptied, and a name that does not exist is refused by Go.
-func TestUsedCalendarsStay(t *testing.T) {
+// A name of a calendar that does not exist is refused by Go, and a row is changed by its name and first day.
+func TestChangeCalendars(t *testing.T) {
 	both(t, func(f *fixture) {
 		tasks := periodic.NewTasks(f.db.Tasks())
-		first := time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC)
-		rows := []days.Row{{Name: "c", First: first}, {Name: "c", Timer: "Mon 08:00", Length: time.Hour}, {Name: "cc", First: first}}
-		if err := periodic.NewTasks(f.db.Tasks()).Calendars.Change(f.Context(), rows, nil); err != nil {
-			f.Fatal(err)
+		day := func(d int) time.Time { return time.Date(2026, 12, d, 0, 0, 0, 0, time.UTC) }
+		change := func(write, remove []days.Row) {
+			f.Helper()
+			if err := tasks.Calendars.Change(f.Context(), write, remove); err != nil {
+				f.Fatal(err)
+			}
+		}
+		change([]days.Row{{Name: "c", First: day(24)}, {Name: "c", First: day(28), Reason: "free"}, {Name: "cc", First: day(24)}}, nil)
+		change([]days.Row{{Name: "c", First: day(28), Last: day(31)}}, []days.Row{{Name: "c", First: day(24)}})
+		rows, err := tasks.Calendars.List(f.Context())
+		if err != nil || fmt.Sprint(rows) != fmt.Sprint([]days.Row{{Name: "c", First: day(28), Last: day(31)}, {Name: "cc", First: day(24)}}) {
+			f.Errorf("%+v, %v", rows, err)
 		}
 		task := periodic.NewTask("t", "x", "daily")
 		task.Days.Exclude = "c,d"
 		if err := tasks.Add(f.Context(), task); err == nil || !strings.Contains(err.Error(), `exclude_calendars names the calendar "d", which does not exist`) {
 			f.Errorf("Add: %v", err)
 		}
-		task.Days.Exclude, task.Days.Run = "", "c"
+		task.Days.Exclude = "c, cc"
 		if err := tasks.Add(f.Context(), task); err != nil {
 			f.Fatal(err)
 		}
-		for _, query := range []string{"DELETE FROM periodic_calendar WHERE name = 'c'", "UPDATE periodic_calendar SET name = 'd' WHERE name = 'c'", "DELETE FROM periodic_calendar"} {
-			if err := f.try(query); err == nil || !strings.Contains(err.Error(), "take") {
-				f.Errorf("%s: %v", query, err)
-			}
-		}
-		f.exec("DELETE FROM periodic_calendar WHERE first_day IS NOT NULL")
-		f.exec("UPDATE periodic_task SET run_calendars = NULL")
-		f.exec("DELETE FROM periodic_calendar")
-		task, err := tasks.Get(f.Context(), "t")
-		if err != nil || !task.Days.Empty() {
+		task, err = tasks.Get(f.Context(), "t")
+		if err != nil || len(task.Days.Calendars) != 2 {
 			f.Errorf("%+v, %v", task.Days, err)
 		}
 	})

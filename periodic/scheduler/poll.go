@@ -31,10 +31,8 @@ func (l *loop) poll(_, hard context.Context) error {
 
 // setAgenda sets the agenda by what a poll has found.
 func (l *loop) setAgenda(peek taskdb.Work) {
-	if l.prepared.readUpTo.NextRun.After(peek.Now.Add(l.prepared.lead)) || // the database's clock was set back
-		l.prepared.calendars != peek.Calendars { // prepared with calendars that have changed since
+	if l.prepared.readUpTo.NextRun.After(peek.Now.Add(l.prepared.lead)) { // the database's clock was set back
 		l.prepared.drop()
-		l.prepared.calendars = peek.Calendars
 	}
 	l.foundDue, l.ready, l.queued.open = peek.Due, peek.Ready || l.queued.untended, peek.Open
 	l.pollAt = time.Now().Add(l.cfg.PollInterval)

@@ -32,7 +32,6 @@ type prepared struct {
 	prepareAt    time.Time     // by the database's clock: when to read next; zero: not known
 	unpreparedAt time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
 	peer         peer
-	calendars    int64 // the edition of the calendars when it was read, or an older one
 }
 
 // yield lets another scheduler go first for a time.

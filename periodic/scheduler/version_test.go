@@ -19,8 +19,8 @@ var columnEdits = map[string]any{
 	"id": "renamed", "task": "other", "timer": "weekly", "summary": "a summary", "enabled": false, "group": "other", "args": "[7]",
 	"subject": "a subject", "submitter": "somebody", "priority": 7, "starts": "2001-01-01 00:00:00", "ends": "2090-01-01 00:00:00",
 	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
-	"exclude_calendars": "c", "run_calendars": "c", "on_excluded": "next",
-	"catchup_limit": 7, "pause_after": 7,
+	"exclude_calendars": "c",
+	"catchup_limit":     7, "pause_after": 7,
 	"retry_limit": 7, "retry_delay": 7, "timeout": 7,
 }
 

@@ -30,22 +30,16 @@ func WriteTasks(w io.Writer, tasks []periodic.Task, rows []days.Row) error {
 	return encode(w, root)
 }
 
-// calendarsNode has the rows of a time once, with all their reasons.
+// calendarsNode has the days of each calendar with their reasons.
 func calendarsNode(rows []days.Row) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.MappingNode}
-	var times, value *yaml.Node
-	name, when := "", ""
-	for _, r := range rows {
-		if r.Name != name || times == nil {
-			name, when, times = r.Name, "", &yaml.Node{Kind: yaml.MappingNode}
-			list.Content = append(list.Content, textNode(name), times)
+	var calendar *yaml.Node
+	for i, r := range rows {
+		if i == 0 || r.Name != rows[i-1].Name {
+			calendar = &yaml.Node{Kind: yaml.MappingNode}
+			list.Content = append(list.Content, textNode(r.Name), calendar)
 		}
-		if r.When() == when {
-			value.Value = strings.Trim(value.Value+", "+r.Reason, ", ")
-			continue
-		}
-		when, value = r.When(), textNode(r.Reason)
-		times.Content = append(times.Content, textNode(when), value)
+		calendar.Content = append(calendar.Content, textNode(r.When()), textNode(r.Reason))
 	}
 	return list
 }

@@ -44,6 +44,17 @@ func (r *reader) noteGone(n *yaml.Node, what, instead string) {
 	r.gone = append(r.gone, Problem{n.Line, what + " is gone; use " + instead})
 }
 
+// goneRow is what to use instead of a row of a calendar that is no day; empty: it is one.
+func goneRow(key, value *yaml.Node) string {
+	switch kind := resolve(value).Kind; {
+	case kind == yaml.MappingNode || kind == yaml.SequenceNode:
+		return "nextrun task pause --all --until TIME, or --group: a calendar holds only tasks that name it"
+	case strings.Contains(key.Value, " for "):
+		return "days: a calendar has whole days; for times of day use the timer"
+	}
+	return ""
+}
+
 // several reports, and notes, that a task has several timers in one.
 func (r *reader) several(n *yaml.Node, place string, t *periodic.Task) bool {
 	if !strings.Contains(t.Timer, ";") {

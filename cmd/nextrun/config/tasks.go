@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -58,7 +59,12 @@ func (r *reader) taskOf(file *TaskFile, place, id string, n *yaml.Node) {
 
 // calendar reads the rows of a calendar: from when they hold to their reasons.
 func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
+	first := len(r.gone)
 	r.pairs(n, place, func(key, value *yaml.Node) {
+		if instead := goneRow(key, value); instead != "" {
+			r.noteGone(key, fmt.Sprintf("%q in %s", key.Value, place), instead)
+			return
+		}
 		row, err := days.ParseWhen(key.Value)
 		if row.Name = name; !isNull(resolve(value)) {
 			row.Reason = r.text(join(place, key.Value), value)
@@ -71,7 +77,7 @@ func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
 		}
 		rows = append(rows, row)
 	})
-	if len(rows) == 0 {
+	if len(rows) == 0 && len(r.gone) == first {
 		r.problem(n, "%s has no days", place)
 	}
 	return rows

@@ -65,13 +65,7 @@ func (d database) victims() map[string][]victim {
 			{make: ofTask(`INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('{id}', '2000-01-01', '2000-01-02', '{id}')`,
 				`UPDATE periodic_task SET exclude_calendars = '{id}' WHERE id = '{id}'`),
 				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
-			{make: ofTask(`INSERT INTO periodic_calendar (name, timer, length, reason) VALUES ('{id}', 'daily', 86400, '{id}')`,
-				`UPDATE periodic_task SET run_calendars = '{id}' WHERE id = '{id}'`),
-				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
-			{make: ofTask(`INSERT INTO periodic_calendar (name, timer, length, reason) VALUES ('{id}', '2000-01-01', 60, '{id}')`),
-				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
 		},
-		"periodic_calendar_edition": {{make: ofTask(), where: map[string]string{"one": "one", "edition": "edition = (SELECT max(edition) FROM periodic_calendar_edition)"}, works: ticks}},
 		"periodic_awaited": {{make: []string{task("allow", "river"), `INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
 			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
 		"job": {

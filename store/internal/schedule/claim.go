@@ -131,7 +131,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Tas
 	for i := range list {
 		list[i].Enabled = true
 	}
-	if err := tx.calendars.attach(ctx, tx.Tx, list); err != nil {
+	if err := attachCalendars(ctx, tx.Tx, list); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b periodic.Task) int { // leaveRoom, Batch.ReadyAt and prepareSoon rely on it

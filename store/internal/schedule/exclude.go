@@ -60,7 +60,7 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 // Candidates implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer, s.calendars}
+		tx := schedulerTx{outer}
 		parts, args, err := tx.claimQuery(ctx, c, "id", nil, false)
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer, s.calendars}
+		tx := schedulerTx{outer}
 		if anew {
 			args := []any{reasons.Waits(errors.New("%"))}
 			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task

@@ -61,7 +61,7 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 		t.Fatal(err)
 	}
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
-		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now()), &calendarCache{}}
+		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
 		if found, err := tx.summary(t.Context(), taskdb.Exclude{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}

@@ -13,11 +13,11 @@ import (
 func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
 	columns := []sqldb.Field{
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
-		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"), sqldb.Time("nominal"),
+		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
 	}
 	return db.Records(1, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
-		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
+		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
 	})
 }
 
@@ -58,8 +58,8 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 	if err != nil {
 		return nil, err
 	}
-	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, missed, until, jid, nominal, worker, decided)
-		SELECT task_id, due, decision, reason, missed, until, jid, nominal, $2, $3 FROM `+r.SQL+` AS v WHERE true
+	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, missed, until, jid, worker, decided)
+		SELECT task_id, due, decision, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
 		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	if err != nil {
 		return nil, err

@@ -22,22 +22,21 @@ import (
 
 // Store is a database as the scheduler needs it. It implements [taskdb.Store].
 type Store struct {
-	db        *sqldb.DB
-	queues    Queues
-	locks     leader.Store
-	calendars *calendarCache
+	db     *sqldb.DB
+	queues Queues
+	locks  leader.Store
 }
 
 var _ taskdb.Store = Store{}
 
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
-	return Store{db, queues, locks, &calendarCache{}}
+	return Store{db, queues, locks}
 }
 
 // Update implements [taskdb.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
-	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx, s.calendars}) })
+	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
 // OpensEarly implements [taskdb.Store].
@@ -116,7 +115,6 @@ type workSummary struct {
 	Resumes sqldb.RowTime // when the next pause ends by itself
 	Marked  sqldb.RowTime
 	Look    sqldb.RowTime // when to ask another queue how jobs ended
-	Edition int64         // of the calendars
 }
 
 // Poll reads no table of jobs, which somebody may have locked.
@@ -126,8 +124,8 @@ func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, e
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
-		if found, err = (schedulerTx{tx, s.calendars}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
-			peek.Versions, err = schedulerTx{tx, s.calendars}.versions(ctx, exclude.IDs)
+		if found, err = (schedulerTx{tx}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
+			peek.Versions, err = schedulerTx{tx}.versions(ctx, exclude.IDs)
 		}
 		return err
 	})
@@ -136,7 +134,6 @@ func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, e
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
-	peek.Calendars = found.Edition
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}
@@ -174,7 +171,7 @@ func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (foun
 		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
-		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look, `+edition+` AS edition,
+		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look,
 		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err
@@ -183,5 +180,4 @@ func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (foun
 // schedulerTx is a transaction of the scheduler.
 type schedulerTx struct {
 	*sqldb.Tx
-	calendars *calendarCache
 }

@@ -94,7 +94,7 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 	if len(list) == 0 {
 		return periodic.Task{}, sqldb.ErrNotFound
 	}
-	return list[0], (&calendarCache{}).attach(ctx, tx.Tx, list)
+	return list[0], attachCalendars(ctx, tx.Tx, list)
 }
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
@@ -111,7 +111,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
-	return list, (&calendarCache{}).attach(ctx, tx.Tx, list)
+	return list, attachCalendars(ctx, tx.Tx, list)
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].

@@ -23,7 +23,6 @@ type tickRow struct {
 	JID      sqldb.RowText
 	Worker   sqldb.RowText
 	Decided  sqldb.RowTime
-	Nominal  sqldb.RowTime
 	Turned   sqldb.RowText
 	endRow
 }
@@ -46,7 +45,7 @@ func (r tickRow) tick() periodic.Tick {
 	return r.on(periodic.Tick{
 		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
-		Nominal: r.Nominal.Time(), Turned: jobqueue.Turned(r.Turned),
+		Turned: jobqueue.Turned(r.Turned),
 	})
 }
 
@@ -75,7 +74,7 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.nominal, k.outcome, k.finished, k.attempts, k.error, k.turned
+	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error, k.turned
 		FROM ` + from + `
 		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + bounds.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
 			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6

@@ -20,9 +20,9 @@ func TestCalendarsInTaskFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		write("calendars:\n  c:\n    2035-12-24: Heiligabend\n    Mon 08:00 for 10h:\ntasks:\n  t: {task: x, timer: daily, exclude_calendars: c}\n")
+		write("calendars:\n  c:\n    2035-12-24: Heiligabend\n    2035-12-28 to 2035-12-31:\ntasks:\n  t: {task: x, timer: daily, exclude_calendars: c}\n")
 		s.Fails(t, ui.Changes, []string{"task", "apply", "-f", file, "--dry-run"})
-		if out := s.Must(t, "task", "apply", "-f", file); !strings.Contains(out, "add      t\nadd      calendar c: Heiligabend, 2035-12-24\nadd      calendar c, Mon 08:00 for 10h\n") {
+		if out := s.Must(t, "task", "apply", "-f", file); !strings.Contains(out, "add      t\nadd      calendar c: Heiligabend, 2035-12-24\nadd      calendar c, 2035-12-28 to 2035-12-31\n") {
 			t.Errorf("apply: %q", out)
 		}
 		exported := s.Must(t, "task", "export")
@@ -32,8 +32,12 @@ func TestCalendarsInTaskFiles(t *testing.T) {
 		if out := s.Must(t, "task", "apply", "-f", file); !strings.Contains(out, "add      calendar c: Heiligabend, 2035-12-25\ndelete   calendar c: Heiligabend, 2035-12-24\n") {
 			t.Errorf("another day: %q", out)
 		}
+		write(strings.Replace(exported, "2035-12-31", "2035-12-30", 1))
+		if s.Must(t, "task", "apply", "-f", file); !strings.Contains(s.Must(t, "task", "export"), "2035-12-28 to 2035-12-30") {
+			t.Error("the last day of a row has not changed")
+		}
 		write("calendars: {c: {someday: x}, d: }\ntasks: {}\n")
-		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, `calendars.c: "someday" is no time of a calendar`, "calendars.d has no days")
+		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, `calendars.c: "someday" is no day of a calendar`, "calendars.d has no days")
 		write("tasks:\n  t: {task: x, timer: daily, exclude_calendars: e}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, `exclude_calendars names the calendar "e"`)
 	})

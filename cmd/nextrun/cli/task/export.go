@@ -56,7 +56,7 @@ func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 	used := map[string]bool{} // with all their rows
 	for _, t := range list {
 		for _, r := range rows {
-			used[r.Name] = used[r.Name] || slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name)
+			used[r.Name] = used[r.Name] || slices.Contains(days.Names(t.Days.Exclude), r.Name)
 		}
 	}
 	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool { return !used[r.Name] })); err != nil {

@@ -51,7 +51,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
 			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
 			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
-			"--deadline", "0", "--jitter", "3", "--retry-limit", "0", "--retry-delay", "2m", "--timeout", "1h", "--exclude-calendars", "c", "--run-calendars", "c, c", "--on-excluded", "next", "--disabled",
+			"--deadline", "0", "--jitter", "3", "--retry-limit", "0", "--retry-delay", "2m", "--timeout", "1h", "--exclude-calendars", "c", "--disabled",
 			"--catchup-limit", "5", "--pause-after", "3")
 		var got map[string]any
 		s.JSON(t, &got, "task", "show", "a")
@@ -60,7 +60,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"submitter": "me", "summary": "sum", "priority": 10.0, "starts": "2025-12-31T23:00:00Z",
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
-			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "exclude_calendars": "c", "run_calendars": "c, c", "on_excluded": "next",
+			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "exclude_calendars": "c",
 			"catchup_limit": 5.0, "pause_after": 3.0, "failures": 0.0,
 			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "skips": []any{}, "ticks": []any{}, "upcoming": []any{},
 		}
