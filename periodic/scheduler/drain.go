@@ -35,7 +35,7 @@ func (l *loop) drain(soft, hard context.Context) error {
 			err = s.collect(soft)
 			continue
 		}
-		c := taskdb.Claim{Limit: l.pace.size, After: after, Exclude: l.aside.Exclude()}
+		c := taskdb.Claim{Limit: l.pace.limit(), After: after, Exclude: l.aside.Exclude()}
 		c.Exclude.NextRunAfter = l.watermark.drainedUpTo
 		b, claimErr := s.take(hard, c)
 		if claimErr != nil {

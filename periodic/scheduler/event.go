@@ -24,7 +24,7 @@ const (
 	EventError   EventKind = "error"   // something failed and will be tried again
 	EventSplit   EventKind = "split"   // a batch failed; its tasks are tried in smaller parts, to find those that fail
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
-	EventSlow    EventKind = "slow"    // a batch of Count tasks took long to write: batches are smaller while that is so. Named once a minute
+	EventSlow    EventKind = "slow"    // a batch of Count tasks took long to write: batches are smaller for 10 s. Named once a minute
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
 	EventHeld    EventKind = "held"    // the row of a due task is locked for a while, by the session in Problem; empty: not any more

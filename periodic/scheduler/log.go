@@ -35,7 +35,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		logEnded(log, e)
 	case EventSlow:
 		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
-			Warn("the database takes long to submit a batch of tasks: batches are smaller while it does. Look for a slow trigger or check on periodic_task, periodic_tick or job")
+			Warn("the database takes long to submit a batch of tasks: batches are smaller for a while. Look for a slow trigger or check on periodic_task, periodic_tick or job")
 	case EventHeld:
 		if e.Problem == "" {
 			log.WithFields(logrus.Fields{"id": e.ID, "after": e.Took.Round(time.Second)}).Info("the row of the task is free again")

@@ -54,7 +54,7 @@ func (l *loop) submitDue(soft, hard context.Context) error {
 
 // startDue begins to submit prepared plans that are due. It reports whether there were any.
 func (s *submitter) startDue(soft, hard context.Context) (begun bool, err error) {
-	most := s.pace.size
+	most := s.pace.limit()
 	first := !s.burst
 	if first {
 		most = min(most, firstPart)
