@@ -66,11 +66,10 @@ func (m *Migrator) wants(ctx context.Context, version int64) (list []Object, err
 	return m.objects(state)
 }
 
-// objects lists what the file makes, without constraints, which have no names on SQLite.
+// objects lists what the file makes.
 func (m *Migrator) objects(state script.State) ([]Object, error) {
 	text, err := m.source.Render(state)
-	list := slices.DeleteFunc(script.Objects(text), func(o Object) bool { return o.Kind == script.Constraint })
-	return list, err
+	return script.Objects(text), err
 }
 
 // inventory lists kind, table and name of all objects of the schema.

@@ -20,8 +20,208 @@ INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 INSERT INTO nextrun_found (name) VALUES ('{{.}}');
 {{end}}
 
--- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
+-- Tasks ---------------------------------------------------------------------------------------------------------------
 
+-- The table of Docspell's ADR 0012, and below it nextrun's own columns.
+{{if not (found "periodic_task")}}
+CREATE TABLE periodic_task (
+  id        varchar(254) NOT NULL PRIMARY KEY,
+  enabled   boolean      NOT NULL,
+  task      varchar(254) NOT NULL,
+  group_    varchar(254) NOT NULL,
+  args      text         NOT NULL,
+  subject   varchar(254) NOT NULL,
+  submitter varchar(254) NOT NULL,
+  priority  integer      NOT NULL,
+  worker    varchar(254),
+  marked    timestamp,
+  timer     varchar(254) NOT NULL,
+  nextrun   timestamp    NOT NULL,
+  created   timestamp    NOT NULL,
+  summary   varchar(254)
+);
+{{else if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+{{end}}
+{{range withoutDefault "periodic_task"}}
+ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
+{{end}}
+
+ALTER TABLE periodic_task
+  ADD COLUMN due               timestamp,
+  ADD COLUMN changed           timestamp,
+  ADD COLUMN starts            timestamp,
+  ADD COLUMN ends              timestamp,
+  ADD COLUMN exclude_calendars varchar(254),
+  ADD COLUMN jitter            integer      NOT NULL DEFAULT 0,
+  ADD COLUMN grace             integer      NOT NULL DEFAULT 60,
+  ADD COLUMN catchup           varchar(16)  NOT NULL DEFAULT 'one',
+  ADD COLUMN catchup_limit     integer,
+  ADD COLUMN overlap           varchar(16)  NOT NULL DEFAULT 'skip',
+  ADD COLUMN deadline          integer,
+  ADD COLUMN sink              varchar(64)  NOT NULL DEFAULT 'job',
+  ADD COLUMN retry_limit       integer,
+  ADD COLUMN retry_delay       integer,
+  ADD COLUMN timeout           integer,
+  ADD COLUMN pause_after       integer,
+  ADD COLUMN failures          integer      NOT NULL DEFAULT 0,
+  ADD COLUMN paused            timestamp,
+  ADD COLUMN paused_until      timestamp,
+  ADD COLUMN paused_by         varchar(254),
+  ADD COLUMN paused_reason     varchar(254),
+  ADD COLUMN origin            varchar(254),
+  ADD COLUMN problem           text,
+  ADD CONSTRAINT nextrun_due           CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'),
+  ADD CONSTRAINT nextrun_bounds        CHECK (starts < ends),
+  ADD CONSTRAINT nextrun_jitter        CHECK (jitter >= 0),
+  ADD CONSTRAINT nextrun_grace         CHECK (grace >= 0),
+  ADD CONSTRAINT nextrun_catchup       CHECK (catchup IN ('one', 'none', 'all')),
+  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000),
+  ADD CONSTRAINT nextrun_overlap       CHECK (overlap IN ('skip', 'queue', 'replace', 'allow')),
+  ADD CONSTRAINT nextrun_deadline      CHECK (deadline >= 0),
+  ADD CONSTRAINT nextrun_sink          CHECK (sink ~ '^[a-z][a-z0-9_-]{0,63}$'),
+  ADD CONSTRAINT nextrun_retry_limit   CHECK (retry_limit BETWEEN 0 AND 1000000),
+  ADD CONSTRAINT nextrun_retry_delay   CHECK (retry_delay BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_timeout       CHECK (timeout BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_pause_after   CHECK (pause_after BETWEEN 1 AND 1000000),
+  ADD CONSTRAINT nextrun_failures      CHECK (failures >= 0),
+  ADD CONSTRAINT nextrun_origin        CHECK (origin <> '');
+
+COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
+COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
+COMMENT ON COLUMN periodic_task.changed           IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC; NULL: never';
+COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
+COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
+COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
+COMMENT ON COLUMN periodic_task.jitter            IS 'seconds; all ticks of the task are later by a part of it that its id determines';
+COMMENT ON COLUMN periodic_task.grace             IS 'seconds; with catchup none a tick older than that is missed';
+COMMENT ON COLUMN periodic_task.catchup           IS 'of ticks that were missed submit: one, none, all';
+COMMENT ON COLUMN periodic_task.catchup_limit     IS 'with catchup all: only the newest so many of the missed ticks are submitted; NULL: all';
+COMMENT ON COLUMN periodic_task.overlap           IS 'while a job of this task is not final: skip, queue, replace, allow';
+COMMENT ON COLUMN periodic_task.deadline          IS 'seconds after due beyond which a tick is not submitted; NULL: never';
+COMMENT ON COLUMN periodic_task.sink              IS 'job: submit a job; event: write an event to the outbox; else a queue of the configuration';
+COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
+COMMENT ON COLUMN periodic_task.retry_delay       IS 'seconds before the first retry; NULL: as its handler or executor says';
+COMMENT ON COLUMN periodic_task.timeout           IS 'seconds that an attempt may take; NULL: as its handler says';
+COMMENT ON COLUMN periodic_task.pause_after       IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
+COMMENT ON COLUMN periodic_task.failures          IS 'so many jobs of ticks have failed since the last success; written when a job ends';
+COMMENT ON COLUMN periodic_task.paused            IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
+COMMENT ON COLUMN periodic_task.paused_until      IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
+COMMENT ON COLUMN periodic_task.paused_by         IS 'who paused it, for people';
+COMMENT ON COLUMN periodic_task.paused_reason     IS 'why it is paused, for people';
+COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
+COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; cleared by the next edit';
+
+-- The plans of tasks that were there may have been changed a moment ago.
+UPDATE periodic_task SET changed = clock_timestamp() AT TIME ZONE 'UTC';
+-- After `migrate down` and `up` a task that had stopped, such as one with an
+-- unreadable timer, looks like one that was set to the year 9999 by hand.
+UPDATE periodic_task SET nextrun = '1970-01-01' WHERE nextrun >= '9999-12-31 23:59:59';
+
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
+-- When pauses end by themselves.
+CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
+
+-- Days on which the tasks that name the calendar have no ticks. Schedulers read them when they decide a tick.
+CREATE TABLE periodic_calendar (
+  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
+  first_day date        NOT NULL,
+  last_day  date,
+  reason    varchar(254),
+  PRIMARY KEY (name, first_day),
+  CONSTRAINT nextrun_calendar_range CHECK (first_day BETWEEN '1970-01-01' AND '9999-12-31' AND last_day BETWEEN '1970-01-01' AND '9999-12-31'),
+  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
+);
+COMMENT ON TABLE  periodic_calendar           IS 'days on which the tasks that name the calendar do not run; all rows of a name are one calendar';
+COMMENT ON COLUMN periodic_calendar.first_day IS 'the day, in the zone of the task''s timer';
+COMMENT ON COLUMN periodic_calendar.last_day  IS 'the last of several days; NULL: first_day only';
+COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday; it is recorded with the ticks that are left out';
+
+-- Ticks ---------------------------------------------------------------------------------------------------------------
+
+-- One row for each tick that fell due, made in the transaction that decides it: guarantees G1 and G2. `decided` NULL is
+-- a skip that somebody has written ahead. The last four columns are about jobs of other queues: ticks of nextrun's own
+-- queue leave them empty, since their jobs are in the table job.
+CREATE TABLE periodic_tick (
+  task_id  varchar(254) NOT NULL,
+  due      timestamp    NOT NULL,
+  decision varchar(16)  NOT NULL,
+  reason   text,
+  missed   integer      NOT NULL DEFAULT 0,
+  until    timestamp,
+  jid      varchar(254),
+  worker   varchar(254),
+  decided  timestamp,
+  turned   varchar(16),
+  outcome  varchar(16),
+  finished timestamp,
+  attempts integer,
+  error    varchar(1000),
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
+  CONSTRAINT nextrun_turned     CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered')),
+  CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
+);
+COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
+COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
+COMMENT ON COLUMN periodic_tick.turned   IS 'what the end of its job did to the task: failing (the first failure), paused, recovered (the first success after failures); NULL: nothing';
+COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in nextrun''s own queue';
+COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
+COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
+COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
+CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
+CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
+CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
+
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever may let a tick go: a tick that queues, the end of a job. It is
+-- deleted by a look that finds no queued tick of the task, or a pending job: what
+-- changes that later adds another row, even if it is not committed yet. Hence
+-- rows are never shared, and nobody waits for another's.
+CREATE TABLE periodic_ready (
+  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  task_id varchar(254) NOT NULL
+);
+COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at';
+
+-- The newest job of each task in a queue that is not nextrun's own.
+CREATE TABLE periodic_open (
+  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  sink      varchar(64)  NOT NULL,
+  ref       text         NOT NULL,
+  jid       varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
+  submitted timestamp    NOT NULL
+);
+COMMENT ON TABLE periodic_open IS 'the newest job of each task in a queue that is not nextrun''s own; to end the wait for a job, delete its row';
+
+-- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
+-- submits the job, and deleted in the one that records how it ended.
+CREATE TABLE periodic_awaited (
+  task_id    varchar(254) NOT NULL,
+  due        timestamp    NOT NULL,
+  sink       varchar(64)  NOT NULL,
+  ref        text         NOT NULL,
+  jid        varchar(254) NOT NULL,
+  submitted  timestamp    NOT NULL,
+  look       timestamp    NOT NULL,
+  seen       varchar(16),
+  ended      timestamp,
+  hooks_from timestamp,
+  PRIMARY KEY (task_id, due)
+);
+COMMENT ON TABLE  periodic_awaited            IS 'jobs in other queues whose end is not recorded yet in periodic_tick';
+COMMENT ON COLUMN periodic_awaited.look       IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables moves it to the present when the job ends';
+COMMENT ON COLUMN periodic_awaited.seen       IS 'the outcome, as such a trigger saw it, for a row that is gone when the scheduler asks';
+COMMENT ON COLUMN periodic_awaited.ended      IS 'when the trigger saw that, UTC';
+COMMENT ON COLUMN periodic_awaited.hooks_from IS 'hooks hear of the end only if it came later, UTC; NULL: always';
+CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+
+-- Jobs ----------------------------------------------------------------------------------------------------------------
+
+-- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
 {{if not (found "job")}}
 CREATE TABLE job (
   jid           varchar(254) NOT NULL PRIMARY KEY,
@@ -118,155 +318,123 @@ CREATE TABLE job_limit (
 );
 COMMENT ON TABLE job_limit IS 'how many jobs of a group, a handler or a periodic task run at once, over all executors; 0 is a pause';
 
--- One notification for each transaction that adds jobs: the payload is
--- constant, and PostgreSQL sends equal ones of a transaction once.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_job_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  PERFORM pg_notify('nextrun_job', '');
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_job_added AFTER INSERT ON job
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
-CREATE TRIGGER nextrun_job_waits AFTER UPDATE OF state, cancel, retry ON job
-  FOR EACH ROW WHEN ((NEW.state = 'waiting' AND (OLD.state <> 'waiting' OR NEW.retry IS DISTINCT FROM OLD.retry))
-                     OR (NEW.cancel IS NOT NULL AND OLD.cancel IS NULL))
-  EXECUTE FUNCTION nextrun_job_added();
-CREATE TRIGGER nextrun_limit_changed AFTER INSERT OR UPDATE OR DELETE ON job_limit
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+-- Locks and workers ---------------------------------------------------------------------------------------------------
 
--- Periodic tasks: the table of Docspell's ADR 0012 with nextrun's own columns.
-
-{{if not (found "periodic_task")}}
-CREATE TABLE periodic_task (
-  id        varchar(254) NOT NULL PRIMARY KEY,
-  enabled   boolean      NOT NULL,
-  task      varchar(254) NOT NULL,
-  group_    varchar(254) NOT NULL,
-  args      text         NOT NULL,
-  subject   varchar(254) NOT NULL,
-  submitter varchar(254) NOT NULL,
-  priority  integer      NOT NULL,
-  worker    varchar(254),
-  marked    timestamp,
-  timer     varchar(254) NOT NULL,
-  nextrun   timestamp    NOT NULL,
-  created   timestamp    NOT NULL,
-  summary   varchar(254)
+-- The lock of modes leader and exclusive: one row for each lock name, made by
+-- the first acquisition and kept for ever, so that its token only ever rises.
+-- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
+{{if not (found "scheduler_lock")}}
+CREATE TABLE scheduler_lock (
+  name      varchar(260) NOT NULL PRIMARY KEY,
+  holder    varchar(254) NOT NULL,
+  hostname  varchar(254) NOT NULL,
+  pid       integer      NOT NULL,
+  token     bigint       NOT NULL,
+  acquired  timestamp    NOT NULL,
+  heartbeat timestamp    NOT NULL,
+  expires   timestamp    NOT NULL
 );
-{{else if not (found "periodic_task.summary")}}
-ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
 {{end}}
 
-ALTER TABLE periodic_task
-  ADD COLUMN due           timestamp,
-  ADD COLUMN exclude_calendars varchar(254),
-  ADD COLUMN starts        timestamp,
-  ADD COLUMN ends          timestamp,
-  ADD COLUMN overlap       varchar(16) NOT NULL DEFAULT 'skip',
-  ADD COLUMN catchup       varchar(16) NOT NULL DEFAULT 'one',
-  ADD COLUMN grace         integer     NOT NULL DEFAULT 60,
-  ADD COLUMN deadline      integer,
-  ADD COLUMN jitter        integer     NOT NULL DEFAULT 0,
-  ADD COLUMN sink          varchar(64) NOT NULL DEFAULT 'job',
-  ADD COLUMN problem       text,
-  ADD COLUMN retry_limit   integer,
-  ADD COLUMN retry_delay   integer,
-  ADD COLUMN timeout       integer,
-  ADD COLUMN paused        timestamp,
-  ADD COLUMN paused_until  timestamp,
-  ADD COLUMN paused_by     varchar(254),
-  ADD COLUMN paused_reason varchar(254),
-  ADD COLUMN changed       timestamp,
-  ADD CONSTRAINT nextrun_due         CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'),
-  ADD CONSTRAINT nextrun_overlap     CHECK (overlap IN ('skip', 'queue', 'replace', 'allow')),
-  ADD CONSTRAINT nextrun_catchup     CHECK (catchup IN ('one', 'none', 'all')),
-  ADD CONSTRAINT nextrun_grace       CHECK (grace >= 0),
-  ADD CONSTRAINT nextrun_deadline    CHECK (deadline >= 0),
-  ADD CONSTRAINT nextrun_jitter      CHECK (jitter >= 0),
-  ADD CONSTRAINT nextrun_sink        CHECK (sink ~ '^[a-z][a-z0-9_-]{0,63}$'),
-  ADD CONSTRAINT nextrun_bounds      CHECK (starts < ends),
-  ADD CONSTRAINT nextrun_retry_limit CHECK (retry_limit BETWEEN 0 AND 1000000),
-  ADD CONSTRAINT nextrun_retry_delay CHECK (retry_delay BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_timeout     CHECK (timeout BETWEEN 1 AND 31536000);
-{{range withoutDefault "periodic_task"}}
-ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
-{{end}}
-
-COMMENT ON COLUMN periodic_task.nextrun       IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
-COMMENT ON COLUMN periodic_task.due           IS 'nominal time of the planned tick, UTC; written by the scheduler only';
-COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
-COMMENT ON COLUMN periodic_task.starts        IS 'no tick is due before it, UTC';
-COMMENT ON COLUMN periodic_task.ends          IS 'no tick is due at it or later, UTC';
-COMMENT ON COLUMN periodic_task.overlap       IS 'while a job of this task is not final: skip, queue, replace, allow';
-COMMENT ON COLUMN periodic_task.catchup       IS 'of ticks that were missed submit: one, none, all';
-COMMENT ON COLUMN periodic_task.grace         IS 'seconds; with catchup none a tick older than that is missed';
-COMMENT ON COLUMN periodic_task.deadline      IS 'seconds after due beyond which a tick is not submitted; NULL: never';
-COMMENT ON COLUMN periodic_task.jitter        IS 'seconds; all ticks of the task are later by a part of it that its id determines';
-COMMENT ON COLUMN periodic_task.sink          IS 'job: submit a job; event: write an event to the outbox; else a queue of the configuration';
-COMMENT ON COLUMN periodic_task.problem       IS 'what is wrong with this row; cleared by the next edit';
-COMMENT ON COLUMN periodic_task.retry_limit   IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
-COMMENT ON COLUMN periodic_task.retry_delay   IS 'seconds before the first retry; NULL: as its handler or executor says';
-COMMENT ON COLUMN periodic_task.timeout       IS 'seconds that an attempt may take; NULL: as its handler says';
-COMMENT ON COLUMN periodic_task.paused        IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
-COMMENT ON COLUMN periodic_task.paused_until  IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
-COMMENT ON COLUMN periodic_task.paused_by     IS 'who paused it, for people';
-COMMENT ON COLUMN periodic_task.paused_reason IS 'why it is paused, for people';
-COMMENT ON COLUMN periodic_task.changed       IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC; NULL: never';
-
--- The plans of tasks that were there may have been changed a moment ago.
-UPDATE periodic_task SET changed = clock_timestamp() AT TIME ZONE 'UTC';
--- After `migrate down` and `up` a task that had stopped, such as one with an
--- unreadable timer, looks like one that was set to the year 9999 by hand.
-UPDATE periodic_task SET nextrun = '1970-01-01' WHERE nextrun >= '9999-12-31 23:59:59';
-
-CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
-CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
--- When pauses end by themselves.
-CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
-
-CREATE TABLE periodic_tick (
-  task_id  varchar(254) NOT NULL,
-  due      timestamp    NOT NULL,
-  decision varchar(16)  NOT NULL CONSTRAINT nextrun_decision
-           CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
-  reason   text,
-  missed   integer      NOT NULL DEFAULT 0,
-  until    timestamp,
-  jid      varchar(254),
-  worker   varchar(254),
-  decided  timestamp,
-  PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped')
+-- Which workers have a session by which the database knows that they live. What one leaves
+-- that has ended need not wait for its lease.
+CREATE UNLOGGED TABLE worker_session (
+  worker  varchar(254) NOT NULL PRIMARY KEY,
+  session varchar(64)  NOT NULL,
+  server  timestamp    NOT NULL,
+  since   timestamp    NOT NULL,
+  ended   timestamp
 );
-COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
-COMMENT ON COLUMN periodic_tick.decided IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
-CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
-CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
-CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
+COMMENT ON TABLE  worker_session         IS 'workers by whose sessions the database knows that they live; unlogged: a crash and a failover end all sessions';
+COMMENT ON COLUMN worker_session.worker  IS 'name@boot id, as in marks, jobs, locks and leases';
+COMMENT ON COLUMN worker_session.session IS 'application_name of the session; none in pg_stat_activity: the worker has ended';
+COMMENT ON COLUMN worker_session.server  IS 'start of the server in which the session is, UTC; of another one: it means nothing';
+COMMENT ON COLUMN worker_session.since   IS 'when the session was made, UTC';
+COMMENT ON COLUMN worker_session.ended   IS 'when another worker first saw that it had ended, UTC; the row is deleted an hour later';
 
--- Schedulers look here instead of at every queued tick. A row is added by
--- whatever may let a tick go: a tick that queues, the end of a job. It is
--- deleted by a look that finds no queued tick of the task, or a pending job: what
--- changes that later adds another row, even if it is not committed yet. Hence
--- rows are never shared, and nobody waits for another's.
-CREATE TABLE periodic_ready (
-  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  task_id varchar(254) NOT NULL
+-- What each process that works on this database is and can do, so that others can say what a
+-- waiting job waits for.
+CREATE TABLE worker_service (
+  worker      varchar(254) NOT NULL PRIMARY KEY,
+  kind        varchar(32)  NOT NULL,
+  version     varchar(254) NOT NULL,
+  started     timestamp    NOT NULL,
+  seen        timestamp,
+  places      integer,
+  lease       integer,
+  only_groups text,
+  handlers    text,
+  trouble     text
 );
-COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at';
+COMMENT ON TABLE  worker_service             IS 'schedulers, executors and relays that run, and what they can do';
+COMMENT ON COLUMN worker_service.worker      IS 'name@boot id, as in marks, jobs, locks and leases';
+COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor or relay';
+COMMENT ON COLUMN worker_service.version     IS 'version of the program';
+COMMENT ON COLUMN worker_service.started     IS 'when it started, UTC';
+COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives, UTC, every 30 s; NULL: its row in worker_session, or its file, tells';
+COMMENT ON COLUMN worker_service.places      IS 'how many jobs an executor runs at once';
+COMMENT ON COLUMN worker_service.lease       IS 'seconds after which an executor takes jobs from a worker that sends no heartbeat';
+COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
+COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
+COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
 
--- The newest job of each task in a queue that is not nextrun's own.
-CREATE TABLE periodic_open (
-  task_id   varchar(254) NOT NULL PRIMARY KEY,
-  sink      varchar(64)  NOT NULL,
-  ref       text         NOT NULL,
-  jid       varchar(254) NOT NULL,
-  due       timestamp    NOT NULL,
-  submitted timestamp    NOT NULL
+-- Events --------------------------------------------------------------------------------------------------------------
+
+-- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
+CREATE TABLE event_store (
+  id                varchar(254) NOT NULL PRIMARY KEY,
+  seq               bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY,
+  topic             varchar(254) NOT NULL,
+  type              varchar(254) NOT NULL,
+  aggregate_id      varchar(254) NOT NULL,
+  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
+  payload           text         NOT NULL DEFAULT '{}',
+  due               timestamp,
+  created           timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  traceparent       text,
+  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
 );
-COMMENT ON TABLE periodic_open IS 'the newest job of each task in a queue that is not nextrun''s own; to end the wait for a job, delete its row';
+COMMENT ON TABLE  event_store IS 'what happened; rows are never changed';
+COMMENT ON COLUMN event_store.seq IS 'order of appending; transactions may commit in another one';
+COMMENT ON COLUMN event_store.aggregate_version IS 'rises by one without gaps within an aggregate, see event_aggregate';
+COMMENT ON COLUMN event_store.due IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
+COMMENT ON COLUMN event_store.traceparent IS 'the W3C traceparent of who appended the event; NULL: none';
+
+-- Guarantee G1: at most one event for each tick of a task.
+CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
+CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
+CREATE INDEX nextrun_event_seq ON event_store (seq);
+
+CREATE TABLE event_aggregate (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  version bigint       NOT NULL
+);
+COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate; its row lock puts writers in line';
+
+CREATE TABLE outbox_message (
+  id        bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
+  topic     varchar(254) NOT NULL,
+  created   timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  published timestamp,
+  attempts  integer      NOT NULL DEFAULT 0,
+  refusals  integer      NOT NULL DEFAULT 0,
+  problem   text,
+  retry     timestamp,
+  dead      timestamp
+);
+COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
+COMMENT ON COLUMN outbox_message.attempts  IS 'how often it was tried in vain';
+COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
+COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt was in vain';
+COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
+COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
+CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
+CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
+CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
+
+-- What edits of tasks do ----------------------------------------------------------------------------------------------
 
 -- What is wrong with args, which are JSON by convention only: a warning, or NULL.
 -- +goose StatementBegin
@@ -283,8 +451,6 @@ EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
   RETURN 'warning: args is not JSON: ' || left(coalesce(nullif(detail, ''), 'it is nested too deeply'), 200);
 END $$;
 -- +goose StatementEnd
--- Whoever edits tasks runs this one, also where functions are not public by default.
-GRANT EXECUTE ON FUNCTION nextrun_args_problem(text) TO PUBLIC;
 
 -- What people write into a task. An edit takes the row out of the hands of a scheduler that marked it, clears the
 -- problem, and has the row planned anew where the plan may have changed: `changed` says when, since what was decided
@@ -356,7 +522,8 @@ CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
   FOR EACH ROW EXECUTE FUNCTION nextrun_task_edited();
 CREATE TRIGGER nextrun_task_edited
   BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                   starts, ends, exclude_calendars, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
+                   starts, ends, exclude_calendars, overlap, catchup, grace, deadline, jitter, sink,
+                   paused, paused_until ON periodic_task
   FOR EACH ROW
   WHEN (NEW.nextrun <> OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'
      OR NEW.due IS NOT DISTINCT FROM OLD.due AND (
@@ -389,6 +556,20 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER nextrun_task_marked BEFORE UPDATE OF worker ON periodic_task FOR EACH ROW
   WHEN (OLD.worker IS NULL AND NEW.worker IS NOT NULL) EXECUTE FUNCTION nextrun_task_marked();
+
+-- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_unskips() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  DELETE FROM {{schema}}.periodic_tick
+   WHERE task_id = NEW.id AND decided IS NULL
+     AND (NEW.timer <> OLD.timer OR due > clock_timestamp() AT TIME ZONE 'UTC' AND due <= NEW.nextrun);
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
+  FOR EACH ROW WHEN (NEW.timer <> OLD.timer OR NEW.due IS NULL AND NEW.nextrun <> OLD.nextrun AND NEW.nextrun > '1970-01-01 00:00:00')
+  EXECUTE FUNCTION nextrun_task_unskips();
 
 -- Queued ticks of a task that is gone are skipped, and nothing is skipped ahead any more. Only the ticks of the tasks
 -- that the statement removed are read.
@@ -424,6 +605,36 @@ CREATE TRIGGER nextrun_task_truncated AFTER TRUNCATE ON periodic_task
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
 CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
   FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION nextrun_task_removed();
+
+-- What ticks and the ends of jobs do ----------------------------------------------------------------------------------
+
+-- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since the
+-- row of the task is another version afterwards. It is locked before the key of the tick is taken.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_tick_skipped() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  planned timestamp;
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE {{schema}}.periodic_task SET id = id WHERE id = OLD.task_id;
+    RETURN OLD;
+  END IF;
+  UPDATE {{schema}}.periodic_task SET id = id WHERE id = NEW.task_id RETURNING due INTO planned;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'periodic_tick: there is no such task, %; use the id of a row of periodic_task', NEW.task_id
+      USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_tick';
+  END IF;
+  IF NEW.due <= clock_timestamp() AT TIME ZONE 'UTC' AND NEW.due IS DISTINCT FROM planned THEN
+    RAISE EXCEPTION 'periodic_tick: % is in the past, so no tick of the task % can be skipped then; name one to come, in UTC', NEW.due, NEW.task_id
+      USING ERRCODE = 'check_violation', COLUMN = 'due', TABLE = 'periodic_tick';
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_tick_skipped BEFORE INSERT ON periodic_tick
+  FOR EACH ROW WHEN (NEW.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
+CREATE TRIGGER nextrun_tick_unskipped BEFORE DELETE ON periodic_tick
+  FOR EACH ROW WHEN (OLD.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
 
 -- A statement that queues ticks adds one row for each task, not for each tick. It
 -- does not look whether a job is pending, or whether the task has a row already:
@@ -475,6 +686,7 @@ CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
 CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
   FOR EACH ROW WHEN (OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck'))
   EXECUTE FUNCTION nextrun_job_ended();
+
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
@@ -485,6 +697,7 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER nextrun_jobs_gone AFTER TRUNCATE ON job
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
+
 -- In another queue it waits until the row of its task's job is gone.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_open_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
@@ -507,22 +720,94 @@ CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
 CREATE TRIGGER nextrun_open_truncated AFTER TRUNCATE ON periodic_open
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
 
--- The lock of modes leader and exclusive: one row for each lock name, made by
--- the first acquisition and kept for ever, so that its token only ever rises.
--- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
-{{if not (found "scheduler_lock")}}
-CREATE TABLE scheduler_lock (
-  name      varchar(260) NOT NULL PRIMARY KEY,
-  holder    varchar(254) NOT NULL,
-  hostname  varchar(254) NOT NULL,
-  pid       integer      NOT NULL,
-  token     bigint       NOT NULL,
-  acquired  timestamp    NOT NULL,
-  heartbeat timestamp    NOT NULL,
-  expires   timestamp    NOT NULL
-);
-COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
-{{end}}
+-- What the end of a tick's job does to its task, in the transaction that records the end. The task is
+-- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone. A worker
+-- tells when the job ended, another queue nothing that can be relied on.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_outcome(of_task text, of_due timestamp, failed boolean, said text, ended timestamp) RETURNS void
+LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  t    record;
+  here timestamp;
+  turn text;
+BEGIN
+  SELECT failures, pause_after, paused, paused_until INTO t
+    FROM {{schema}}.periodic_task WHERE id = of_task FOR NO KEY UPDATE;
+  IF NOT FOUND OR (NOT failed AND t.failures = 0) THEN
+    RETURN;
+  END IF;
+  here := CASE WHEN ended BETWEEN '1970-01-01' AND '9000-01-01' THEN ended ELSE clock_timestamp() AT TIME ZONE 'UTC' END;
+  IF NOT failed THEN
+    turn := 'recovered';
+    UPDATE {{schema}}.periodic_task SET failures = 0 WHERE id = of_task;
+  ELSE
+    turn := CASE WHEN t.failures = 0 THEN 'failing' END;
+    UPDATE {{schema}}.periodic_task SET failures = least(failures, 2147483646) + 1 WHERE id = of_task;
+    IF t.failures + 1 >= t.pause_after AND (t.paused IS NULL OR t.paused_until <= here) THEN
+      turn := concat_ws(', ', turn, 'paused');
+      UPDATE {{schema}}.periodic_task
+         SET paused        = here,
+             paused_until  = NULL,
+             paused_by     = 'nextrun',
+             paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
+               CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
+       WHERE id = of_task;
+    END IF;
+  END IF;
+  IF turn IS NOT NULL THEN
+    UPDATE {{schema}}.periodic_tick SET turned = turn WHERE task_id = of_task AND due = of_due;
+  END IF;
+END $$;
+-- +goose StatementEnd
+
+-- The same for a job of another queue. One in the table job has been counted when it ended.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_tick_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = NEW.task_id AND sink <> 'job') THEN
+    PERFORM {{schema}}.nextrun_task_outcome(NEW.task_id, NEW.due, NEW.outcome = 'failed', NEW.error, NULL);
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
+  FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
+  EXECUTE FUNCTION nextrun_tick_ended();
+
+-- Who is woken --------------------------------------------------------------------------------------------------------
+
+-- One notification for each transaction that adds jobs: the payload is
+-- constant, and PostgreSQL sends equal ones of a transaction once.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_job_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM pg_notify('nextrun_job', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_job_added AFTER INSERT ON job
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+CREATE TRIGGER nextrun_job_waits AFTER UPDATE OF state, cancel, retry ON job
+  FOR EACH ROW WHEN ((NEW.state = 'waiting' AND (OLD.state <> 'waiting' OR NEW.retry IS DISTINCT FROM OLD.retry))
+                     OR (NEW.cancel IS NOT NULL AND OLD.cancel IS NULL))
+  EXECUTE FUNCTION nextrun_job_added();
+CREATE TRIGGER nextrun_limit_changed AFTER INSERT OR UPDATE OR DELETE ON job_limit
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+
+-- One notification for each transaction that adds events, or has one sent again.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_message_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM pg_notify('nextrun_event', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_message_added AFTER INSERT ON outbox_message
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_message_added();
+CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_message
+  FOR EACH ROW WHEN (NEW.published IS NULL AND NEW.dead IS NULL
+                     AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
+  EXECUTE FUNCTION nextrun_message_added();
 
 -- A release, be it by hand, wakes those who stand by.
 -- +goose StatementBegin
@@ -555,122 +840,14 @@ CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_lock_kept();
 {{end}}
 
--- Which workers have a session by which the database knows that they live. What one leaves
--- that has ended need not wait for its lease.
-CREATE UNLOGGED TABLE worker_session (
-  worker  varchar(254) NOT NULL PRIMARY KEY,
-  session varchar(64)  NOT NULL,
-  server  timestamp    NOT NULL,
-  since   timestamp    NOT NULL,
-  ended   timestamp
-);
-COMMENT ON TABLE  worker_session         IS 'workers by whose sessions the database knows that they live; unlogged: a crash and a failover end all sessions';
-COMMENT ON COLUMN worker_session.worker  IS 'name@boot id, as in marks, jobs, locks and leases';
-COMMENT ON COLUMN worker_session.session IS 'application_name of the session; none in pg_stat_activity: the worker has ended';
-COMMENT ON COLUMN worker_session.server  IS 'start of the server in which the session is, UTC; of another one: it means nothing';
-COMMENT ON COLUMN worker_session.since   IS 'when the session was made, UTC';
-COMMENT ON COLUMN worker_session.ended   IS 'when another worker first saw that it had ended, UTC; the row is deleted an hour later';
+-- They run with the rights of their owner.
+REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_task_removed(), nextrun_tick_skipped(),
+  nextrun_tick_queues(), nextrun_tick_ended(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_open_ended(),
+  nextrun_task_outcome(text, timestamp, boolean, text, timestamp) FROM PUBLIC;
 
--- What each process that works on this database is and can do, so that others can say what a
--- waiting job waits for.
-CREATE TABLE worker_service (
-  worker      varchar(254) NOT NULL PRIMARY KEY,
-  kind        varchar(32)  NOT NULL,
-  version     varchar(254) NOT NULL,
-  started     timestamp    NOT NULL,
-  seen        timestamp,
-  places      integer,
-  lease       integer,
-  only_groups text,
-  handlers    text,
-  trouble     text
-);
-COMMENT ON TABLE  worker_service             IS 'schedulers, executors and relays that run, and what they can do';
-COMMENT ON COLUMN worker_service.worker      IS 'name@boot id, as in marks, jobs, locks and leases';
-COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor or relay';
-COMMENT ON COLUMN worker_service.version     IS 'version of the program';
-COMMENT ON COLUMN worker_service.started     IS 'when it started, UTC';
-COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives, UTC, every 30 s; NULL: its row in worker_session, or its file, tells';
-COMMENT ON COLUMN worker_service.places      IS 'how many jobs an executor runs at once';
-COMMENT ON COLUMN worker_service.lease       IS 'seconds after which an executor takes jobs from a worker that sends no heartbeat';
-COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
-COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
-COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
+-- Views ---------------------------------------------------------------------------------------------------------------
 
--- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
-
-CREATE TABLE event_store (
-  id                varchar(254) NOT NULL PRIMARY KEY,
-  seq               bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY,
-  topic             varchar(254) NOT NULL,
-  type              varchar(254) NOT NULL,
-  aggregate_id      varchar(254) NOT NULL,
-  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
-  payload           text         NOT NULL DEFAULT '{}',
-  due               timestamp,
-  created           timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  traceparent       text,
-  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
-);
-COMMENT ON TABLE  event_store IS 'what happened; rows are never changed';
-COMMENT ON COLUMN event_store.seq IS 'order of appending; transactions may commit in another one';
-COMMENT ON COLUMN event_store.aggregate_version IS 'rises by one without gaps within an aggregate, see event_aggregate';
-COMMENT ON COLUMN event_store.due IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
-COMMENT ON COLUMN event_store.traceparent IS 'the W3C traceparent of who appended the event; NULL: none';
-
--- Guarantee G1: at most one event for each tick of a task.
-CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
-CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
-CREATE INDEX nextrun_event_seq ON event_store (seq);
-
-CREATE TABLE event_aggregate (
-  id      varchar(254) NOT NULL PRIMARY KEY,
-  version bigint       NOT NULL
-);
-COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate; its row lock puts writers in line';
-
-CREATE TABLE outbox_message (
-  id        bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
-  topic     varchar(254) NOT NULL,
-  created   timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
-  published timestamp,
-  attempts  integer      NOT NULL DEFAULT 0,
-  refusals  integer      NOT NULL DEFAULT 0,
-  problem   text,
-  retry     timestamp,
-  dead      timestamp
-);
-COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
-COMMENT ON COLUMN outbox_message.attempts  IS 'how often it was tried in vain';
-COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
-COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt was in vain';
-COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
-COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
-CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
-CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
-CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
-
--- One notification for each transaction that adds events, or has one sent again.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_message_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  PERFORM pg_notify('nextrun_event', '');
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_message_added AFTER INSERT ON outbox_message
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_message_added();
-CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_message
-  FOR EACH ROW WHEN (NEW.published IS NULL AND NEW.dead IS NULL
-                     AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
-  EXECUTE FUNCTION nextrun_message_added();
-
-REVOKE EXECUTE ON FUNCTION nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_task_removed(),
-  nextrun_open_ended(), nextrun_task_edited() FROM PUBLIC;
-
--- Views to look at. Values that nobody writes, such as a time of infinity, hide no other rows.
-
+-- Values that nobody writes, such as a time of infinity, hide no other rows.
 CREATE VIEW periodic_upcoming AS
 SELECT id, task, group_, timer, due, nextrun, nextrun - (statement_timestamp() AT TIME ZONE 'UTC') AS waits, summary
   FROM periodic_task
@@ -687,64 +864,6 @@ SELECT id, task, group_, timer, due, nextrun,
    AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
  ORDER BY greatest(nextrun, created);
 COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time: empty while one is healthy';
--- A message of the time infinity has no age.
-CREATE VIEW outbox_lag AS
-  SELECT topic,
-         count(*) FILTER (WHERE dead IS NULL) AS pending,
-         min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         greatest(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
-           min(created) FILTER (WHERE dead IS NULL AND isfinite(created))), 0)::double precision AS age,
-         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
-    FROM outbox_message WHERE published IS NULL GROUP BY topic;
-COMMENT ON VIEW outbox_lag IS 'per topic: messages to be published, since when the oldest waits (UTC), for how many seconds, and how many are dead';
-
--- The task that keeps the tables small is a row like any other.
-{{if not (found "periodic_task")}}
-INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
-VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
-        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
-{{end}}
-
--- Which program declares a task.
-
-ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin CHECK (origin <> '');
-COMMENT ON COLUMN periodic_task.origin IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
-
--- How the jobs of other queues ended. Ticks of nextrun's own queue leave these columns empty:
--- their jobs are in the table job.
-ALTER TABLE periodic_tick
-  ADD COLUMN outcome  varchar(16),
-  ADD COLUMN finished timestamp,
-  ADD COLUMN attempts integer,
-  ADD COLUMN error    varchar(1000);
-ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_outcome
-  CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'));
-COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in nextrun''s own queue';
-COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
-COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
-COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
-
--- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
--- submits the job, and deleted in the one that records how it ended.
-CREATE TABLE periodic_awaited (
-  task_id    varchar(254) NOT NULL,
-  due        timestamp    NOT NULL,
-  sink       varchar(64)  NOT NULL,
-  ref        text         NOT NULL,
-  jid        varchar(254) NOT NULL,
-  submitted  timestamp    NOT NULL,
-  look       timestamp    NOT NULL,
-  seen       varchar(16),
-  ended      timestamp,
-  hooks_from timestamp,
-  PRIMARY KEY (task_id, due)
-);
-COMMENT ON TABLE  periodic_awaited            IS 'jobs in other queues whose end is not recorded yet in periodic_tick';
-COMMENT ON COLUMN periodic_awaited.look       IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables moves it to the present when the job ends';
-COMMENT ON COLUMN periodic_awaited.seen       IS 'the outcome, as such a trigger saw it, for a row that is gone when the scheduler asks';
-COMMENT ON COLUMN periodic_awaited.ended      IS 'when the trigger saw that, UTC';
-COMMENT ON COLUMN periodic_awaited.hooks_from IS 'hooks hear of the end only if it came later, UTC; NULL: always';
-CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
 
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
@@ -764,26 +883,6 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
       FROM periodic_tick AS k
      WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
 COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
-
--- Days on which the tasks that name the calendar have no ticks. Schedulers read them when they decide a tick.
-CREATE TABLE periodic_calendar (
-  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
-  first_day date        NOT NULL,
-  last_day  date,
-  reason    varchar(254),
-  PRIMARY KEY (name, first_day),
-  CONSTRAINT nextrun_calendar_range CHECK (first_day BETWEEN '1970-01-01' AND '9999-12-31' AND last_day BETWEEN '1970-01-01' AND '9999-12-31'),
-  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
-);
-COMMENT ON TABLE  periodic_calendar           IS 'days on which the tasks that name the calendar do not run; all rows of a name are one calendar';
-COMMENT ON COLUMN periodic_calendar.first_day IS 'the day, in the zone of the task''s timer';
-COMMENT ON COLUMN periodic_calendar.last_day  IS 'the last of several days; NULL: first_day only';
-COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday; it is recorded with the ticks that are left out';
-
-ALTER TABLE periodic_task
-  ADD COLUMN catchup_limit integer,
-  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000);
-COMMENT ON COLUMN periodic_task.catchup_limit IS 'with catchup all: only the newest so many of the missed ticks are submitted; NULL: all';
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
@@ -835,120 +934,23 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
  ORDER BY e.expected;
 COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
 
--- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since the
--- row of the task is another version afterwards. It is locked before the key of the tick is taken.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_tick_skipped() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  planned timestamp;
-BEGIN
-  IF TG_OP = 'DELETE' THEN
-    UPDATE {{schema}}.periodic_task SET id = id WHERE id = OLD.task_id;
-    RETURN OLD;
-  END IF;
-  UPDATE {{schema}}.periodic_task SET id = id WHERE id = NEW.task_id RETURNING due INTO planned;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'periodic_tick: there is no such task, %; use the id of a row of periodic_task', NEW.task_id
-      USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_tick';
-  END IF;
-  IF NEW.due <= clock_timestamp() AT TIME ZONE 'UTC' AND NEW.due IS DISTINCT FROM planned THEN
-    RAISE EXCEPTION 'periodic_tick: % is in the past, so no tick of the task % can be skipped then; name one to come, in UTC', NEW.due, NEW.task_id
-      USING ERRCODE = 'check_violation', COLUMN = 'due', TABLE = 'periodic_tick';
-  END IF;
-  RETURN NEW;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_tick_skipped BEFORE INSERT ON periodic_tick
-  FOR EACH ROW WHEN (NEW.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
-CREATE TRIGGER nextrun_tick_unskipped BEFORE DELETE ON periodic_tick
-  FOR EACH ROW WHEN (OLD.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
+-- A message of the time infinity has no age.
+CREATE VIEW outbox_lag AS
+  SELECT topic,
+         count(*) FILTER (WHERE dead IS NULL) AS pending,
+         min(created) FILTER (WHERE dead IS NULL) AS oldest,
+         greatest(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
+           min(created) FILTER (WHERE dead IS NULL AND isfinite(created))), 0)::double precision AS age,
+         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
+    FROM outbox_message WHERE published IS NULL GROUP BY topic;
+COMMENT ON VIEW outbox_lag IS 'per topic: messages to be published, since when the oldest waits (UTC), for how many seconds, and how many are dead';
 
--- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_unskips() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  DELETE FROM {{schema}}.periodic_tick
-   WHERE task_id = NEW.id AND decided IS NULL
-     AND (NEW.timer <> OLD.timer OR due > clock_timestamp() AT TIME ZONE 'UTC' AND due <= NEW.nextrun);
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
-  FOR EACH ROW WHEN (NEW.timer <> OLD.timer OR NEW.due IS NULL AND NEW.nextrun <> OLD.nextrun AND NEW.nextrun > '1970-01-01 00:00:00')
-  EXECUTE FUNCTION nextrun_task_unskips();
-REVOKE EXECUTE ON FUNCTION nextrun_tick_skipped(), nextrun_task_unskips() FROM PUBLIC;
-
--- Tasks that are paused after failures: pause_after, failures, and what the end of a job
--- turned.
-
-ALTER TABLE periodic_task
-  ADD COLUMN pause_after integer,
-  ADD COLUMN failures    integer NOT NULL DEFAULT 0,
-  ADD CONSTRAINT nextrun_pause_after CHECK (pause_after BETWEEN 1 AND 1000000),
-  ADD CONSTRAINT nextrun_failures    CHECK (failures >= 0);
-COMMENT ON COLUMN periodic_task.pause_after IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
-COMMENT ON COLUMN periodic_task.failures    IS 'so many jobs of ticks have failed since the last success; written when a job ends';
-
-ALTER TABLE periodic_tick ADD COLUMN turned varchar(16);
-ALTER TABLE periodic_tick ADD CONSTRAINT nextrun_turned
-  CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered'));
-COMMENT ON COLUMN periodic_tick.turned IS 'what the end of its job did to the task: failing (the first failure), paused, recovered (the first success after failures); NULL: nothing';
-
--- What the end of a tick's job does to its task, in the transaction that records the end. The task is
--- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone. A worker
--- tells when the job ended, another queue nothing that can be relied on.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_outcome(of_task text, of_due timestamp, failed boolean, said text, ended timestamp) RETURNS void
-LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  t    record;
-  here timestamp;
-  turn text;
-BEGIN
-  SELECT failures, pause_after, paused, paused_until INTO t
-    FROM {{schema}}.periodic_task WHERE id = of_task FOR NO KEY UPDATE;
-  IF NOT FOUND OR (NOT failed AND t.failures = 0) THEN
-    RETURN;
-  END IF;
-  here := CASE WHEN ended BETWEEN '1970-01-01' AND '9000-01-01' THEN ended ELSE clock_timestamp() AT TIME ZONE 'UTC' END;
-  IF NOT failed THEN
-    turn := 'recovered';
-    UPDATE {{schema}}.periodic_task SET failures = 0 WHERE id = of_task;
-  ELSE
-    turn := CASE WHEN t.failures = 0 THEN 'failing' END;
-    UPDATE {{schema}}.periodic_task SET failures = least(failures, 2147483646) + 1 WHERE id = of_task;
-    IF t.failures + 1 >= t.pause_after AND (t.paused IS NULL OR t.paused_until <= here) THEN
-      turn := concat_ws(', ', turn, 'paused');
-      UPDATE {{schema}}.periodic_task
-         SET paused        = here,
-             paused_until  = NULL,
-             paused_by     = 'nextrun',
-             paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
-               CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
-       WHERE id = of_task;
-    END IF;
-  END IF;
-  IF turn IS NOT NULL THEN
-    UPDATE {{schema}}.periodic_tick SET turned = turn WHERE task_id = of_task AND due = of_due;
-  END IF;
-END $$;
--- +goose StatementEnd
-REVOKE EXECUTE ON FUNCTION nextrun_task_outcome(text, timestamp, boolean, text, timestamp) FROM PUBLIC;
-
--- The same for a job of another queue. One in the table job has been counted when it ended.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_tick_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = NEW.task_id AND sink <> 'job') THEN
-    PERFORM {{schema}}.nextrun_task_outcome(NEW.task_id, NEW.due, NEW.outcome = 'failed', NEW.error, NULL);
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-REVOKE EXECUTE ON FUNCTION nextrun_tick_ended() FROM PUBLIC;
-CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
-  FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
-  EXECUTE FUNCTION nextrun_tick_ended();
+-- The task that keeps the tables small is a row like any other.
+{{if not (found "periodic_task")}}
+INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
+VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
+        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
+{{end}}
 
 -- +goose Down
 -- The rest of the way down follows from the way up: see migrations/internal/script/drops.go.

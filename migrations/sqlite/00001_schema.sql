@@ -1,6 +1,5 @@
--- The schema of nextrun, as postgres/00001_schema.sql has it; what the columns mean is said in
--- the comments there. Only what SQLite 3.37 has, but for one constraint, so that the sqlite3
--- program can be used.
+-- The schema of nextrun, in the order of postgres/00001_schema.sql, where comments say what the
+-- columns mean. Only what SQLite 3.37 has, so that the sqlite3 program can be used.
 --
 -- What PostgreSQL's types and CHECKs refuse, triggers named nextrun_..._refuse_... refuse here. Of
 -- ids, names, numbers, marks and times of a wrong type they do so only in tables that nextrun has
@@ -39,6 +38,9 @@
 {{define "isLong"}}must be text{{end}}
 {{define "isInteger"}}must be an integer of 32 bits{{end}}
 {{define "isTime"}}must be a UTC time of an existing day, YYYY-MM-DD HH:MM:SS[.ffffff], such as datetime(''now'') gives{{end}}
+{{define "labelOrNull"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
+{{define "canonicalOrNull"}}({{.}} IS NULL OR {{template "canonical" .}}){{end}}
+{{define "utcOrNull"}}CASE WHEN {{.}} IS NOT NULL THEN {{template "utc" .}} END{{end}}
 
 -- +goose Up
 -- Of processes that migrate at the same time one applies each migration; the
@@ -53,8 +55,166 @@ INSERT INTO nextrun_found (name) VALUES ('{{file}}');
 INSERT INTO nextrun_found (name) VALUES ('{{.}}');
 {{end}}
 
--- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
+-- Tasks ---------------------------------------------------------------------------------------------------------------
 
+-- The table of Docspell's ADR 0012, and below it nextrun's own columns.
+{{if not (found "periodic_task")}}
+CREATE TABLE periodic_task (
+  id        varchar(254) NOT NULL PRIMARY KEY,
+  enabled   boolean      NOT NULL DEFAULT 1,
+  task      varchar(254) NOT NULL,
+  group_    varchar(254) NOT NULL DEFAULT 'default',
+  args      text         NOT NULL DEFAULT '{}',
+  subject   varchar(254) NOT NULL DEFAULT '',
+  submitter varchar(254) NOT NULL DEFAULT 'nextrun',
+  priority  integer      NOT NULL DEFAULT 0,
+  worker    varchar(254),
+  marked    timestamp,
+  timer     varchar(254) NOT NULL,
+  nextrun   timestamp    NOT NULL DEFAULT '1970-01-01 00:00:00.000000',
+  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  summary   varchar(254)
+);
+{{else if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+{{end}}
+
+ALTER TABLE periodic_task ADD COLUMN due timestamp
+  CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
+ALTER TABLE periodic_task ADD COLUMN changed timestamp;
+ALTER TABLE periodic_task ADD COLUMN starts timestamp;
+ALTER TABLE periodic_task ADD COLUMN ends timestamp;
+ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
+  CONSTRAINT nextrun_exclude_calendars CHECK {{template "labelOrNull" "exclude_calendars"}};
+ALTER TABLE periodic_task ADD COLUMN jitter integer NOT NULL DEFAULT 0
+  CONSTRAINT nextrun_jitter CHECK (typeof(jitter) = 'integer' AND jitter BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN grace integer NOT NULL DEFAULT 60
+  CONSTRAINT nextrun_grace CHECK (typeof(grace) = 'integer' AND grace BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN catchup varchar(16) NOT NULL DEFAULT 'one'
+  CONSTRAINT nextrun_catchup CHECK (catchup IN ('one', 'none', 'all'));
+ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
+  CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);
+ALTER TABLE periodic_task ADD COLUMN overlap varchar(16) NOT NULL DEFAULT 'skip'
+  CONSTRAINT nextrun_overlap CHECK (overlap IN ('skip', 'queue', 'replace', 'allow'));
+ALTER TABLE periodic_task ADD COLUMN deadline integer
+  CONSTRAINT nextrun_deadline CHECK (deadline IS NULL OR typeof(deadline) = 'integer' AND deadline BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN sink varchar(64) NOT NULL DEFAULT 'job'
+  CONSTRAINT nextrun_sink CHECK (sink GLOB '[a-z]*' AND sink NOT GLOB '*[^a-z0-9_-]*' AND length(sink) <= 64);
+ALTER TABLE periodic_task ADD COLUMN retry_limit integer
+  CONSTRAINT nextrun_retry_limit CHECK (retry_limit IS NULL OR typeof(retry_limit) = 'integer' AND retry_limit BETWEEN 0 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN retry_delay integer
+  CONSTRAINT nextrun_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN timeout integer
+  CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN pause_after integer
+  CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN failures integer NOT NULL DEFAULT 0
+  CONSTRAINT nextrun_failures CHECK (typeof(failures) = 'integer' AND failures BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN paused timestamp;
+ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
+ALTER TABLE periodic_task ADD COLUMN paused_by varchar(254)
+  CONSTRAINT nextrun_paused_by CHECK {{template "labelOrNull" "paused_by"}};
+ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254)
+  CONSTRAINT nextrun_paused_reason CHECK {{template "labelOrNull" "paused_reason"}};
+ALTER TABLE periodic_task ADD COLUMN origin varchar(254)
+  CONSTRAINT nextrun_origin CHECK ({{template "labelOrNull" "origin"}} AND origin IS NOT '');
+ALTER TABLE periodic_task ADD COLUMN problem text;
+
+{{if found "periodic_task"}}
+-- The same times in the one form, by which the triggers below know a row.
+UPDATE periodic_task SET nextrun = coalesce({{template "utc" "periodic_task.nextrun"}}, nextrun),
+                         created = coalesce({{template "utc" "periodic_task.created"}}, created);
+-- The plans of tasks that were there may have been changed a moment ago.
+UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now');
+-- After `migrate down` and `up` a task that had stopped, such as one with an
+-- unreadable timer, looks like one that was set to the year 9999 by hand.
+UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >= '9999-12-31 23:59:59';
+{{end}}
+
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
+-- When pauses end by themselves.
+CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
+
+{{define "day"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND date({{.}}) IS {{.}} AND {{.}} >= '1970-01-01'){{end}}
+CREATE TABLE periodic_calendar (
+  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name
+            CHECK (typeof(name) = 'text' AND length(name) <= 64 AND name GLOB '[A-Za-z0-9]*' AND name NOT GLOB '*[^A-Za-z0-9._-]*'),
+  first_day date NOT NULL CONSTRAINT nextrun_calendar_first CHECK {{template "day" "first_day"}},
+  last_day  date CONSTRAINT nextrun_calendar_last CHECK {{template "day" "last_day"}},
+  reason    varchar(254) CONSTRAINT nextrun_calendar_reason CHECK {{template "labelOrNull" "reason"}},
+  PRIMARY KEY (name, first_day),
+  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
+) WITHOUT ROWID;
+
+-- Ticks ---------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE periodic_tick (
+  task_id  varchar(254) NOT NULL,
+  due      timestamp    NOT NULL,
+  decision varchar(16)  NOT NULL,
+  reason   text,
+  missed   integer      NOT NULL DEFAULT 0,
+  until    timestamp,
+  jid      varchar(254),
+  worker   varchar(254),
+  decided  timestamp,
+  turned   varchar(16),
+  outcome  varchar(16),
+  finished timestamp,
+  attempts integer,
+  error    varchar(1000),
+  PRIMARY KEY (task_id, due),
+  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
+  CONSTRAINT nextrun_turned     CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered')),
+  CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
+) WITHOUT ROWID;
+CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
+CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
+
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever lets a tick go: the end of a job, and a tick that queues after it.
+-- It is deleted by a look that finds no queued tick of the task, or a pending
+-- job.
+CREATE TABLE periodic_ready (
+  seq     integer PRIMARY KEY,
+  task_id varchar(254) NOT NULL UNIQUE
+);
+
+-- The newest job of each task in a queue that is not nextrun's own.
+CREATE TABLE periodic_open (
+  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  sink      varchar(64)  NOT NULL,
+  ref       text         NOT NULL,
+  jid       varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
+  submitted timestamp    NOT NULL
+) WITHOUT ROWID;
+
+-- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
+-- submits the job, and deleted in the one that records how it ended. A scheduler asks the queue at
+-- the time look; a trigger on the queue's tables moves it to the present when the job ends, and may
+-- write how it saw the job end, and when, for a row that is gone when the scheduler asks. Hooks
+-- hear of an end only if it came later than hooks_from.
+CREATE TABLE periodic_awaited (
+  task_id    varchar(254) NOT NULL,
+  due        timestamp    NOT NULL,
+  sink       varchar(64)  NOT NULL,
+  ref        text         NOT NULL,
+  jid        varchar(254) NOT NULL,
+  submitted  timestamp    NOT NULL,
+  look       timestamp    NOT NULL,
+  seen       varchar(16),
+  ended      timestamp,
+  hooks_from timestamp,
+  PRIMARY KEY (task_id, due)
+) WITHOUT ROWID;
+CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+
+-- Jobs ----------------------------------------------------------------------------------------------------------------
+
+-- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
 {{if not (found "job")}}
 CREATE TABLE job (
   jid           varchar(254) NOT NULL PRIMARY KEY DEFAULT (lower(hex(randomblob(16)))),
@@ -135,6 +295,207 @@ CREATE TABLE job_limit (
   max  integer      NOT NULL CONSTRAINT nextrun_limit_max CHECK (typeof(max) = 'integer' AND max BETWEEN 0 AND 1000000),
   PRIMARY KEY (kind, name)
 );
+
+-- Locks and workers ---------------------------------------------------------------------------------------------------
+
+-- The lock of modes leader and exclusive: one row for each lock name, made by
+-- the first acquisition and kept for ever, so that its token only ever rises.
+-- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
+-- Deleting the row of a lock releases the lock and keeps the row.
+{{if not (found "scheduler_lock")}}
+CREATE TABLE scheduler_lock (
+  name      varchar(260) NOT NULL PRIMARY KEY,
+  holder    varchar(254) NOT NULL,
+  hostname  varchar(254) NOT NULL,
+  pid       integer      NOT NULL,
+  token     bigint       NOT NULL,
+  acquired  timestamp    NOT NULL,
+  heartbeat timestamp    NOT NULL,
+  expires   timestamp    NOT NULL
+);
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
+  WHEN OLD.name NOT LIKE 'topic:%'
+BEGIN
+  UPDATE scheduler_lock SET expires = '1970-01-01 00:00:00.000000' WHERE name = OLD.name;
+  SELECT RAISE(IGNORE);
+END;
+-- +goose StatementEnd
+{{end}}
+
+-- Which workers have a session by which the database knows that they live. It is used on
+-- PostgreSQL only: on SQLite the lock on a file beside the database shows that.
+CREATE TABLE worker_session (
+  worker  varchar(254) NOT NULL PRIMARY KEY,
+  session varchar(64)  NOT NULL,
+  server  timestamp    NOT NULL,
+  since   timestamp    NOT NULL,
+  ended   timestamp
+);
+
+-- What each process that works on this database is and can do, so that others can say what a
+-- waiting job waits for.
+CREATE TABLE worker_service (
+  worker      varchar(254) NOT NULL PRIMARY KEY,
+  kind        varchar(32)  NOT NULL,
+  version     varchar(254) NOT NULL,
+  started     timestamp    NOT NULL,
+  seen        timestamp,
+  places      integer,
+  lease       integer,
+  only_groups text,
+  handlers    text,
+  trouble     text
+);
+
+-- Events --------------------------------------------------------------------------------------------------------------
+
+-- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
+CREATE TABLE event_store (
+  seq               integer      NOT NULL PRIMARY KEY,
+  id                varchar(254) NOT NULL UNIQUE,
+  topic             varchar(254) NOT NULL,
+  type              varchar(254) NOT NULL,
+  aggregate_id      varchar(254) NOT NULL,
+  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
+  payload           text         NOT NULL DEFAULT '{}',
+  due               timestamp,
+  created           timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  traceparent       text,
+  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
+);
+-- Guarantee G1: at most one event for each tick of a task.
+CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
+CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
+
+CREATE TABLE event_aggregate (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  version bigint       NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE outbox_message (
+  id        integer      NOT NULL PRIMARY KEY,
+  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
+  topic     varchar(254) NOT NULL,
+  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  published timestamp,
+  attempts  integer      NOT NULL DEFAULT 0,
+  refusals  integer      NOT NULL DEFAULT 0,
+  problem   text,
+  retry     timestamp,
+  dead      timestamp
+);
+CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
+CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
+CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
+
+-- What is refused -----------------------------------------------------------------------------------------------------
+
+{{define "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
+    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
+{{end}}
+{{define "refusePause"}}
+  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
+    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
+{{end}}
+{{define "refuse"}}
+  SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
+    WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
+  {{template "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: starts must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: ends must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.ends IS NOT NULL AND {{template "utc" "NEW.ends"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: ends must be later than starts')
+    WHERE {{template "utc" "NEW.starts"}} >= {{template "utc" "NEW.ends"}};
+  SELECT RAISE(ABORT, 'periodic_task: created must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
+    WHERE {{template "utc" "NEW.created"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: id, task, group_, timer, subject, submitter and summary must be text of at most 254 characters without NUL')
+    WHERE typeof(NEW.id) <> 'text' OR length(CAST(NEW.id AS BLOB)) > 1016 OR instr(CAST(NEW.id AS BLOB), x'00')
+       OR length(NEW.id) > 254 OR NEW.id = ''
+       OR typeof(NEW.task) <> 'text' OR length(NEW.task) > 254 OR instr(CAST(NEW.task AS BLOB), x'00')
+       OR typeof(NEW.group_) <> 'text' OR length(NEW.group_) > 254 OR instr(CAST(NEW.group_ AS BLOB), x'00')
+       OR typeof(NEW.timer) <> 'text' OR length(NEW.timer) > 254 OR instr(CAST(NEW.timer AS BLOB), x'00')
+       OR typeof(NEW.subject) <> 'text' OR length(NEW.subject) > 254 OR instr(CAST(NEW.subject AS BLOB), x'00')
+       OR typeof(NEW.submitter) <> 'text' OR length(NEW.submitter) > 254 OR instr(CAST(NEW.submitter AS BLOB), x'00')
+       OR typeof(NEW.summary) NOT IN ('text', 'null') OR length(NEW.summary) > 254 OR instr(CAST(NEW.summary AS BLOB), x'00');
+  SELECT RAISE(ABORT, 'periodic_task: priority must be an integer')
+    WHERE typeof(NEW.priority) <> 'integer';
+  SELECT RAISE(ABORT, 'periodic_task: args must be text')
+    WHERE typeof(NEW.args) <> 'text';
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
+BEGIN
+{{template "refuse"}}
+{{template "refusePause"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_edited
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary,
+                   starts, ends ON periodic_task
+BEGIN
+{{template "refuse"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun ON periodic_task WHEN NEW.due IS OLD.due
+BEGIN
+{{template "refuseNextrun"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_planned BEFORE UPDATE OF due ON periodic_task
+  WHEN NEW.due IS NOT OLD.due AND NOT {{template "canonical" "NEW.nextrun"}}
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff');
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
+  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
+BEGIN
+{{template "refusePause"}}
+END;
+-- +goose StatementEnd
+
+{{define "taskMark"}}
+  SELECT CASE
+    WHEN NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'periodic_task: worker {{template "isLabel"}}, or NULL; leave it to the scheduler')
+    WHEN NEW.marked IS NOT NULL AND NOT {{template "time" "NEW.marked"}} THEN RAISE(ABORT, 'periodic_task: marked {{template "isTime"}}, or NULL; leave it to the scheduler')
+    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'periodic_task: problem {{template "isLong"}}, or NULL')
+  END;
+{{end}}
+{{define "taskPriority"}}
+  SELECT RAISE(ABORT, 'periodic_task: priority {{template "isInteger"}}: 0 is low, 10 is high')
+   WHERE NOT {{template "integer" "NEW.priority"}};
+{{end}}
+{{if not (found "periodic_task")}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_values_added BEFORE INSERT ON periodic_task
+BEGIN
+{{template "taskMark"}}
+{{template "taskPriority"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_values_edited BEFORE UPDATE OF priority ON periodic_task
+BEGIN
+{{template "taskPriority"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_marked BEFORE UPDATE OF worker, marked, problem ON periodic_task
+  WHEN NEW.worker IS NOT NULL OR NEW.marked IS NOT NULL OR NEW.problem IS NOT NULL
+BEGIN
+{{template "taskMark"}}
+END;
+-- +goose StatementEnd
+{{end}}
 
 {{define "jobIdentity"}}
   SELECT CASE
@@ -217,185 +578,73 @@ END;
 -- +goose StatementEnd
 {{end}}
 
--- Periodic tasks: the table of Docspell's ADR 0012 with nextrun's own columns.
-
-{{if not (found "periodic_task")}}
-CREATE TABLE periodic_task (
-  id        varchar(254) NOT NULL PRIMARY KEY,
-  enabled   boolean      NOT NULL DEFAULT 1,
-  task      varchar(254) NOT NULL,
-  group_    varchar(254) NOT NULL DEFAULT 'default',
-  args      text         NOT NULL DEFAULT '{}',
-  subject   varchar(254) NOT NULL DEFAULT '',
-  submitter varchar(254) NOT NULL DEFAULT 'nextrun',
-  priority  integer      NOT NULL DEFAULT 0,
-  worker    varchar(254),
-  marked    timestamp,
-  timer     varchar(254) NOT NULL,
-  nextrun   timestamp    NOT NULL DEFAULT '1970-01-01 00:00:00.000000',
-  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  summary   varchar(254)
-);
-{{else if not (found "periodic_task.summary")}}
-ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
-{{end}}
-
-ALTER TABLE periodic_task ADD COLUMN due      timestamp
-  CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
-{{define "line"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
-ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
-  CONSTRAINT nextrun_exclude_calendars CHECK {{template "line" "exclude_calendars"}};
-ALTER TABLE periodic_task ADD COLUMN starts   timestamp;
-ALTER TABLE periodic_task ADD COLUMN ends     timestamp;
-ALTER TABLE periodic_task ADD COLUMN overlap  varchar(16) NOT NULL DEFAULT 'skip'
-  CONSTRAINT nextrun_overlap CHECK (overlap IN ('skip', 'queue', 'replace', 'allow'));
-ALTER TABLE periodic_task ADD COLUMN catchup  varchar(16) NOT NULL DEFAULT 'one'
-  CONSTRAINT nextrun_catchup CHECK (catchup IN ('one', 'none', 'all'));
-ALTER TABLE periodic_task ADD COLUMN grace    integer NOT NULL DEFAULT 60
-  CONSTRAINT nextrun_grace CHECK (typeof(grace) = 'integer' AND grace BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN deadline integer
-  CONSTRAINT nextrun_deadline CHECK (deadline IS NULL OR typeof(deadline) = 'integer' AND deadline BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN jitter   integer NOT NULL DEFAULT 0
-  CONSTRAINT nextrun_jitter CHECK (typeof(jitter) = 'integer' AND jitter BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN sink     varchar(16) NOT NULL DEFAULT 'job';
-ALTER TABLE periodic_task ADD CONSTRAINT nextrun_sink
-  CHECK (sink GLOB '[a-z]*' AND sink NOT GLOB '*[^a-z0-9_-]*' AND length(sink) <= 64);
-ALTER TABLE periodic_task ADD COLUMN problem  text;
-ALTER TABLE periodic_task ADD COLUMN retry_limit integer
-  CONSTRAINT nextrun_retry_limit CHECK (retry_limit IS NULL OR typeof(retry_limit) = 'integer' AND retry_limit BETWEEN 0 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN retry_delay integer
-  CONSTRAINT nextrun_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN timeout integer
-  CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN paused       timestamp;
-ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
-ALTER TABLE periodic_task ADD COLUMN paused_by     varchar(254) CONSTRAINT nextrun_paused_by
-  CHECK (paused_by IS NULL OR typeof(paused_by) = 'text' AND length(paused_by) <= 254 AND NOT instr(CAST(paused_by AS BLOB), x'00'));
-ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254) CONSTRAINT nextrun_paused_reason
-  CHECK (paused_reason IS NULL OR typeof(paused_reason) = 'text' AND length(paused_reason) <= 254 AND NOT instr(CAST(paused_reason AS BLOB), x'00'));
-ALTER TABLE periodic_task ADD COLUMN changed timestamp;
-
-{{if found "periodic_task"}}
--- The same times in the one form, by which the triggers below know a row.
-UPDATE periodic_task SET nextrun = coalesce({{template "utc" "periodic_task.nextrun"}}, nextrun),
-                         created = coalesce({{template "utc" "periodic_task.created"}}, created);
--- The plans of tasks that were there may have been changed a moment ago.
-UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now');
--- After `migrate down` and `up` a task that had stopped, such as one with an
--- unreadable timer, looks like one that was set to the year 9999 by hand.
-UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >= '9999-12-31 23:59:59';
-{{end}}
-
-CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
-CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
--- When pauses end by themselves.
-CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
-
-CREATE TABLE periodic_tick (
-  task_id  varchar(254) NOT NULL,
-  due      timestamp    NOT NULL,
-  decision varchar(16)  NOT NULL CONSTRAINT nextrun_decision
-           CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
-  reason   text,
-  missed   integer      NOT NULL DEFAULT 0,
-  until    timestamp,
-  jid      varchar(254),
-  worker   varchar(254),
-  decided  timestamp,
-  PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped')
-) WITHOUT ROWID;
-CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
-CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
-
--- Schedulers look here instead of at every queued tick. A row is added by
--- whatever lets a tick go: the end of a job, and a tick that queues after it.
--- It is deleted by a look that finds no queued tick of the task, or a pending
--- job.
-CREATE TABLE periodic_ready (
-  seq     integer PRIMARY KEY,
-  task_id varchar(254) NOT NULL UNIQUE
-);
-
--- The newest job of each task in a queue that is not nextrun's own.
-CREATE TABLE periodic_open (
-  task_id   varchar(254) NOT NULL PRIMARY KEY,
-  sink      varchar(64)  NOT NULL,
-  ref       text         NOT NULL,
-  jid       varchar(254) NOT NULL,
-  due       timestamp    NOT NULL,
-  submitted timestamp    NOT NULL
-) WITHOUT ROWID;
-
-{{define "refuseNextrun"}}
-  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
-    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
-{{end}}
-{{define "refusePause"}}
-  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
-    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
-{{end}}
-{{define "refuse"}}
-  SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
-    WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
-  {{template "refuseNextrun"}}
-  SELECT RAISE(ABORT, 'periodic_task: starts must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: ends must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.ends IS NOT NULL AND {{template "utc" "NEW.ends"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: ends must be later than starts')
-    WHERE {{template "utc" "NEW.starts"}} >= {{template "utc" "NEW.ends"}};
-  SELECT RAISE(ABORT, 'periodic_task: created must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
-    WHERE {{template "utc" "NEW.created"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: id, task, group_, timer, subject, submitter and summary must be text of at most 254 characters without NUL')
-    WHERE typeof(NEW.id) <> 'text' OR length(CAST(NEW.id AS BLOB)) > 1016 OR instr(CAST(NEW.id AS BLOB), x'00')
-       OR length(NEW.id) > 254 OR NEW.id = ''
-       OR typeof(NEW.task) <> 'text' OR length(NEW.task) > 254 OR instr(CAST(NEW.task AS BLOB), x'00')
-       OR typeof(NEW.group_) <> 'text' OR length(NEW.group_) > 254 OR instr(CAST(NEW.group_ AS BLOB), x'00')
-       OR typeof(NEW.timer) <> 'text' OR length(NEW.timer) > 254 OR instr(CAST(NEW.timer AS BLOB), x'00')
-       OR typeof(NEW.subject) <> 'text' OR length(NEW.subject) > 254 OR instr(CAST(NEW.subject AS BLOB), x'00')
-       OR typeof(NEW.submitter) <> 'text' OR length(NEW.submitter) > 254 OR instr(CAST(NEW.submitter AS BLOB), x'00')
-       OR typeof(NEW.summary) NOT IN ('text', 'null') OR length(NEW.summary) > 254 OR instr(CAST(NEW.summary AS BLOB), x'00');
-  SELECT RAISE(ABORT, 'periodic_task: priority must be an integer')
-    WHERE typeof(NEW.priority) <> 'integer';
-  SELECT RAISE(ABORT, 'periodic_task: args must be text')
-    WHERE typeof(NEW.args) <> 'text';
+{{define "event"}}
+  SELECT CASE
+    WHEN NOT {{template "name" "NEW.id"}} THEN RAISE(ABORT, 'event_store: id {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'event_store: topic {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.type"}} THEN RAISE(ABORT, 'event_store: type {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.aggregate_id"}} THEN RAISE(ABORT, 'event_store: aggregate_id {{template "isName"}}')
+    WHEN typeof(NEW.aggregate_version) <> 'integer' THEN RAISE(ABORT, 'event_store: aggregate_version must be an integer')
+    WHEN NOT {{template "long" "NEW.payload"}} THEN RAISE(ABORT, 'event_store: payload {{template "isLong"}}')
+    WHEN NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'event_store: due {{template "isTime"}}, or NULL')
+    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'event_store: created {{template "isTime"}}')
+  END;
 {{end}}
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
+CREATE TRIGGER nextrun_event_refuse_added BEFORE INSERT ON event_store
 BEGIN
-{{template "refuse"}}
-{{template "refusePause"}}
+{{template "event"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_edited
-  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary,
-                   starts, ends ON periodic_task
+CREATE TRIGGER nextrun_event_refuse_edited
+  BEFORE UPDATE OF id, topic, type, aggregate_id, aggregate_version, payload, due, created ON event_store
 BEGIN
-{{template "refuse"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun ON periodic_task WHEN NEW.due IS OLD.due
-BEGIN
-{{template "refuseNextrun"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_planned BEFORE UPDATE OF due ON periodic_task
-  WHEN NEW.due IS NOT OLD.due AND NOT {{template "canonical" "NEW.nextrun"}}
-BEGIN
-  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff');
+{{template "event"}}
 END;
 -- +goose StatementEnd
 
--- Times in other accepted forms are stored in the one form, and args that are
--- not JSON get a warning.
-{{define "canonicalOrNull"}}({{.}} IS NULL OR {{template "canonical" .}}){{end}}
-{{define "utcOrNull"}}CASE WHEN {{.}} IS NOT NULL THEN {{template "utc" .}} END{{end}}
+{{define "message"}}
+  SELECT CASE
+    WHEN NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+  END;
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_message_refuse_added BEFORE INSERT ON outbox_message
+BEGIN
+{{template "message"}}
+END;
+-- +goose StatementEnd
+-- Only what an update changes is checked: the relay must be able to set aside a
+-- message that held such a value before there was this trigger.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_message_refuse_edited BEFORE UPDATE ON outbox_message
+BEGIN
+  SELECT CASE
+    WHEN NEW.event_id IS NOT OLD.event_id AND NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN NEW.topic IS NOT OLD.topic AND NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN NEW.created IS NOT OLD.created AND NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN NEW.attempts IS NOT OLD.attempts AND NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN NEW.refusals IS NOT OLD.refusals AND NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN NEW.published IS NOT OLD.published AND NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN NEW.retry IS NOT OLD.retry AND NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN NEW.dead IS NOT OLD.dead AND NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN NEW.problem IS NOT OLD.problem AND NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+  END;
+END;
+-- +goose StatementEnd
+
+-- What edits of tasks do ----------------------------------------------------------------------------------------------
+
+-- Times in other accepted forms are stored in the one form, and args that are not JSON get a warning.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
   WHEN NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
@@ -467,95 +716,14 @@ BEGIN
 END;
 -- +goose StatementEnd
 
-{{define "taskMark"}}
-  SELECT CASE
-    WHEN NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'periodic_task: worker {{template "isLabel"}}, or NULL; leave it to the scheduler')
-    WHEN NEW.marked IS NOT NULL AND NOT {{template "time" "NEW.marked"}} THEN RAISE(ABORT, 'periodic_task: marked {{template "isTime"}}, or NULL; leave it to the scheduler')
-    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'periodic_task: problem {{template "isLong"}}, or NULL')
-  END;
-{{end}}
-{{define "taskPriority"}}
-  SELECT RAISE(ABORT, 'periodic_task: priority {{template "isInteger"}}: 0 is low, 10 is high')
-   WHERE NOT {{template "integer" "NEW.priority"}};
-{{end}}
-{{if not (found "periodic_task")}}
+-- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_values_added BEFORE INSERT ON periodic_task
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
+  WHEN NEW.timer IS NOT OLD.timer OR NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun AND NEW.nextrun > '1970-01-02'
 BEGIN
-{{template "taskMark"}}
-{{template "taskPriority"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_values_edited BEFORE UPDATE OF priority ON periodic_task
-BEGIN
-{{template "taskPriority"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_marked BEFORE UPDATE OF worker, marked, problem ON periodic_task
-  WHEN NEW.worker IS NOT NULL OR NEW.marked IS NOT NULL OR NEW.problem IS NOT NULL
-BEGIN
-{{template "taskMark"}}
-END;
--- +goose StatementEnd
-{{end}}
-
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
-  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
-BEGIN
-{{template "refusePause"}}
-END;
--- +goose StatementEnd
-
-
--- Queued ticks wait for the end of their task's job.
-{{define "ended"}}
-  INSERT INTO periodic_ready (task_id) SELECT OLD.tracker
-   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.tracker);
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
-  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
-   AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck') OR NEW.tracker IS NOT OLD.tracker)
-BEGIN
-{{template "ended"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
-  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
-BEGIN
-{{template "ended"}}
-END;
--- +goose StatementEnd
-
-{{define "queues"}}
-  INSERT INTO periodic_ready (task_id) SELECT NEW.task_id
-   WHERE NOT EXISTS (SELECT 1 FROM job WHERE tracker = NEW.task_id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.task_id);
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick WHEN NEW.decision = 'queued'
-BEGIN
-{{template "queues"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE OF decision ON periodic_tick WHEN NEW.decision = 'queued'
-BEGIN
-{{template "queues"}}
-END;
--- +goose StatementEnd
--- In another queue they wait until the row of their task's job is gone.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
-BEGIN
-  INSERT INTO periodic_ready (task_id) SELECT OLD.task_id
-   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.task_id AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.task_id);
+  DELETE FROM periodic_tick
+   WHERE task_id = NEW.id AND decided IS NULL
+     AND (NEW.timer IS NOT OLD.timer OR due > strftime('%Y-%m-%d %H:%M:%f000', 'now') AND due <= {{template "utc" "NEW.nextrun"}});
 END;
 -- +goose StatementEnd
 
@@ -579,163 +747,134 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- The lock of modes leader and exclusive: one row for each lock name, made by
--- the first acquisition and kept for ever, so that its token only ever rises.
--- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
--- Deleting the row of a lock releases the lock and keeps the row.
-{{if not (found "scheduler_lock")}}
-CREATE TABLE scheduler_lock (
-  name      varchar(260) NOT NULL PRIMARY KEY,
-  holder    varchar(254) NOT NULL,
-  hostname  varchar(254) NOT NULL,
-  pid       integer      NOT NULL,
-  token     bigint       NOT NULL,
-  acquired  timestamp    NOT NULL,
-  heartbeat timestamp    NOT NULL,
-  expires   timestamp    NOT NULL
-);
+-- What ticks and the ends of jobs do ----------------------------------------------------------------------------------
+
+-- A tick to come is skipped by a row that is not decided yet. Its time is stored with microseconds, as those of schedulers are.
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
-  WHEN OLD.name NOT LIKE 'topic:%'
+CREATE TRIGGER nextrun_tick_skipped AFTER INSERT ON periodic_tick WHEN NEW.decided IS NULL
 BEGIN
-  UPDATE scheduler_lock SET expires = '1970-01-01 00:00:00.000000' WHERE name = OLD.name;
-  SELECT RAISE(IGNORE);
+  SELECT RAISE(ABORT, 'periodic_tick: there is no such task; use the id of a row of periodic_task')
+   WHERE NOT EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id);
+  SELECT RAISE(ABORT, 'periodic_tick: due is no time; use YYYY-MM-DD HH:MM:SS in UTC') WHERE {{template "utc" "NEW.due"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_tick: due is in the past, so no tick can be skipped then; name one to come, in UTC')
+   WHERE {{template "utc" "NEW.due"}} <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
+     AND {{template "utc" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id);
+  UPDATE periodic_tick SET due = {{template "utc" "NEW.due"}} WHERE task_id = NEW.task_id AND due = NEW.due;
 END;
 -- +goose StatementEnd
-{{end}}
 
--- Which workers have a session by which the database knows that they live. It is used on
--- PostgreSQL only: on SQLite the lock on a file beside the database shows that.
-CREATE TABLE worker_session (
-  worker  varchar(254) NOT NULL PRIMARY KEY,
-  session varchar(64)  NOT NULL,
-  server  timestamp    NOT NULL,
-  since   timestamp    NOT NULL,
-  ended   timestamp
-);
-
--- What each process that works on this database is and can do, so that others can say what a
--- waiting job waits for.
-CREATE TABLE worker_service (
-  worker      varchar(254) NOT NULL PRIMARY KEY,
-  kind        varchar(32)  NOT NULL,
-  version     varchar(254) NOT NULL,
-  started     timestamp    NOT NULL,
-  seen        timestamp,
-  places      integer,
-  lease       integer,
-  only_groups text,
-  handlers    text
-);
-ALTER TABLE worker_service ADD COLUMN trouble text;
-
--- Events instead of jobs: the store of events, and the outbox of messages that a relay publishes.
-
-CREATE TABLE event_store (
-  seq               integer      NOT NULL PRIMARY KEY,
-  id                varchar(254) NOT NULL UNIQUE,
-  topic             varchar(254) NOT NULL,
-  type              varchar(254) NOT NULL,
-  aggregate_id      varchar(254) NOT NULL,
-  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
-  payload           text         NOT NULL DEFAULT '{}',
-  due               timestamp,
-  created           timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
-);
-ALTER TABLE event_store ADD COLUMN traceparent text;
--- Guarantee G1: at most one event for each tick of a task.
-CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
-CREATE INDEX nextrun_event_topic ON event_store (topic, seq);
-
-CREATE TABLE event_aggregate (
-  id      varchar(254) NOT NULL PRIMARY KEY,
-  version bigint       NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE outbox_message (
-  id        integer      NOT NULL PRIMARY KEY,
-  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
-  topic     varchar(254) NOT NULL,
-  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  published timestamp,
-  attempts  integer      NOT NULL DEFAULT 0,
-  refusals  integer      NOT NULL DEFAULT 0,
-  problem   text,
-  retry     timestamp,
-  dead      timestamp
-);
-CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
-CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
-CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
-
-{{define "event"}}
-  SELECT CASE
-    WHEN NOT {{template "name" "NEW.id"}} THEN RAISE(ABORT, 'event_store: id {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'event_store: topic {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.type"}} THEN RAISE(ABORT, 'event_store: type {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.aggregate_id"}} THEN RAISE(ABORT, 'event_store: aggregate_id {{template "isName"}}')
-    WHEN typeof(NEW.aggregate_version) <> 'integer' THEN RAISE(ABORT, 'event_store: aggregate_version must be an integer')
-    WHEN NOT {{template "long" "NEW.payload"}} THEN RAISE(ABORT, 'event_store: payload {{template "isLong"}}')
-    WHEN NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'event_store: due {{template "isTime"}}, or NULL')
-    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'event_store: created {{template "isTime"}}')
-  END;
+-- Queued ticks wait for the end of their task's job.
+{{define "queues"}}
+  INSERT INTO periodic_ready (task_id) SELECT NEW.task_id
+   WHERE NOT EXISTS (SELECT 1 FROM job WHERE tracker = NEW.task_id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.task_id);
 {{end}}
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_event_refuse_added BEFORE INSERT ON event_store
+CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick WHEN NEW.decision = 'queued'
 BEGIN
-{{template "event"}}
+{{template "queues"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_event_refuse_edited
-  BEFORE UPDATE OF id, topic, type, aggregate_id, aggregate_version, payload, due, created ON event_store
+CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE OF decision ON periodic_tick WHEN NEW.decision = 'queued'
 BEGIN
-{{template "event"}}
+{{template "queues"}}
 END;
 -- +goose StatementEnd
-
-{{define "message"}}
-  SELECT CASE
-    WHEN NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
-    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
-    WHEN NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
-    WHEN NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
-    WHEN NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
-    WHEN NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
-    WHEN NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
-    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
-  END;
+{{define "ended"}}
+  INSERT INTO periodic_ready (task_id) SELECT OLD.tracker
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.tracker);
 {{end}}
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_message_refuse_added BEFORE INSERT ON outbox_message
+CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+   AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck') OR NEW.tracker IS NOT OLD.tracker)
 BEGIN
-{{template "message"}}
+{{template "ended"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
--- Only what an update changes is checked: the relay must be able to set aside a
--- message that held such a value before there was this trigger.
-CREATE TRIGGER nextrun_message_refuse_edited BEFORE UPDATE ON outbox_message
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
 BEGIN
-  SELECT CASE
-    WHEN NEW.event_id IS NOT OLD.event_id AND NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
-    WHEN NEW.topic IS NOT OLD.topic AND NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
-    WHEN NEW.created IS NOT OLD.created AND NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
-    WHEN NEW.attempts IS NOT OLD.attempts AND NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
-    WHEN NEW.refusals IS NOT OLD.refusals AND NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
-    WHEN NEW.published IS NOT OLD.published AND NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
-    WHEN NEW.retry IS NOT OLD.retry AND NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
-    WHEN NEW.dead IS NOT OLD.dead AND NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
-    WHEN NEW.problem IS NOT OLD.problem AND NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
-  END;
+{{template "ended"}}
+END;
+-- +goose StatementEnd
+-- In another queue they wait until the row of their task's job is gone.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
+BEGIN
+  INSERT INTO periodic_ready (task_id) SELECT OLD.task_id
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.task_id AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.task_id);
 END;
 -- +goose StatementEnd
 
--- Views to look at. Intervals are seconds. Values that nobody writes, such as a number with
--- 19 digits, hide no other rows.
+-- What the end of a tick's job does to its task, in the transaction that records the end. The first
+-- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone.
+{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_until <= {{.}}){{end}}
+{{define "turned"}}
+  UPDATE periodic_tick SET turned = (
+      SELECT nullif(CASE WHEN failures = 0 THEN 'failing' ELSE '' END ||
+        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) THEN ''
+             WHEN failures = 0 THEN ', paused' ELSE 'paused' END, '')
+        FROM periodic_task WHERE id = periodic_tick.task_id)
+   WHERE due = NEW.due AND task_id ={{end}}
+{{define "failed"}}  UPDATE periodic_task SET failures = min(failures, 2147483646) + 1,
+      (paused, paused_until, paused_by, paused_reason) = (SELECT
+        CASE WHEN pauses THEN {{.}} ELSE paused END,
+        CASE WHEN NOT pauses THEN paused_until END,
+        CASE WHEN pauses THEN 'nextrun' ELSE paused_by END,
+        CASE WHEN pauses THEN substr(printf('paused after %d %s in a row; the last: ', failures + 1, CASE failures WHEN 0 THEN 'failure' ELSE 'failures' END) ||
+          coalesce(nullif(replace(replace(replace(said, char(10), ' '), char(13), ' '), char(9), ' '), ''), 'it did not say why'), 1, 254) ELSE paused_reason END
+        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses,{{end}}
+{{define "recovered"}}
+  UPDATE periodic_tick SET turned = 'recovered' WHERE task_id = NEW.{{.}} AND due = NEW.due;
+  UPDATE periodic_task SET failures = 0 WHERE id = NEW.{{.}};
+{{end}}
+-- A success without failures before it writes nothing.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_failed AFTER UPDATE OF state ON job
+  WHEN NEW.state = 'failed' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
+BEGIN
+{{template "turned" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.tracker;
+{{template "failed" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.result AS said))
+   WHERE id = NEW.tracker;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_recovered AFTER UPDATE OF state ON job
+  WHEN NEW.state = 'success' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.tracker AND failures > 0)
+BEGIN
+{{template "recovered" "tracker"}}
+END;
+-- +goose StatementEnd
 
+-- The same for a job of another queue. One in the table job has been counted when it ended.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_failed AFTER UPDATE OF outcome ON periodic_tick
+  WHEN OLD.outcome IS NULL AND NEW.outcome = 'failed'
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job')
+BEGIN
+{{template "turned" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.task_id;
+{{template "failed" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.error AS said))
+   WHERE id = NEW.task_id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_recovered AFTER UPDATE OF outcome ON periodic_tick
+  WHEN OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone')
+   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job' AND failures > 0)
+BEGIN
+{{template "recovered" "task_id"}}
+END;
+-- +goose StatementEnd
+
+-- Views ---------------------------------------------------------------------------------------------------------------
+
+-- Intervals are seconds. Values that nobody writes, such as a number with 19 digits, hide no other rows.
 CREATE VIEW periodic_upcoming AS
 SELECT id, task, group_, timer, due, nextrun,
        round((julianday(nextrun) - julianday('now')) * 86400.0, 3) AS waits, summary
@@ -751,56 +890,6 @@ SELECT id, task, group_, timer, due, nextrun,
  WHERE enabled AND max(nextrun, created) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
    AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
  ORDER BY max(nextrun, created);
-
-CREATE VIEW outbox_lag AS
-  SELECT topic,
-         count(*) FILTER (WHERE dead IS NULL) AS pending,
-         min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
-         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
-    FROM outbox_message WHERE published IS NULL GROUP BY topic;
-
--- The task that keeps the tables small is a row like any other.
-{{if not (found "periodic_task")}}
-INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
-VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
-        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
-{{end}}
-
--- Which program declares a task.
-
-ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin
-  CHECK (origin IS NULL OR typeof(origin) = 'text' AND origin <> '' AND length(origin) <= 254 AND NOT instr(CAST(origin AS BLOB), x'00'));
-
--- How the jobs of other queues ended: success, failed, cancelled, gone (which counts as success) or
--- unknown. Ticks of nextrun's own queue leave these columns empty: their jobs are in the table job.
--- finished is when that was seen if the queue does not tell, and error the first 1,000 characters
--- of what the worker said.
-ALTER TABLE periodic_tick ADD COLUMN outcome varchar(16) CONSTRAINT nextrun_outcome
-  CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'));
-ALTER TABLE periodic_tick ADD COLUMN finished timestamp;
-ALTER TABLE periodic_tick ADD COLUMN attempts integer;
-ALTER TABLE periodic_tick ADD COLUMN error varchar(1000);
-
--- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
--- submits the job, and deleted in the one that records how it ended. A scheduler asks the queue at
--- the time look; a trigger on the queue's tables moves it to the present when the job ends, and may
--- write how it saw the job end, and when, for a row that is gone when the scheduler asks. Hooks
--- hear of an end only if it came later than hooks_from.
-CREATE TABLE periodic_awaited (
-  task_id    varchar(254) NOT NULL,
-  due        timestamp    NOT NULL,
-  sink       varchar(64)  NOT NULL,
-  ref        text         NOT NULL,
-  jid        varchar(254) NOT NULL,
-  submitted  timestamp    NOT NULL,
-  look       timestamp    NOT NULL,
-  seen       varchar(16),
-  ended      timestamp,
-  hooks_from timestamp,
-  PRIMARY KEY (task_id, due)
-) WITHOUT ROWID;
-CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
 
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
@@ -821,21 +910,6 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
   LEFT JOIN periodic_tick AS last ON last.task_id = t.id
         AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL)
   LEFT JOIN job ON job.jid = last.jid;
-
--- Days on which the tasks that name the calendar have no ticks. Schedulers read them when they decide a tick.
-{{define "day"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND date({{.}}) IS {{.}} AND {{.}} >= '1970-01-01'){{end}}
-CREATE TABLE periodic_calendar (
-  name      varchar(64) NOT NULL CONSTRAINT nextrun_calendar_name
-            CHECK (typeof(name) = 'text' AND length(name) <= 64 AND name GLOB '[A-Za-z0-9]*' AND name NOT GLOB '*[^A-Za-z0-9._-]*'),
-  first_day date NOT NULL CONSTRAINT nextrun_calendar_first CHECK {{template "day" "first_day"}},
-  last_day  date CONSTRAINT nextrun_calendar_last CHECK {{template "day" "last_day"}},
-  reason    varchar(254) CONSTRAINT nextrun_calendar_reason CHECK {{template "line" "reason"}},
-  PRIMARY KEY (name, first_day),
-  CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
-) WITHOUT ROWID;
-
-ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
-  CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
@@ -898,100 +972,20 @@ SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
    AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
  ORDER BY t.expected;
 
--- A tick to come is skipped by a row that is not decided yet. Its time is stored with microseconds, as those of schedulers are.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_skipped AFTER INSERT ON periodic_tick WHEN NEW.decided IS NULL
-BEGIN
-  SELECT RAISE(ABORT, 'periodic_tick: there is no such task; use the id of a row of periodic_task')
-   WHERE NOT EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id);
-  SELECT RAISE(ABORT, 'periodic_tick: due is no time; use YYYY-MM-DD HH:MM:SS in UTC') WHERE {{template "utc" "NEW.due"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_tick: due is in the past, so no tick can be skipped then; name one to come, in UTC')
-   WHERE {{template "utc" "NEW.due"}} <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
-     AND {{template "utc" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id);
-  UPDATE periodic_tick SET due = {{template "utc" "NEW.due"}} WHERE task_id = NEW.task_id AND due = NEW.due;
-END;
--- +goose StatementEnd
+CREATE VIEW outbox_lag AS
+  SELECT topic,
+         count(*) FILTER (WHERE dead IS NULL) AS pending,
+         min(created) FILTER (WHERE dead IS NULL) AS oldest,
+         max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
+         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
+    FROM outbox_message WHERE published IS NULL GROUP BY topic;
 
--- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
-  WHEN NEW.timer IS NOT OLD.timer OR NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun AND NEW.nextrun > '1970-01-02'
-BEGIN
-  DELETE FROM periodic_tick
-   WHERE task_id = NEW.id AND decided IS NULL
-     AND (NEW.timer IS NOT OLD.timer OR due > strftime('%Y-%m-%d %H:%M:%f000', 'now') AND due <= {{template "utc" "NEW.nextrun"}});
-END;
--- +goose StatementEnd
-
--- Tasks that are paused after failures.
-
-ALTER TABLE periodic_task ADD COLUMN pause_after integer
-  CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN failures integer NOT NULL DEFAULT 0
-  CONSTRAINT nextrun_failures CHECK (typeof(failures) = 'integer' AND failures BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_tick ADD COLUMN turned varchar(16)
-  CONSTRAINT nextrun_turned CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered'));
-
--- What the end of a tick's job does to its task, in the transaction that records the end. The first
--- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone.
-{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_until <= {{.}}){{end}}
-{{define "turned"}}
-  UPDATE periodic_tick SET turned = (
-      SELECT nullif(CASE WHEN failures = 0 THEN 'failing' ELSE '' END ||
-        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) THEN ''
-             WHEN failures = 0 THEN ', paused' ELSE 'paused' END, '')
-        FROM periodic_task WHERE id = periodic_tick.task_id)
-   WHERE due = NEW.due AND task_id ={{end}}
-{{define "failed"}}  UPDATE periodic_task SET failures = min(failures, 2147483646) + 1,
-      (paused, paused_until, paused_by, paused_reason) = (SELECT
-        CASE WHEN pauses THEN {{.}} ELSE paused END,
-        CASE WHEN NOT pauses THEN paused_until END,
-        CASE WHEN pauses THEN 'nextrun' ELSE paused_by END,
-        CASE WHEN pauses THEN substr(printf('paused after %d %s in a row; the last: ', failures + 1, CASE failures WHEN 0 THEN 'failure' ELSE 'failures' END) ||
-          coalesce(nullif(replace(replace(replace(said, char(10), ' '), char(13), ' '), char(9), ' '), ''), 'it did not say why'), 1, 254) ELSE paused_reason END
-        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses,{{end}}
-{{define "recovered"}}
-  UPDATE periodic_tick SET turned = 'recovered' WHERE task_id = NEW.{{.}} AND due = NEW.due;
-  UPDATE periodic_task SET failures = 0 WHERE id = NEW.{{.}};
+-- The task that keeps the tables small is a row like any other.
+{{if not (found "periodic_task")}}
+INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
+VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
+        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
 {{end}}
--- A success without failures before it writes nothing.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_failed AFTER UPDATE OF state ON job
-  WHEN NEW.state = 'failed' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
-BEGIN
-{{template "turned" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.tracker;
-{{template "failed" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.result AS said))
-   WHERE id = NEW.tracker;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_recovered AFTER UPDATE OF state ON job
-  WHEN NEW.state = 'success' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.tracker AND failures > 0)
-BEGIN
-{{template "recovered" "tracker"}}
-END;
--- +goose StatementEnd
-
--- The same for a job of another queue. One in the table job has been counted when it ended.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_failed AFTER UPDATE OF outcome ON periodic_tick
-  WHEN OLD.outcome IS NULL AND NEW.outcome = 'failed'
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job')
-BEGIN
-{{template "turned" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.task_id;
-{{template "failed" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.error AS said))
-   WHERE id = NEW.task_id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_recovered AFTER UPDATE OF outcome ON periodic_tick
-  WHEN OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone')
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job' AND failures > 0)
-BEGIN
-{{template "recovered" "task_id"}}
-END;
--- +goose StatementEnd
 
 -- +goose Down
 -- The way down follows from the way up: see migrations/internal/script/drops.go.

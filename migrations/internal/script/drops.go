@@ -16,7 +16,7 @@ func drops(list []Object, dialect tables.Dialect) string {
 		own[o.Table] = own[o.Table] || o.Kind == Table
 	}
 	var text strings.Builder
-	for _, kind := range []string{View, Trigger, Index, Constraint, Column, Table, Function} {
+	for _, kind := range []string{View, Trigger, Index, Column, Table, Function} {
 		for _, o := range slices.Backward(list) {
 			if o.Kind != kind {
 				continue
@@ -26,8 +26,8 @@ func drops(list []Object, dialect tables.Dialect) string {
 				fmt.Fprintf(&text, "DROP TRIGGER IF EXISTS %s ON %s;\n", o.Name, o.Table)
 			case kind == View || kind == Trigger || kind == Table || kind == Function || kind == Index && !own[o.Table]:
 				fmt.Fprintf(&text, "DROP %s IF EXISTS %s;\n", strings.ToUpper(kind), o.Name)
-			case kind != Index && !own[o.Table]:
-				fmt.Fprintf(&text, "ALTER TABLE %s DROP %s %s;\n", o.Table, strings.ToUpper(kind), o.Name)
+			case kind == Column && !own[o.Table]:
+				fmt.Fprintf(&text, "ALTER TABLE %s DROP COLUMN %s;\n", o.Table, o.Name)
 			}
 		}
 	}

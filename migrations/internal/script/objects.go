@@ -15,13 +15,12 @@ type Object struct {
 
 // The kinds of objects.
 const (
-	Table      = "table"
-	Column     = "column"
-	Constraint = "constraint" // one that is added to a table
-	Index      = "index"
-	Trigger    = "trigger"
-	Function   = "function"
-	View       = "view"
+	Table    = "table"
+	Column   = "column"
+	Index    = "index"
+	Trigger  = "trigger"
+	Function = "function"
+	View     = "view"
 )
 
 // String names the object.
@@ -41,7 +40,6 @@ var (
 	creates = regexp.MustCompile(`(?s)^CREATE (?:UNIQUE |UNLOGGED )?(TABLE|INDEX|TRIGGER|FUNCTION|VIEW) (\w+)`)
 	table   = regexp.MustCompile(`(?s)^(?:CREATE|CREATE UNLOGGED|ALTER) TABLE (\w+)`)
 	target  = regexp.MustCompile(`\sON (\w+)`)
-	added   = regexp.MustCompile(`\bADD CONSTRAINT (\w+)`)
 	column  = regexp.MustCompile(`(?:^  |\bADD COLUMN )([a-z]\w*) `)
 )
 
@@ -62,9 +60,6 @@ func Objects(text string) (list []Object) {
 		}
 		if m := table.FindStringSubmatch(code); m != nil {
 			list = append(list, columns(m[1], code)...)
-			for _, c := range added.FindAllStringSubmatch(code, -1) {
-				list = append(list, Object{Kind: Constraint, Table: m[1], Name: c[1]})
-			}
 		}
 	}
 	return list
