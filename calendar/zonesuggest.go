@@ -34,9 +34,6 @@ var likelyZones = []string{
 	"Pacific/Auckland", "Pacific/Honolulu",
 }
 
-// LargeZones returns the names of the zones of the largest cities.
-func LargeZones() []string { return slices.Clone(likelyZones) }
-
 // zoneAt returns the zone of a name that stands at an offset of the timer.
 func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
 	z, err := elapse.ZoneNamed(name)

@@ -1,7 +1,7 @@
 // Package script has the schema files as texts: how they read for a database, and what they
 // create. It knows no connection.
 //
-// They are templates as of text/template, over what was there before nextrun:
+// They are templates (text/template) over what was there before nextrun:
 //
 //	schema                  the schema of PostgreSQL, quoted
 //	file                    the name in nextrun_found of the file that makes the schema
@@ -18,6 +18,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"text/template"
 
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
@@ -74,27 +76,23 @@ func (s Source) filled(state State) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fill(Name, text, map[string]function{
-		"schema": func(...string) any { return state.Schema },
-		"file":   func(...string) any { return made },
-		"found":  func(args ...string) any { return state.Found[args[0]] },
-		"not":    func(args ...string) any { return args[0] == "false" },
-		"eq":     func(args ...string) any { return args[0] == args[1] },
-		"foundNames": func(...string) any {
-			var list []any
-			for _, name := range slices.Sorted(maps.Keys(state.Found)) {
-				list = append(list, name)
-			}
-			return list
+	parsed, err := template.New(Name).Funcs(template.FuncMap{
+		"schema":     func() string { return state.Schema },
+		"file":       func() string { return made },
+		"found":      func(name string) bool { return state.Found[name] },
+		"foundNames": func() []string { return slices.Sorted(maps.Keys(state.Found)) },
+		"withoutDefault": func(table string) []tables.Column {
+			return slices.DeleteFunc(slices.Clone(tables.All[table]), func(c tables.Column) bool {
+				return c.Default == "" || state.Found[table+"."+c.Name+" default"]
+			})
 		},
-		"withoutDefault": func(args ...string) any {
-			var list []any
-			for _, c := range tables.All[args[0]] {
-				if c.Default != "" && !state.Found[args[0]+"."+c.Name+" default"] {
-					list = append(list, fields{"Name": c.Name, "Default": c.Default})
-				}
-			}
-			return list
-		},
-	})
+	}).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("read the schema file: %w", err)
+	}
+	var filled strings.Builder
+	if err := parsed.Execute(&filled, nil); err != nil {
+		return "", fmt.Errorf("fill in the schema file: %w", err)
+	}
+	return filled.String(), nil
 }
