@@ -15,9 +15,11 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -79,12 +81,13 @@ var titles = map[string]string{
 // Frame is what all pages have in common: the templates, the answers in the form that is
 // asked for, and errors. It is safe for concurrent use.
 type Frame struct {
-	prefix string
-	pages  map[string]*template.Template
-	log    logrus.FieldLogger
-	now    func() time.Time
-	shared shared // what several visitors look at
-	zones  zones
+	prefix  string
+	pages   map[string]*template.Template
+	log     logrus.FieldLogger
+	now     func() time.Time
+	loads   singleflight.Group // of what refreshes pages: windows that ask for the same at a time share one answer
+	changes atomic.Int64       // how many actions there were: an answer from before one is not shared with who asks after it
+	zones   zones
 }
 
 // New reads the templates of a folder: each page is one, within the same frame. used counts the tasks of each zone.
@@ -151,17 +154,18 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 	}
 }
 
-// load reads the data of a page. What refreshes a page shares the answer with others that do so.
+// load reads the data of a page. What refreshes a page shares the answer with others that do so at the same time.
 func (f *Frame) load(ctx context.Context, r *http.Request, load Load) (any, error) {
 	if !isRefresh(r) {
 		return load(ctx, r)
 	}
-	key := fmt.Sprintf("%s %s", r.URL.RequestURI(), Zone(r))
-	return f.shared.get(key, f.now(), func() (any, error) {
+	key := fmt.Sprintf("%d %s %s", f.changes.Load(), r.URL.RequestURI(), Zone(r))
+	data, err, _ := f.loads.Do(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTimeout) // others wait for it, too
 		defer cancel()
 		return load(ctx, r)
 	})
+	return data, err
 }
 
 // isRefresh reports whether the script of a page asks for what has changed.
@@ -240,7 +244,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 		}
 		user := cmp.Or(Who(ctx).User, "somebody")
 		done, back, err := do(ctx, r, user)
-		f.shared.forget()
+		f.changes.Add(1)
 		if err != nil {
 			f.Fail(w, r, err)
 			return
