@@ -111,12 +111,12 @@ func TestWhatARunShows(t *testing.T) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES
 			('good', 'work', 'yearly', true), ('off', 'work', 'yearly', false), ('bad', 'work', 'nonsense', true)`)
+		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'nextrun' WHERE id = 'bad'`)
 		f.schedule()
 		f.due("good")
 		f.schedule()
 		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
-		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'nextrun' WHERE id = 'bad'`)
 		f.shows(`nextrun_build_info{goversion="`+runtime.Version()+`",revision="abc",version="v1"} 1`,
 			`nextrun_ticks_total{decision="missed",sink="event"} 0`, `nextrun_jobs_total{outcome="failed",task="work"} 0`,
 			`nextrun_database_up 1`,
