@@ -36,16 +36,16 @@ const maxLimit = 1_000_000
 // SetLimit bounds how many jobs of a group, a handler or a periodic task run at once, over all
 // executors; with 0 none begins, until the limit is changed or dropped. Jobs that run go on, also
 // if they are more. Jobs beyond the limit wait, and others go on.
-func (q *Queue) SetLimit(ctx context.Context, kind ScopeKind, name string, max int) error {
+func (q *Queue) SetLimit(ctx context.Context, kind ScopeKind, name string, most int) error {
 	switch {
 	case kind != ScopeGroup && kind != ScopeHandler && kind != ScopeTask:
 		return fmt.Errorf("limit %s %q: use a group, a handler or a task", kind, name)
 	case name == "" || len(name) > maxField || !text.Valid(name):
 		return fmt.Errorf("limit %s %q: use a name of 1 to %d bytes", kind, name, maxField)
-	case max < 0 || max > maxLimit:
-		return fmt.Errorf("limit %s %q to %d: use 0 to %d", kind, name, max, maxLimit)
+	case most < 0 || most > maxLimit:
+		return fmt.Errorf("limit %s %q to %d: use 0 to %d", kind, name, most, maxLimit)
 	}
-	l := Limit{Scope: Scope{Kind: kind, Name: name}, Max: max}
+	l := Limit{Scope: Scope{Kind: kind, Name: name}, Max: most}
 	return q.store.Update(ctx, func(tx QueueTx) error { return tx.SetLimit(ctx, l) })
 }
 

@@ -1,7 +1,6 @@
 package periodic
 
 import (
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
@@ -157,11 +156,6 @@ func systemColumns() []Column {
 		{Name: "origin", Field: column.TextOrNull(func(t *Task) *string { return &t.Origin })},
 		{Name: "problem", Field: column.TextOrNull(func(t *Task) *string { return &t.Problem })},
 	}
-}
-
-func columnOf(name string) Column {
-	list := userColumns()
-	return list[slices.IndexFunc(list, func(c Column) bool { return c.Name == name })]
 }
 
 // compare returns the columns in which a row differs from the wanted task.

@@ -11,7 +11,6 @@ type inbox struct {
 
 	mu       sync.Mutex
 	returned []handlerReturn
-	expected int // handlers of which only the last is worth waking up for
 	unread   map[*attempt]bool
 	since    time.Time // when the first of unread was reported; zero: none
 	urgent   bool      // a handler waits for room in its log

@@ -173,8 +173,10 @@ func (m *machine) edit(ctx context.Context, edit func() error) error {
 	if err != nil {
 		return err
 	}
-	for _, column := range []string{"changed", "created"} { // the earlier, since an edit of created is a change
-		if _, err := m.pool.ExecContext(ctx, `UPDATE periodic_task SET `+column+` = ?1 WHERE `+column+` BETWEEN ?2 AND ?3`,
+	for _, statement := range []string{ // the earlier, since an edit of created is a change
+		"UPDATE periodic_task SET changed = ?1 WHERE changed BETWEEN ?2 AND ?3", "UPDATE periodic_task SET created = ?1 WHERE created BETWEEN ?2 AND ?3",
+	} {
+		if _, err := m.pool.ExecContext(ctx, statement,
 			sqldb.Timestamp(m.now()), sqldb.Timestamp(begun), sqldb.Timestamp(ended)); err != nil {
 			return fmt.Errorf("set the time of an edit: %w", err)
 		}

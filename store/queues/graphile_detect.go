@@ -101,7 +101,7 @@ func (k graphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Ins
 	if err != nil || len(tables) == 0 {
 		return false, err
 	}
-	missing, err := k.missing(ctx, tx, r, tables)
+	missing, err := k.missing(ctx, tx, tables)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +115,7 @@ func (k graphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Ins
 }
 
 // missing returns statements that give the role what it lacks.
-func (k graphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection, tables []graphileTable) (missing []string, err error) {
+func (k graphileWorker) missing(ctx context.Context, tx *sqldb.Tx, tables []graphileTable) (missing []string, err error) {
 	need := func(has bool, statement string) {
 		if !has {
 			missing = append(missing, statement)

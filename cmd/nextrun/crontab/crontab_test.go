@@ -138,7 +138,8 @@ func TestParseOfTheSystemsCrontab(t *testing.T) {
 	want(t, parse(t, text, Options{System: true}),
 		"run-parts: 17 * * * *: /bin/sh cd / && run-parts /etc/cron.hourly", "x: 0 0 * * *: /bin/sh x", "quiet: */5 * * * *: /bin/sh quiet",
 		"1 note: commands of root will run as the user of the executor", "2 note: commands of ada will run as the user of the executor", "3 note: the - in front...")
-	want(t, parse(t, text[:strings.Index(text, "@")]+"0 0 * * * rootkit --scan\n", Options{}),
+	hourly, _, _ := strings.Cut(text, "@")
+	want(t, parse(t, hourly+"0 0 * * * rootkit --scan\n", Options{}),
 		"run-parts: 17 * * * *: /bin/sh root\tcd / && run-parts /etc/cron.hourly", "rootkit: 0 0 * * *: /bin/sh rootkit --scan",
 		`1 note: "root" would be run as a program; if it is the user, as in /etc/crontab, translate with --system`)
 }

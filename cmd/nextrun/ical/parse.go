@@ -84,7 +84,7 @@ func (p *parser) line(line string) error {
 	case name == "END" && value != "VEVENT" && p.nested > 0:
 		p.nested--
 	case name == "END":
-		if value == "VEVENT" && p.nested == 0 && last.err == errOpen {
+		if value == "VEVENT" && p.nested == 0 && errors.Is(last.err, errOpen) {
 			last.err = nil
 		}
 		p.in, p.nested = false, 0

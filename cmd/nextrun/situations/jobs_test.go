@@ -1,7 +1,5 @@
 package situations_test
 
-import ()
-
 // Why a job waits.
 var ofJobs = []situation{
 	{

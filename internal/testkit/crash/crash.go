@@ -41,7 +41,7 @@ type Place struct {
 
 // Command is nextrun with arguments in a process of this program, whose TestMain calls [Main].
 func Command(at Place, args ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], args...)
+	c := exec.Command(os.Args[0], args...) //nolint:gosec // this test program itself
 	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %t %d", variable, at.Step, at.Stop, at.Last))
 	return c
 }

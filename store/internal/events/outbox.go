@@ -32,9 +32,6 @@ func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report fu
 // isPending is the condition of the index nextrun_message_pending.
 const isPending = `published IS NULL AND dead IS NULL`
 
-// eventColumns are those of [eventRow], of event_store as e.
-const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.traceparent`
-
 // eventRow is a row of event_store. Anybody may have written it, so that it may
 // hold values of any type (SQLite).
 type eventRow struct {

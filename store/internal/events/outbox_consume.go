@@ -18,7 +18,8 @@ func (s Outbox) Consume(ctx context.Context, l outboxdb.Lease, t outboxdb.Terms,
 		if err := tx.settleLease(ctx, settled); err != nil {
 			return err
 		}
-		if failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) }); failed != nil {
+		failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) })
+		if failed != nil {
 			return failed
 		}
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {

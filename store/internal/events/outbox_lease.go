@@ -105,7 +105,8 @@ func (tx *Tx) giveBack(ctx context.Context, l outboxdb.Lease) (bool, error) {
 // settleLease renews a lease or gives it back, or returns [outboxdb.ErrLeaseLost]. A lease that was given back
 // may be settled once more: the first time may only have seemed to fail.
 func (tx *Tx) settleLease(ctx context.Context, s outboxdb.Settlement) error {
-	l, held := s.Lease, false
+	l := s.Lease
+	var held bool
 	var err error
 	if s.After == outboxdb.GiveBack {
 		held, err = tx.giveBack(ctx, l)

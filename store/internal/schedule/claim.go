@@ -25,7 +25,7 @@ const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 F
 
 // claimQuery returns args with the parameters of the SQL, whose queries yield these
 // columns of periodic_task. With lock, the SQL also locks the tasks.
-func (tx schedulerTx) claimQuery(ctx context.Context, c taskdb.Claim, columns string, args []any, lock bool) (claimSQL, []any, error) {
+func (tx schedulerTx) claimQuery(c taskdb.Claim, columns string, args []any, lock bool) (claimSQL, []any, error) {
 	suffix := ""
 	if lock {
 		suffix = strings.ReplaceAll(tx.SQL().ForNoKeyUpdate, " OF t", "")
@@ -118,7 +118,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Tas
 	if c.Ahead > 0 {
 		version = tx.version("u")
 	}
-	from, args, err := tx.claimQuery(ctx, c, columns, nil, c.Ahead == 0)
+	from, args, err := tx.claimQuery(c, columns, nil, c.Ahead == 0)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Tas
 	list = slices.CompactFunc(list, func(a, b periodic.Task) bool { return a.ID == b.ID })
 	if c.Ahead == 0 && slices.ContainsFunc(list, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
 		// Rows of tasks that earlier batches took fill the front of periodic_ready.
-		if _, err := (readyTx{tx.Tx}).forget(ctx, 4*c.Limit); err != nil {
+		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}
 	}

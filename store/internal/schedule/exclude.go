@@ -61,7 +61,7 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
-		parts, args, err := tx.claimQuery(ctx, c, "id", nil, false)
+		parts, args, err := tx.claimQuery(c, "id", nil, false)
 		if err != nil {
 			return err
 		}

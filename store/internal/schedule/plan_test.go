@@ -65,7 +65,7 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 		if found, err := tx.summary(t.Context(), taskdb.Exclude{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, taskdb.Exclude{}); err != nil || !found.Ready {
+		if found, err := readyTx(tx).tend(t.Context(), false, taskdb.Exclude{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
 		_, err := tx.Claim(t.Context(), taskdb.Claim{Limit: 10})

@@ -39,12 +39,12 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {
-		if keys, err = (tickTx{tx.Tx}).settle(ctx, settled); err != nil {
+		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
 			return nil, err
 		}
 	}
 	if len(added) > 0 {
-		more, err := (tickTx{tx.Tx}).add(ctx, added)
+		more, err := tickTx(tx).add(ctx, added)
 		if err != nil {
 			return nil, err
 		}

@@ -18,12 +18,12 @@ type tickTx struct{ *sqldb.Tx }
 func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (taskdb.Recorded, error) {
 	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]decide.Range{}}
 	if len(queued) > 0 {
-		if err := (tickTx{tx.Tx}).queued(ctx, queued, found.Queued); err != nil {
+		if err := tickTx(tx).queued(ctx, queued, found.Queued); err != nil {
 			return found, err
 		}
 	}
 	if len(decidedSince) > 0 {
-		return found, (tickTx{tx.Tx}).decided(ctx, decidedSince, found.Decided)
+		return found, tickTx(tx).decided(ctx, decidedSince, found.Decided)
 	}
 	return found, nil
 }

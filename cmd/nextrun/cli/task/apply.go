@@ -41,20 +41,8 @@ task that somebody has disabled stays so.`,
 			if path == "" {
 				return ui.Usagef("missing -f FILE; - is standard input")
 			}
-			text, err := ui.ReadFile(c.Context(), env.Stdin, path)
-			if err != nil {
-				return err
-			}
-			file, err := config.ParseTasks(path, text)
-			if err != nil {
-				return err
-			}
-			apply.Tasks, apply.Calendars, apply.Prune = file.Tasks, file.Calendars, periodic.Prune(prune.Value)
-			apply.Keep = func(t *periodic.Task) bool {
-				return t.Task == store.HousekeepingTask || slices.Contains(file.Left, t.ID)
-			}
-			err = applyTasks(c.Context(), env, apply)
-			return cmp.Or(err, sayGone(env, path, file.Gone))
+			apply.Prune = periodic.Prune(prune.Value)
+			return applyFile(c.Context(), env, path, apply)
 		},
 	}
 	flags := command.Flags()
@@ -64,6 +52,23 @@ task that somebody has disabled stays so.`,
 	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command
+}
+
+// applyFile applies a file, and names what it has of the first edition.
+func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
+	text, err := ui.ReadFile(ctx, env.Stdin, path)
+	if err != nil {
+		return err
+	}
+	file, err := config.ParseTasks(path, text)
+	if err != nil {
+		return err
+	}
+	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
+	apply.Keep = func(t *periodic.Task) bool {
+		return t.Task == store.HousekeepingTask || slices.Contains(file.Left, t.ID)
+	}
+	return cmp.Or(applyTasks(ctx, env, apply), sayGone(env, path, file.Gone))
 }
 
 // sayGone names keys of the first edition, which were not applied.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,23 +39,31 @@ one unless TIME names another.`,
 				}
 			}
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				id := ui.Cell(args[0])
 				if isUndo {
-					done, err := tasks.Unskip(c.Context(), args[0], due)
-					if err != nil {
-						return err
-					}
-					return env.Printf("%s: the tick of %s takes place\n", id, env.Moment(done))
+					return unskip(c.Context(), env, tasks, args[0], due)
 				}
-				done, err := tasks.Skip(c.Context(), args[0], due, days.LeftOutBy(env.Person(), reason))
-				if err != nil {
-					return err
-				}
-				return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(done), id, done.UTC().Format(time.RFC3339Nano))
+				return skip(c.Context(), env, tasks, args[0], due, reason)
 			})
 		},
 	}
 	command.Flags().StringVar(&reason, "reason", "", "why, for people")
 	command.Flags().BoolVar(&isUndo, "undo", false, "let a tick take place that was to be skipped")
 	return command
+}
+
+func skip(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, due time.Time, reason string) error {
+	done, err := tasks.Skip(ctx, id, due, days.LeftOutBy(env.Person(), reason))
+	if err != nil {
+		return err
+	}
+	id = ui.Cell(id)
+	return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(done), id, done.UTC().Format(time.RFC3339Nano))
+}
+
+func unskip(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, due time.Time) error {
+	done, err := tasks.Unskip(ctx, id, due)
+	if err != nil {
+		return err
+	}
+	return env.Printf("%s: the tick of %s takes place\n", ui.Cell(id), env.Moment(done))
 }
