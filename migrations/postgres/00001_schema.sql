@@ -425,9 +425,9 @@ CREATE TABLE outbox_message (
   dead      timestamp
 );
 COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
-COMMENT ON COLUMN outbox_message.attempts  IS 'how often it was tried in vain';
+COMMENT ON COLUMN outbox_message.attempts  IS 'failed attempts';
 COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
-COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt was in vain';
+COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt failed';
 COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
 COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
 CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// ErrPoolBusy ends an attempt whose job was prefetched, before its handler is called.
+// ErrPoolBusy ends an attempt whose job has waited too long for a place in the pool, before its handler is called.
 var ErrPoolBusy = errors.New("all places of the executor are taken")
 
 // Policy is how often, and when, a job is tried again. The fields are those of
