@@ -23,6 +23,13 @@ const (
 	Never = -1
 )
 
+// The jobs of hooks, which package hooks makes. Lists and counts leave them out, unless they ask for
+// one of these names.
+const (
+	HookHandler = "nextrun.hook"
+	HookGroup   = "nextrun.hooks"
+)
+
 // Errors of [Queue], and causes of the end of a handler's context. Match with [errors.Is].
 var (
 	// ErrNotFound is returned for a job that does not exist.

@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/sqlite"
@@ -43,27 +42,22 @@ func ExampleDB_Hooks() {
 	// Output: on_failure backup no space left
 }
 
-// hookedExecutor runs an executor and the relay of its hooks until stop.
+// hookedExecutor runs an executor with hooks until stop.
 func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context, hooks.Notice) error) (stop func()) {
 	own, err := db.Hooks(hooks.Hooks{
 		All:   hooks.Set{OnFailure: hooks.Func(tell)},
 		Tasks: map[string]hooks.Set{"nightly-backup": {OnSuccess: hooks.Submit("verify-backup")}},
-	})
+	}, nil)
 	must(err)
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app", Hooks: own})
 	must(err)
 	executor.Register("backup", func(context.Context, *jobqueue.JobContext) error {
 		return jobqueue.Permanent(fmt.Errorf("no space left"))
 	})
-	relay, err := own.Relay(relay.Config{Name: "app"}, nil)
-	must(err)
-	for _, start := range []func(context.Context) error{executor.Start, relay.Start} {
-		must(start(ctx))
-	}
+	must(executor.Start(ctx))
 	return func() {
 		soon, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		_ = executor.Stop(soon)
-		_ = relay.Stop(soon)
 	}
 }

@@ -39,9 +39,8 @@ var arrows = []struct {
 	{"internal/decide", []string{"calendar", "jobqueue", "periodic", "periodic/days", "periodic/sink"}}, // what becomes of ticks
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
-	{"internal/jobdb", []string{"jobqueue"}},           // what an executor asks of a database
-	{"internal/outboxdb", []string{"jobqueue/outbox"}}, // what a relay asks of a database
-	{"internal/hookbook", []string{"jobqueue", "jobqueue/hooks", "jobqueue/outbox", "jobqueue/outbox/relay"}},
+	{"internal/jobdb", []string{"jobqueue"}},                                                                                        // what an executor asks of a database
+	{"internal/outboxdb", []string{"jobqueue/outbox"}},                                                                              // what a relay asks of a database
 	{"internal/taskdb", []string{"jobqueue", "internal/decide", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
 	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
@@ -67,7 +66,7 @@ var arrows = []struct {
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "internal/sqldb", "internal/connect", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store", []string{"store/internal/...", "internal/sqldb", "internal/connect", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"store/postgres", []string{"internal/connect", "internal/sqldb", "internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"internal/connect", "internal/sqldb", "internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
@@ -75,7 +74,7 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"jobqueue/outbox/relay", []string{"jobqueue/outbox", "internal/outboxdb"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
@@ -98,14 +97,14 @@ var arrows = []struct {
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
-	"internal/explain", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/figures", "internal/neighbors",
+	"internal/explain", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/figures", "internal/neighbors",
 	"internal/statement", "internal/foreign",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/hookbook", "internal/explain", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/explain", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

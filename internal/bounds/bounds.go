@@ -2,7 +2,6 @@
 package bounds
 
 import (
-	"strings"
 	"time"
 )
 
@@ -35,10 +34,3 @@ const HousekeepingTask = "nextrun.housekeeping"
 
 // NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
 const NotRun = "not-run"
-
-// HookTopics is how the topics of hooks begin; see package hooks. A relay that is not
-// for hooks, and a consumer that does not name such a topic, leave them alone.
-const HookTopics = "nextrun.hooks/"
-
-// IsHookTopic reports whether a topic is one of hooks.
-func IsHookTopic(topic string) bool { return strings.HasPrefix(topic, HookTopics) }

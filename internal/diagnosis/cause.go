@@ -82,7 +82,7 @@ const (
 	eventNoRelay Code = "event_no_relay" // the last event waits for a relay
 	hookDead     Code = "hook_dead"      // a hook was given up
 	hookRefused  Code = "hook_refused"   // a hook was refused and is tried again
-	hookNoRelay  Code = "hook_no_relay"  // a hook waits for a relay
+	hookWaits    Code = "hook_waits"     // a hook waits for an executor
 )
 
 // The surroundings.

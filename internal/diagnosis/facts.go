@@ -84,7 +84,7 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.Periodic().Locks().List(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
 		{"how it has done lately", func() error { return f.readStreak(ctx, db) }},
-		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
+		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id, f.Now); return err }},
 		{"what keeps it from being taken", func() error { return f.readOverdue(ctx, db) }},
 	} {
 		if err := f.part(part.what, part.read()); err != nil {

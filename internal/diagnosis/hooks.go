@@ -2,67 +2,64 @@ package diagnosis
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
-	"github.com/nextrun/nextrun/internal/hookbook"
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/store"
 )
 
-// hookFact is a hook of the task whose events were not all delivered.
+// mostHooks is how many jobs of hooks are read.
+const mostHooks = 100
+
+// hookFact is a hook of the task whose receiver has not taken its notice.
 type hookFact struct {
-	lag  outbox.Lag
-	dead string // why its newest dead event is dead; empty: it has none
+	job    jobqueue.Job
+	notice hooks.Notice
 }
 
-func readHooks(ctx context.Context, db *store.DB, id string) ([]hookFact, error) {
-	lags, err := db.Outbox().Lag(ctx)
-	if err != nil {
-		return nil, err
-	}
+// hookJobs are the jobs of hooks that a filter finds, with their notices, of those that are wanted.
+func hookJobs(ctx context.Context, db *store.DB, f jobqueue.Filter, wanted func(*hooks.Notice) bool) ([]hookFact, error) {
+	f.Group, f.WithArgs, f.Limit = jobqueue.HookGroup, true, mostHooks
+	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, f)
 	var list []hookFact
-	for _, l := range lags {
-		if !hookbook.IsAbout(l.Topic, id) || l.Dead == 0 && l.Age < waitsLong {
-			continue
+	for _, j := range jobs {
+		var n hooks.Notice
+		if json.Unmarshal([]byte(j.Args), &n) == nil && wanted(&n) {
+			list = append(list, hookFact{j, n})
 		}
-		f := hookFact{lag: l}
-		dead, err := db.Outbox().List(ctx, outbox.Filter{Topic: l.Topic, Status: outbox.Dead, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(dead) > 0 {
-			f.dead = dead[0].Problem
-		}
-		list = append(list, f)
 	}
-	return list, nil
+	return list, err
 }
 
-// ofHooks says which hooks nobody has heard.
+// readHooks finds the hooks of a task that nobody has heard, of a day.
+func readHooks(ctx context.Context, db *store.DB, id string, now time.Time) ([]hookFact, error) {
+	return hookJobs(ctx, db, jobqueue.Filter{
+		States: []jobqueue.State{jobqueue.Waiting, jobqueue.Stuck, jobqueue.Failed}, Since: now.AddDate(0, 0, -1), Until: now.Add(-waitsLong),
+	}, func(n *hooks.Notice) bool { return n.Task == id })
+}
+
+// ofHooks says which hooks nobody has heard: the newest of each state.
 func ofHooks(f *Facts) []Finding {
 	var list []Finding
+	said := map[jobqueue.State]bool{}
 	for _, h := range f.hooks {
-		l := &h.lag
-		if l.Dead > 0 {
-			list = append(list, Finding{
-				hookDead, fmt.Sprintf("A hook of it was given up (events: %d): %s", l.Dead, sentence(text.FirstLine(h.dead))),
-				"to deliver again: nextrun event resend --dead " + l.Topic,
-			})
+		if said[h.job.State] {
+			continue
 		}
-		switch {
-		case l.Pending == 0:
-		case l.Problem != "":
-			list = append(list, Finding{
-				hookRefused, fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s", span.Text(l.Age), sentence(text.FirstLine(l.Problem))),
-				"more about it: nextrun event list --topic " + l.Topic,
-			})
-		case l.Age >= waitsLong:
-			list = append(list, Finding{
-				hookNoRelay, fmt.Sprintf("A hook of it has been waiting for a relay for %s.", span.Text(l.Age)),
-				"is a process running whose configuration has this hook? start one: nextrun relay --config FILE",
-			})
+		said[h.job.State] = true
+		why := sentence(text.FirstLine(h.job.Result))
+		switch h.job.State {
+		case jobqueue.Failed:
+			list = append(list, Finding{hookDead, fmt.Sprintf("Its hook %s was given up: %s", h.notice.Hook, why), "to deliver it again: nextrun job retry " + h.job.JID})
+		case jobqueue.Stuck:
+			list = append(list, Finding{hookRefused, fmt.Sprintf("Its hook %s is not delivered, and is tried again: %s", h.notice.Hook, why), "more about it: nextrun job show " + h.job.JID})
+		default:
+			list = append(list, Finding{hookWaits, fmt.Sprintf("Its hook %s waits for an executor that has hooks.", h.notice.Hook),
+				"is a process running whose configuration has this hook? start one: nextrun executor --config FILE"})
 		}
 	}
 	return list

@@ -3,17 +3,16 @@ package diagnosis
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -81,11 +80,12 @@ func (s *Story) ofEvent() {
 	r := s.event
 	s.State = string(r.Status)
 	s.step("written", r.Created, r.Created, "scheduled", "type "+r.Type)
-	s.delivery("published", "topic "+r.Topic, "the receiver that the relay sends it to", r)
+	s.delivery(r)
 }
 
-// delivery is what became of an event that somebody has to confirm.
-func (s *Story) delivery(name, what, receiver string, r *outbox.Record) {
+// delivery is what became of an event.
+func (s *Story) delivery(r *outbox.Record) {
+	const receiver = "the receiver that the relay sends it to"
 	to, how := s.now, receiver+" has not confirmed it yet"
 	switch {
 	case !r.Published.IsZero():
@@ -101,14 +101,14 @@ func (s *Story) delivery(name, what, receiver string, r *outbox.Record) {
 	if r.Problem != "" && r.Published.IsZero() {
 		how += ": " + firstLine(r.Problem)
 	}
-	s.step(name, r.Created, to, string(r.Status), what+": "+how)
+	s.step("published", r.Created, to, string(r.Status), "topic "+r.Topic+": "+how)
 }
 
 // hookSpan is how long after the end of a job its hooks are looked for. They are written in
 // the transaction that ends it.
 const hookSpan = 5 * time.Second
 
-// readHooks finds the events of hooks that are about the tick.
+// readHooks finds the jobs of hooks that are about the tick.
 func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 	end := s.now
 	if s.job != nil && !s.job.Finished.IsZero() {
@@ -116,22 +116,23 @@ func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 	} else if s.JID == "" {
 		end = s.Tick.Decided
 	}
-	handlers := []string{s.Task.Task}
-	if s.job != nil {
-		handlers[0] = s.job.Task
+	list, err := hookJobs(ctx, db, jobqueue.Filter{Since: s.Tick.Decided.Add(-hookSpan), Until: end.Add(hookSpan)}, s.isOf)
+	if err != nil {
+		return unlessGone(err)
 	}
-	for _, topic := range hookbook.Topics(handlers[0], s.ID) {
-		list, err := db.Outbox().List(ctx, outbox.Filter{Topic: topic, Since: s.Tick.Decided.Add(-hookSpan), Until: end.Add(hookSpan), WithPayload: true})
-		if err != nil {
-			return unlessGone(err)
+	for i := range list {
+		j, n := &list[i].job, &list[i].notice
+		to, how := s.now, "its receiver has not confirmed it yet"
+		switch {
+		case j.State == jobqueue.Success:
+			to, how = j.Finished, "its receiver has confirmed it"
+		case j.State.Final():
+			to, how = j.Finished, "given up: "+firstLine(j.Result)
 		}
-		for i := range list {
-			var n hooks.Notice
-			if json.Unmarshal([]byte(list[i].Payload), &n) != nil || !s.isOf(&n) {
-				continue
-			}
-			s.delivery("hook", n.Hook+" ("+string(n.Event)+")", "the receiver that the hook names", &list[i])
+		if j.Retries > 0 {
+			how += fmt.Sprintf(", failed attempts: %d", j.Retries)
 		}
+		s.step("hook", j.Submitted, to, string(j.State), n.Hook+" ("+string(n.Event)+"): "+how)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ type Request struct {
 	InFlight    []string // with ReplyLost: the worker's jobs
 	Claim       Claim
 	Brief       bool  // somebody holds a lock: wait for locks for a few milliseconds only
-	Hooks       Hooks // hear of jobs that begin or end here; nil: nobody does
+	Hooks       Hooks // hear of jobs that end here; nil: nobody does
 }
 
 // Empty reports whether there is nothing to do.

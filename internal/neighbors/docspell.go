@@ -90,6 +90,15 @@ func (d Docspell) IsHere(ctx context.Context) (is bool, err error) {
 	return is, nil
 }
 
+// RefuseHooks refuses hooks in a database of Docspell.
+func (d Docspell) RefuseHooks(ctx context.Context) error {
+	if is, err := d.IsHere(ctx); err != nil || !is {
+		return err
+	}
+	return errors.New("hooks do not work on the tables of Docspell: its executors (joex) would take the jobs of hooks and fail them; " +
+		"remove the hooks from the configuration, or use a database, or a schema, of nextrun's own")
+}
+
 // joexNotify is where Docspell's job executors take note of new jobs, below the
 // address that the table node has.
 const joexNotify = "/api/v1/notify"

@@ -3,7 +3,6 @@ package verify
 import (
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
@@ -135,7 +134,6 @@ var ofEvents = []check{
 		query: `SELECT e.aggregate_id AS about, count(*) || ' events with versions ' || min(e.aggregate_version) || ' to ' || max(e.aggregate_version)
 				|| ', counter ' || coalesce(CAST(max(a.version) AS text), 'missing') AS more
 			FROM event_store AS e LEFT JOIN event_aggregate AS a ON a.id = e.aggregate_id CROSS JOIN p WHERE e.created >= p.since
-				AND substr(e.topic, 1, 14) <> '` + bounds.HookTopics + `'
 			GROUP BY e.aggregate_id
 			HAVING count(*) <> max(e.aggregate_version) - min(e.aggregate_version) + 1 OR max(a.version) IS NULL
 				OR max(e.aggregate_version) > max(a.version)`,

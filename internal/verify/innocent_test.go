@@ -100,18 +100,6 @@ func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 	})
 }
 
-// An event of a hook is an aggregate of its own, which needs no counter.
-func TestEventsOfHooksAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('n', 'nextrun.hooks/on_failure/report', 'failure', 'n', 1)`)
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
-			t.Error(text(r))
-		}
-	})
-}
-
 // Only the time that was asked for is compared, and what there was no time for is said.
 func TestOptions(t *testing.T) {
 	t.Parallel()

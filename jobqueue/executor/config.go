@@ -81,8 +81,8 @@ type Config struct {
 	// then their contexts are cancelled and they go back to waiting.
 	// 0: 20 s; negative: cancelled at once.
 	ShutdownGrace time.Duration
-	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
-	// transaction; store.DB.Hooks makes them.
+	// Hooks, if not nil, hear of jobs that end, in the same transaction; store.DB.Hooks
+	// makes them. The executor runs their jobs, too: those of the group jobqueue.HookGroup.
 	Hooks Hooks
 	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
 	Tracer Tracer
@@ -106,6 +106,9 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.MaxInterrupts, defaults.MaxInterrupts)
 	service.SetDefault(&c.ShutdownGrace, defaults.ShutdownGrace)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	if c.Hooks != nil && len(c.Groups) > 0 {
+		c.Groups = append(slices.Clip(c.Groups), jobqueue.HookGroup)
+	}
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }

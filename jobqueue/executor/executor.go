@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
@@ -47,11 +48,18 @@ func New(store Store, cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
-	return &Executor{
+	e := &Executor{
 		store: store, cfg: cfg, worker: worker,
 		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), handlers: map[string]handler{},
-	}, nil
+	}
+	if cfg.Hooks != nil {
+		e.Register(jobqueue.HookHandler, cfg.Hooks.Handler(), jobqueue.WithLimits(hookLimits))
+	}
+	return e, nil
 }
+
+// hookLimits are those of the jobs of hooks: the last retry comes about three hours after the first attempt.
+var hookLimits = jobqueue.Limits{RetryLimit: 10, RetryDelay: 10 * time.Second}
 
 // Worker is what the column worker holds for jobs of this executor: name@boot id.
 func (e *Executor) Worker() string { return e.worker }

@@ -8,7 +8,7 @@ import (
 // Action is what a hook does. It is safe for concurrent use, and comparable.
 type Action interface {
 	// Do tells the receiver, and returns soon after ctx has ended. It is tried again
-	// after an error. outbox.Refuse marks one that no retry would help.
+	// after an error; jobqueue.Permanent marks one that no retry would help.
 	Do(ctx context.Context, n Notice) error
 }
 
@@ -37,11 +37,8 @@ func Submit(task string) Action { return submit{task} }
 
 type submit struct{ task string }
 
-// NextTask is the id of the task, for package hookbook.
-func (s submit) NextTask() string { return s.task }
-
 func (submit) Do(context.Context, Notice) error {
-	return errors.New("only the relay of store.DB.Hooks can submit tasks")
+	return errors.New("only the executor of a process with store.DB.Hooks can submit tasks")
 }
 
 // First returns the action of an OnFailure that does only the first of the failures of a task in a
@@ -50,5 +47,11 @@ func First(a Action) Action { return first{a} }
 
 type first struct{ Action }
 
-// Always is what it does, for package hookbook.
-func (f first) Always() Action { return f.Action }
+// Next is the id of the task that an action submits; false: it is another action.
+func Next(a Action) (task string, ok bool) {
+	if once, is := a.(first); is {
+		a = once.Action
+	}
+	s, ok := a.(submit)
+	return s.task, ok
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -66,8 +67,8 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = command.Do(t.Context(), notice(hooks.Failure))
-		if err == nil || !strings.Contains(err.Error(), test.want) || outbox.IsRefusal(err) != test.refused {
-			t.Errorf("%v: %v, refused %t", test.argv, err, outbox.IsRefusal(err))
+		if err == nil || !strings.Contains(err.Error(), test.want) || jobqueue.IsPermanent(err) != test.refused {
+			t.Errorf("%v: %v, refused %t", test.argv, err, jobqueue.IsPermanent(err))
 		}
 	}
 }
@@ -114,7 +115,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// A switch hears of start, success and failure.
+// A switch hears of success and failure.
 func TestPing(t *testing.T) {
 	t.Parallel()
 	url, requests := server(t, http.StatusOK)
@@ -125,7 +126,7 @@ func TestPing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for event, want := range map[hooks.Event]string{
-		hooks.Start: "POST /uuid/start?a=b", hooks.Success: "POST /uuid?a=b", hooks.Failure: "POST /uuid/fail?a=b",
+		hooks.Success: "POST /uuid?a=b", hooks.Failure: "POST /uuid/fail?a=b",
 	} {
 		if err := ping.Do(t.Context(), notice(event)); err != nil {
 			t.Error(err)
@@ -156,8 +157,8 @@ func TestErrorsHideURLs(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "T0KEN12345") || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("got %v", err)
 			}
-			if outbox.IsRefusal(err) != (base == up) {
-				t.Errorf("refused: %t: %v", outbox.IsRefusal(err), err)
+			if refused := outbox.IsRefusal(err) || jobqueue.IsPermanent(err); refused != (base == up) {
+				t.Errorf("refused: %t: %v", refused, err)
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // CommandConfig is a program that a hook runs. The notice comes to it as JSON on
@@ -60,15 +59,12 @@ func (c *command) Do(ctx context.Context, n Notice) error {
 		Timeout: c.cfg.Timeout, KillGrace: time.Second, MaxOutput: 4 << 10,
 	})
 	if err != nil {
-		return outbox.Refuse(err)
+		return jobqueue.Permanent(err)
 	}
 	job := jobqueue.NewJobContext(n.asJob())
 	err = run(ctx, job)
 	if lines := job.Record().Lines; err != nil && len(lines) > 0 {
 		err = fmt.Errorf("%w: %s", err, text.Clean(lines[len(lines)-1].Message, 200))
-	}
-	if jobqueue.IsPermanent(err) {
-		return outbox.Refuse(err)
 	}
 	return err
 }

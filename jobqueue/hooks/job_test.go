@@ -14,8 +14,11 @@ import (
 
 var errFailed = errors.New("exit status 2")
 
-// waiting is the query for the events that wait for a relay, by what they tell.
-const waiting = "SELECT count(*) FROM outbox_message AS m JOIN event_store AS e ON e.id = m.event_id WHERE m.published IS NULL AND e.type = $1"
+// written is the query for the jobs of hooks, by what they tell.
+const written = "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND group_ = 'nextrun.hooks' AND tracker IS NULL AND subject LIKE CAST($1 AS text) || ' of %'"
+
+// undelivered is the query for those that have not succeeded.
+const undelivered = "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state <> 'success'"
 
 // Hooks hear of every final end of a job, and of no attempt that another one follows.
 func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
@@ -26,7 +29,6 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 		f.submit("works", "")
 		f.submit("fails-once", "")
 		f.executor(h)
-		f.relay(h)
 		f.ended()
 		success.wait(t, 2)
 		n := failure.wait(t, 1)[0]
@@ -40,7 +42,7 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 			t.Errorf("the output: %q", n.Output)
 		}
 		storetest.Eventually(t, "all to be recorded as delivered", func() bool {
-			return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0"
+			return f.One(undelivered) == "0"
 		})
 		if len(failure.got()) != 1 || len(success.got()) != 2 {
 			t.Errorf("%d failures, %d successes", len(failure.got()), len(success.got()))
@@ -56,7 +58,6 @@ func TestHooksHearOfCompleteTx(t *testing.T) {
 		jid := f.submit("completes", "nightly")
 		f.submit("works", "")
 		f.executor(h)
-		f.relay(h)
 		f.ended()
 		n := 0
 		for _, heard := range success.wait(t, 2) {
@@ -65,7 +66,7 @@ func TestHooksHearOfCompleteTx(t *testing.T) {
 			}
 		}
 		storetest.Eventually(t, "all to be recorded as delivered", func() bool {
-			return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0"
+			return f.One(undelivered) == "0"
 		})
 		if n != 1 || len(success.got()) != 2 || len(failure.got()) != 0 {
 			t.Errorf("heard %d times of it, of %d successes and %d failures", n, len(success.got()), len(failure.got()))
@@ -84,7 +85,7 @@ func TestHooksDoNotHearOfCancelledJobs(t *testing.T) {
 		}
 		f.executor(h)
 		f.ended()
-		f.Want(0, "SELECT count(*) FROM event_store")
+		f.Want(0, "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
 	})
 }
 
@@ -97,8 +98,8 @@ func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 		f.Exec("UPDATE job SET state = 'running', worker = 'gone@1', heartbeat = '2026-01-01 00:00:00.000000', started = submitted WHERE jid = $1", jid)
 		f.executor(h, func(c *executor.Config) { c.Lease, c.MaxInterrupts = time.Second, executor.Never })
 		f.ended()
-		f.Want("failed", "SELECT state FROM job")
-		f.Want(1, waiting, "failure")
+		f.Want("failed", "SELECT state FROM job WHERE jid = $1", jid)
+		f.Want(1, written, "failure")
 	})
 }
 
@@ -108,7 +109,7 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: r.action()}})
 		refused := make(chan struct{}, 100)
-		f.refuse("job", "NEW.state = 'failed'")
+		f.refuse("UPDATE", "NEW.state = 'failed'")
 		f.submit("fails", "")
 		f.executor(h, func(c *executor.Config) {
 			c.Observe = func(e executor.Event) {
@@ -118,39 +119,38 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 			}
 		})
 		<-refused
-		f.Want(0, "SELECT count(*) FROM event_store")
-		f.allow("job")
+		f.Want(0, "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
+		f.allow()
 		f.ended()
-		f.Want(1, waiting, "failure")
-		f.refuse("outbox_message", "true")
+		f.Want(1, written, "failure")
+		f.refuse("INSERT", "NEW.task = 'nextrun.hook'")
 		jid := f.submit("fails", "")
 		<-refused
 		f.Want("running", "SELECT state FROM job WHERE jid = $1", jid)
-		f.allow("outbox_message")
+		f.allow()
 		f.ended()
-		f.Want(2, waiting, "failure")
+		f.Want(2, written, "failure")
 	})
 }
 
-// refuse makes the database refuse changes of a table.
-func (f *fixture) refuse(table, when string) {
+// refuse makes the database refuse changes of the table job, an UPDATE or an INSERT.
+func (f *fixture) refuse(op, when string) {
 	f.Helper()
-	op := map[string]string{"job": "UPDATE", "outbox_message": "INSERT"}[table]
 	if f.Kind == storetest.SQLite {
-		f.Exec("CREATE TRIGGER own_" + table + " BEFORE " + op + " ON " + table + " WHEN " + when + " BEGIN SELECT RAISE(ABORT, 'refused'); END")
+		f.Exec("CREATE TRIGGER own_job BEFORE " + op + " ON job WHEN " + when + " BEGIN SELECT RAISE(ABORT, 'refused'); END")
 		return
 	}
-	f.Exec("CREATE FUNCTION own_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$")
-	f.Exec("CREATE TRIGGER own_" + table + " BEFORE " + op + " ON " + table + " FOR EACH ROW WHEN (" + when + ") EXECUTE FUNCTION own_" + table + "()")
+	f.Exec("CREATE FUNCTION own_job() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$")
+	f.Exec("CREATE TRIGGER own_job BEFORE " + op + " ON job FOR EACH ROW WHEN (" + when + ") EXECUTE FUNCTION own_job()")
 }
 
-func (f *fixture) allow(table string) {
+func (f *fixture) allow() {
 	f.Helper()
 	if f.Kind == storetest.SQLite {
-		f.Exec("DROP TRIGGER own_" + table)
+		f.Exec("DROP TRIGGER own_job")
 		return
 	}
-	f.Exec("DROP FUNCTION own_" + table + "() CASCADE")
+	f.Exec("DROP FUNCTION own_job() CASCADE")
 }
 
 // A receiver that is down delays neither other hooks nor other tasks, and gets
@@ -164,44 +164,41 @@ func TestAReceiverThatIsDown(t *testing.T) {
 			Tasks: map[string]hooks.Set{"important": {OnFailure: up.action()}},
 		})
 		f.executor(h)
-		f.relay(h)
 		for range 2 {
 			f.submit("fails", "nightly")
 		}
 		f.submit("works", "nightly")
 		f.submit("fails", "important")
 		up.wait(t, 2)
-		storetest.Eventually(t, "a failed attempt", func() bool {
-			return f.One("SELECT count(*) FROM outbox_message WHERE problem = 'connection refused' AND attempts > 1") == "1"
+		storetest.Eventually(t, "failed attempts", func() bool {
+			return f.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck' AND retries = 1") == "2"
 		})
 		down.mu.Lock()
 		down.fail = nil
 		down.mu.Unlock()
+		f.Exec("UPDATE job SET retry = submitted WHERE state = 'stuck'")
 		down.wait(t, 2)
 	})
 }
 
-// The relay of another process, whose configuration lacks a hook, leaves its events
-// alone. So does one for events that are not of hooks.
-func TestEventsOfHooksWaitForTheProcessThatHasThem(t *testing.T) {
+// A process whose configuration lacks a hook does not lose its notice.
+func TestHooksOfAnotherConfiguration(t *testing.T) {
 	both(t, func(f *fixture) {
 		var mine, other receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: mine.action()}})
-		stranger := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: other.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnMissed: other.action()}})
+		stranger := f.start(f.newExecutor(f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: mine.action()}})), nil)
 		f.submit("fails", "")
-		f.executor(h)
-		f.relay(stranger)
-		f.ended()
-		f.submit("works", "")
-		f.ended()
-		f.Want(1, waiting, "failure")
-		f.Want(0, "SELECT max(attempts) FROM outbox_message")
-		f.relay(h)
 		mine.wait(t, 1)
+		_ = stranger.Stop(t.Context())
+		f.Exec("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE task = 'nextrun.hook'")
+		f.deliver(h)
+		storetest.Eventually(t, "an attempt", func() bool {
+			return f.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck' AND result LIKE 'this process has no hook on_failure%'") == "1"
+		})
 	})
 }
 
-// Stop ends what a hook does; the event is delivered again.
+// Stop ends what a hook does; the notice is delivered again.
 func TestAHookThatHangsIsEndedAtStop(t *testing.T) {
 	both(t, func(f *fixture) {
 		entered := make(chan struct{}, 10)
@@ -211,12 +208,32 @@ func TestAHookThatHangsIsEndedAtStop(t *testing.T) {
 			return ctx.Err()
 		})}})
 		f.submit("fails", "")
-		f.executor(h)
-		relay := f.relay(h)
+		executor := f.executor(h)
 		<-entered
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		_ = relay.Stop(ctx)
-		f.Want(1, waiting, "failure")
+		_ = executor.Stop(ctx)
+		f.Want(1, undelivered)
+	})
+}
+
+// The jobs of hooks have no hooks, and are left out of lists that do not ask for them.
+func TestJobsOfHooksAreApart(t *testing.T) {
+	both(t, func(f *fixture) {
+		fails := receiver{fail: func(hooks.Notice) error { return jobqueue.Permanent(errFailed) }}
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: fails.action(), OnSuccess: fails.action()}})
+		jid := f.submit("works", "")
+		f.executor(h)
+		f.allEnded()
+		f.Want("2", "SELECT count(*) FROM job")
+		queue := jobqueue.NewQueue(f.db.Jobs())
+		own, err1 := queue.List(t.Context(), jobqueue.Filter{})
+		hooked, err2 := queue.List(t.Context(), jobqueue.Filter{Group: jobqueue.HookGroup})
+		if err := errors.Join(err1, err2); err != nil || len(own) != 1 || own[0].JID != jid || len(hooked) != 1 {
+			t.Fatalf("%v, %v, %v", own, hooked, err)
+		}
+		if j := hooked[0]; j.State != jobqueue.Failed || j.Result != "exit status 2" || j.Subject != "success of works" {
+			t.Errorf("got %+v", j)
+		}
 	})
 }

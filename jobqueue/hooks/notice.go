@@ -1,8 +1,10 @@
 package hooks
 
 import (
+	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -11,7 +13,6 @@ type Event string
 
 // The events.
 const (
-	Start   Event = "start"   // an attempt of a job begins
 	Success Event = "success" // a job has succeeded
 	Failure Event = "failure" // a job has failed for good
 	Missed  Event = "missed"  // a tick got no job
@@ -23,7 +24,7 @@ const (
 // Notice is what a hook receives. Its JSON is what commands get on standard input, and
 // what URLs are posted.
 type Notice struct {
-	ID      string    `json:"id"`   // of the event; the same if it is delivered twice
+	ID      string    `json:"id"`   // of the job that delivers it; the same if it comes twice
 	Hook    string    `json:"hook"` // its place in the configuration
 	Event   Event     `json:"event"`
 	At      time.Time `json:"at"`                // when it happened, by the database's clock
@@ -51,7 +52,7 @@ type Tick struct {
 	Until    *time.Time `json:"until,omitempty"`  // of missed ones the newest
 }
 
-// Job is the job that begins or has ended.
+// Job is the job that has ended.
 type Job struct {
 	ID        string     `json:"id"`
 	State     string     `json:"state"`
@@ -61,4 +62,60 @@ type Job struct {
 	Submitted time.Time  `json:"submitted"`
 	Started   *time.Time `json:"started,omitempty"`
 	Finished  *time.Time `json:"finished,omitempty"`
+}
+
+// EventOf is what the state of a job means; empty: nothing that a hook hears of.
+func EventOf(s jobqueue.State) Event {
+	switch s {
+	case jobqueue.Success:
+		return Success
+	case jobqueue.Failed:
+		return Failure
+	}
+	return ""
+}
+
+// Bounds of the end of the output in a [Notice].
+const (
+	maxOutputLines = 50
+	maxOutputBytes = 8 << 10
+	maxError       = 2 << 10
+)
+
+// OfJob is the notice of the end of a job, and the last lines of its log.
+func OfJob(j jobqueue.Job, at time.Time, lines []string) Notice {
+	n := Notice{Event: EventOf(j.State), At: at, Task: j.Tracker, Handler: j.Task, Job: &Job{
+		ID: j.JID, State: string(j.State), Attempt: j.Attempt(), Group: j.Group, Subject: j.Subject,
+		Submitted: j.Submitted, Started: orNone(j.Started), Finished: orNone(j.Finished),
+	}, Output: ending(lines), Traceparent: j.Traceparent}
+	if !j.Due.IsZero() {
+		n.Tick = &Tick{Due: j.Due, Decision: "submitted"}
+	}
+	if n.Event == Failure {
+		n.Error = text.Clean(j.Result, maxError)
+	}
+	return n
+}
+
+func orNone(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// ending is the end of an output, whole lines as far as they fit.
+func ending(lines []string) string {
+	lines = lines[max(0, len(lines)-maxOutputLines):]
+	size := 0
+	for i := len(lines) - 1; i >= 0; i-- {
+		if size += len(lines[i]) + 1; size > maxOutputBytes {
+			if i == len(lines)-1 {
+				return text.Clean(lines[i], maxOutputBytes)
+			}
+			lines = lines[i+1:]
+			break
+		}
+	}
+	return strings.Join(lines, "\n")
 }

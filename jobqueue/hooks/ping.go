@@ -15,14 +15,14 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/internal/web"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // PingConfig is a dead man's switch: a service that raises an alarm unless it hears of
 // a success in time. It holds a secret: do not log it.
 type PingConfig struct {
-	// URL is that of the switch, in the convention of healthchecks.io: /start and /fail
-	// are added to it, and nothing for a success. No error shows more of it than the
+	// URL is that of the switch, in the convention of healthchecks.io: /fail is added to it
+	// for a failure, and nothing for a success. No error shows more of it than the
 	// host. Required.
 	URL string
 	// Timeout bounds a request with its answer. At most 20 s. 0:
@@ -41,8 +41,7 @@ func (c PingConfig) Validate() error {
 	return p.Err()
 }
 
-// Ping returns the action that tells a dead man's switch of a start, a success, or a
-// failure. It posts the end of the output.
+// Ping returns the action that tells a dead man's switch of a success or a failure. It posts the end of the output.
 func Ping(c PingConfig) (Action, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -67,17 +66,14 @@ type ping struct {
 	client  *http.Client
 }
 
-// suffixes are what is added to the URL.
-var suffixes = map[Event]string{Start: "/start", Success: "", Failure: "/fail"}
-
 func (p *ping) Do(ctx context.Context, n Notice) error {
 	u := p.base
-	if suffix := suffixes[n.Event]; suffix != "" {
-		u.Path, u.RawPath = strings.TrimRight(u.Path, "/")+suffix, ""
+	if n.Event == Failure {
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/")+"/fail", ""
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(n.Output))
 	if err != nil {
-		return outbox.Refuse(errors.New("the request of the ping cannot be made")) // err would show the URL
+		return jobqueue.Permanent(errors.New("the request of the ping cannot be made")) // err would show the URL
 	}
 	request.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	request.Header.Set("User-Agent", "nextrun")
@@ -93,9 +89,9 @@ func (p *ping) Do(ctx context.Context, n Notice) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}
-	err = clean(p.secrets, fmt.Errorf("ping: %s answered %s", u.Host, answer.Status))
+	err = p.secrets.CleanError(fmt.Errorf("ping: %s answered %s", u.Host, answer.Status))
 	if web.MayPass(answer.StatusCode) {
-		return outbox.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))
+		return jobqueue.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))
 	}
-	return outbox.Refuse(err)
+	return jobqueue.Permanent(err)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -43,14 +42,14 @@ func silent() logrus.FieldLogger {
 
 func (f *fixture) hooks(h hooks.Hooks) *store.Hooks {
 	f.Helper()
-	made, err := f.db.Hooks(h)
+	made, err := f.db.Hooks(h, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
 	return made
 }
 
-// service is an executor, a scheduler or a relay.
+// service is an executor or a scheduler.
 type service interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
@@ -70,6 +69,11 @@ func (f *fixture) start(s service, err error) service {
 
 // executor starts an executor whose handlers do what they are called.
 func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) service {
+	f.Helper()
+	return f.start(f.newExecutor(h, change...), nil)
+}
+
+func (f *fixture) newExecutor(h *store.Hooks, change ...func(*executor.Config)) *executor.Executor {
 	f.Helper()
 	cfg := executor.Config{Name: "executor", Logger: silent(), PollInterval: 100 * time.Millisecond,
 		RetryLimit: 1, RetryDelay: time.Millisecond}
@@ -107,14 +111,14 @@ func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) ser
 		}
 		return nil
 	})
-	return f.start(e, nil)
+	return e
 }
 
-func (f *fixture) relay(h *store.Hooks) service {
+// deliver starts an executor that runs the jobs of hooks only.
+func (f *fixture) deliver(h *store.Hooks) service {
 	f.Helper()
-	return f.start(h.Relay(relay.Config{
-		Name: "relay", Logger: silent(), PollInterval: 100 * time.Millisecond, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond,
-	}, nil))
+	e, err := executor.New(f.db.Jobs(), executor.Config{Name: "hooks", Logger: silent(), Groups: []string{jobqueue.HookGroup}, Hooks: h})
+	return f.start(e, err)
 }
 
 func (f *fixture) submit(handler, tracker string) string {
@@ -126,11 +130,22 @@ func (f *fixture) submit(handler, tracker string) string {
 	return jids[0]
 }
 
-// ended waits for the end of all jobs.
+// ended waits for the end of all jobs but those of hooks.
 func (f *fixture) ended() {
 	f.Helper()
+	f.endedOf("task <> 'nextrun.hook'")
+}
+
+// allEnded waits for the end of all jobs.
+func (f *fixture) allEnded() {
+	f.Helper()
+	f.endedOf("true")
+}
+
+func (f *fixture) endedOf(which string) {
+	f.Helper()
 	storetest.Eventually(f, "the end of all jobs", func() bool {
-		return f.One("SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')") == "0"
+		return f.One("SELECT count(*) FROM job WHERE "+which+" AND state NOT IN ('success', 'failed', 'cancelled')") == "0"
 	})
 }
 

@@ -1,18 +1,14 @@
 package hooks_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Hooks hear of ticks that get no job: those that were missed, and those that were too late,
@@ -39,8 +35,8 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 		f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1 WHERE id = 'fine'", ago(0))
 		f.once(h)
 		f.Want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'paused' ORDER BY due LIMIT 1")
-		f.Want("3", waiting, "missed")
-		f.relay(h)
+		f.Want("3", written, "missed")
+		f.deliver(h)
 		got := map[string]hooks.Notice{}
 		for _, n := range r.wait(t, 3) {
 			got[n.Task+" "+n.Tick.Decision] = n
@@ -54,7 +50,7 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 	})
 }
 
-// A ping tells of the start and of the end of each job of its task.
+// A ping tells of the end of each job of its task.
 func TestPingOfATask(t *testing.T) {
 	both(t, func(f *fixture) {
 		url, requests := server(t, http.StatusOK)
@@ -66,13 +62,12 @@ func TestPingOfATask(t *testing.T) {
 		}
 		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"nightly": {Ping: ping}}})
 		f.executor(h)
-		f.relay(h)
 		for _, handler := range []string{"works", "fails"} {
 			f.submit(handler, "nightly")
 			f.submit(handler, "other")
-			f.ended()
+			f.allEnded()
 		}
-		for _, want := range []string{"POST /uuid/start", "POST /uuid", "POST /uuid/start", "POST /uuid/fail"} {
+		for _, want := range []string{"POST /uuid", "POST /uuid/fail"} {
 			select {
 			case r := <-requests:
 				if r.path != want {
@@ -82,7 +77,7 @@ func TestPingOfATask(t *testing.T) {
 				t.Fatalf("no %s", want)
 			}
 		}
-		f.Want("4", "SELECT count(*) FROM event_store")
+		f.Want("2", "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
 	})
 }
 
@@ -93,54 +88,24 @@ func TestSubmitNextOnce(t *testing.T) {
 		f.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('second', 'works', 'yearly')")
 		f.submit("works", "first")
 		f.executor(h)
-		f.relay(h)
 		const submitted = "SELECT count(*) FROM job WHERE tracker = 'second'"
 		storetest.Eventually(t, "the second task", func() bool { return f.One(submitted) == "1" })
 		f.Want("submitted by tasks.first.on_success of first", "SELECT reason FROM periodic_tick WHERE task_id = 'second'")
-		f.ended()
-		delivered := func() bool { return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" }
-		storetest.Eventually(t, "delivery", delivered)
-		if _, err := f.db.Outbox().Resend(t.Context(), []string{f.One("SELECT id FROM event_store WHERE type = 'success'")}); err != nil {
-			t.Fatal(err)
-		}
-		storetest.Eventually(t, "a second delivery", delivered)
+		f.allEnded()
+		f.Exec("UPDATE job SET state = 'waiting', finished = NULL, worker = NULL, heartbeat = NULL WHERE task = 'nextrun.hook'")
+		f.allEnded()
 		f.Want("1", submitted)
 	})
 }
 
-// A hook that names a task which is not there ends as a dead event, which says so.
+// A hook that names a task which is not there fails at once, and says so.
 func TestSubmitOfATaskThatIsNotThere(t *testing.T) {
 	both(t, func(f *fixture) {
 		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: hooks.Submit("nowhere")}})
 		f.submit("works", "first")
 		f.executor(h)
-		f.relay(h)
-		storetest.Eventually(t, "a dead event", func() bool {
-			return f.One("SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL") == "1"
-		})
-		list, err := f.db.Outbox().List(t.Context(), outbox.Filter{Status: outbox.Dead})
-		if err != nil || len(list) != 1 || list[0].Problem == "" {
-			t.Errorf("%+v, %v", list, err)
-		}
-	})
-}
-
-// Published events of hooks are deleted with their messages, and others are not.
-func TestPruneOfHooks(t *testing.T) {
-	both(t, func(f *fixture) {
-		var r receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: r.action()}})
-		for i, topic := range []string{"nextrun.hooks/all/on_success/x", "own"} {
-			id := []string{"a", "b"}[i]
-			f.Exec("INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ($1, $2, 't', $1, 1)", id, topic)
-			f.Exec("INSERT INTO outbox_message (event_id, topic, published) VALUES ($1, $2, '2026-01-01 00:00:00.000000')", id, topic)
-		}
-		removed, err := h.Prune(t.Context(), time.Hour, 0, 10)
-		if err != nil || removed.Messages != 1 {
-			t.Errorf("%+v, %v", removed, err)
-		}
-		f.Want("b", "SELECT id FROM event_store")
-		f.Want("b", "SELECT event_id FROM outbox_message")
+		f.allEnded()
+		f.Want("1", "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'failed' AND retries = 0 AND result LIKE '%nowhere%'")
 	})
 }
 
@@ -155,39 +120,6 @@ func TestHooksHearOfRefusedTicks(t *testing.T) {
 		f.Exec("UPDATE periodic_task SET nextrun = $1, due = NULL WHERE id = 'a'", time.Now().UTC().Add(-time.Second).Format("2006-01-02 15:04:05.000000"))
 		f.once(h, known)
 		f.Want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'a'")
-		f.Want("1", waiting, "missed")
-	})
-}
-
-// Relays of events, even of all topics, and consumer groups leave the events of hooks
-// alone, and the relay of hooks leaves theirs.
-func TestEventsOfHooksAreApart(t *testing.T) {
-	both(t, func(f *fixture) {
-		var r receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: r.action()}})
-		f.submit("works", "nightly")
-		f.executor(h)
-		f.ended()
-		own := outbox.Event{Topic: "own", Type: "t", AggregateID: "a", Payload: "{}"}
-		if err := f.db.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := outbox.AppendTx(t.Context(), tx, own)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		published := make(chan string, 10)
-		f.start(relay.New(f.db.Outbox(), outbox.OneByOne(func(_ context.Context, e outbox.Event) error {
-			published <- e.Topic
-			return nil
-		}), relay.Config{Name: "all", Logger: silent()}))
-		if topic := <-published; topic != "own" {
-			t.Errorf("the relay of events published %s", topic)
-		}
-		f.Want("1", waiting, "success")
-		f.relay(h)
-		r.wait(t, 1)
-		if len(published) > 0 {
-			t.Errorf("the relay of events published %s", <-published)
-		}
+		f.Want("1", written, "missed")
 	})
 }

@@ -127,7 +127,7 @@ func TestFailuresPauseATask(t *testing.T) {
 		wantText(f, "0", f.state())
 		wantText(f, "submitted", f.tick("success"))
 		want := []string{"failure failing", "paused paused", "paused paused", "recovered recovered"}
-		f.relay(f.hooks)
+		f.deliver(f.hooks)
 		f.delivered()
 		if got := heard(); !slices.Equal(got, want) {
 			f.Errorf("heard %q, want %q", got, want)
@@ -142,7 +142,7 @@ func (f *turning) resume() {
 }
 
 func (f *turning) delivered() {
-	storetest.Eventually(f, "all to be delivered", func() bool { return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" })
+	storetest.Eventually(f, "all to be delivered", func() bool { return f.One(undelivered) == "0" })
 }
 
 func wantText(f *turning, want, got string) {
@@ -167,10 +167,9 @@ func TestFailuresAtOncePauseOnce(t *testing.T) {
 		for range 3 {
 			f.executor(h, func(c *executor.Config) { c.PoolSize = 2 })
 		}
-		f.relay(h)
 		f.ended()
 		f.Want("12", "SELECT failures FROM periodic_task WHERE paused_by = 'nextrun' AND paused_until IS NULL")
-		storetest.Eventually(t, "all to be delivered", func() bool { return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" })
+		storetest.Eventually(t, "all to be delivered", func() bool { return f.One(undelivered) == "0" })
 		var heard []string
 		for _, n := range r.got() {
 			heard = append(heard, string(n.Event))

@@ -144,22 +144,23 @@ func TestNowNamesWhatDoesNotGetOut(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
 		s.hours("fine", "...", time.Now().UTC())
-		for topic, created := range map[string]time.Duration{"orders": time.Hour, "nextrun.hooks/all/on_failure/pay": time.Hour, "new": time.Second} {
+		for topic, created := range map[string]time.Duration{"orders": time.Hour, "new": time.Second} {
 			at := sqldb.Timestamp(time.Now().Add(-created))
 			s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, ?, 'x', ?, 1, ?)`, topic, topic, topic, at)
 			s.Exec(`INSERT INTO outbox_message (event_id, topic, created) VALUES (?, ?, ?)`, topic, topic, at)
 		}
-		s.Exec(`UPDATE outbox_message SET problem = 'connection refused' WHERE topic LIKE 'nextrun%'`)
+		s.Exec(`INSERT INTO job (jid, task, group_, subject, state, retry, result, submitted)
+			VALUES ('h', 'nextrun.hook', 'nextrun.hooks', 'failure of pay', 'stuck', '2099-01-01 00:00:00', 'connection refused', ?)`, sqldb.Timestamp(time.Now().Add(-time.Hour)))
 		var d struct {
 			Sentence    string
 			Undelivered []struct{ Topic, Why string }
 		}
 		s.data("/?format=json", &d)
-		want := "[{nextrun.hooks/all/on_failure/pay connection refused} {orders no relay has this topic}]"
+		want := "[{nextrun.hooks failure of pay: connection refused} {orders no relay has this topic}]"
 		if got := fmt.Sprint(d.Undelivered); got != want || d.Sentence != "Events of 2 topics do not get out" {
 			s.Errorf("%s, %q", got, d.Sentence)
 		}
-		if page := s.get("/"); !strings.Contains(page, "Messages of the hook all/on_failure/pay do not get out since") {
+		if page := s.get("/"); !strings.Contains(page, "Messages of hooks: 1 job do not get out since") {
 			s.Error("the page does not say that an alarm does not get out")
 		}
 	})

@@ -85,14 +85,8 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 	return d, err
 }
 
-// taskOf is the task that an event is about: that of a hook, or the one whose tick it is; empty: none is known.
+// taskOf is the task whose tick an event is; empty: it is of none.
 func taskOf(e *outbox.Record) string {
-	if parts := strings.SplitN(e.Topic, "/", 4); parts[0] == "nextrun.hooks" && len(parts) == 4 {
-		if parts[1] == "tasks" {
-			return parts[2]
-		}
-		return parts[3]
-	}
 	if e.Due.IsZero() {
 		return ""
 	}

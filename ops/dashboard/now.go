@@ -13,6 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -128,8 +129,11 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 	if err != nil {
 		return err
 	}
-	d.readUndelivered(topics, s.mask)
-	return nil
+	hooks, err := jobqueue.NewQueue(s.db.Jobs()).List(ctx, jobqueue.Filter{
+		Group: jobqueue.HookGroup, States: []jobqueue.State{jobqueue.Stuck, jobqueue.Failed}, Since: t.Now.AddDate(0, 0, -1),
+	})
+	d.readUndelivered(topics, hooks, s.mask)
+	return err
 }
 
 // readStrips adds the tasks that ran last, apart from those that need attention.

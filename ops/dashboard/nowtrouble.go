@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -138,18 +139,22 @@ type stuckTopic struct {
 	Why   string    `json:"why"`
 	Since time.Time `json:"since,omitzero"`
 	Dead  bool      `json:"dead"`
+	Hook  bool      `json:"hook"` // Topic is the group of the jobs of hooks
 }
 
 // undeliveredLong is how long events may wait before the page says so.
 const undeliveredLong = time.Minute
 
-// readUndelivered finds the events that do not get out, those of hooks first: they are alarms.
-func (d *nowView) readUndelivered(topics []outbox.Lag, mask show.Mask) {
+// readUndelivered finds the hooks and the events that do not get out, hooks first: they are alarms.
+func (d *nowView) readUndelivered(topics []outbox.Lag, hooks []jobqueue.Job, mask show.Mask) {
+	if len(hooks) > 0 {
+		oldest := hooks[len(hooks)-1].Submitted
+		why := show.Shorten(show.Printable(mask.Line(hooks[0].Subject+": "+text.FirstLine(hooks[0].Result))), 300)
+		d.Stuck = append(d.Stuck, stuckTopic{Topic: jobqueue.HookGroup, What: "Messages of hooks: " + count(len(hooks), "job"), Why: why, Since: oldest,
+			Dead: slices.ContainsFunc(hooks, func(j jobqueue.Job) bool { return j.State == jobqueue.Failed }), Hook: true})
+	}
 	for _, l := range topics {
 		one := stuckTopic{Topic: l.Topic, What: "Events of " + l.Topic, Since: l.Oldest, Dead: l.Dead > 0, Why: l.Problem}
-		if hook, ok := strings.CutPrefix(l.Topic, bounds.HookTopics); ok {
-			one.What = "Messages of the hook " + hook
-		}
 		switch d.Totals.Dead += l.Dead; {
 		case l.Dead > 0:
 			one.Why = strings.TrimSuffix(count(l.Dead, "event")+" given up after too many attempts: "+l.Problem, ": ")
@@ -161,9 +166,6 @@ func (d *nowView) readUndelivered(topics []outbox.Lag, mask show.Mask) {
 		one.Why = show.Shorten(show.Printable(mask.Line(one.Why)), 300)
 		d.Stuck = append(d.Stuck, one)
 	}
-	slices.SortStableFunc(d.Stuck, func(a, b stuckTopic) int {
-		return -compare(strings.HasPrefix(a.Topic, bounds.HookTopics), strings.HasPrefix(b.Topic, bounds.HookTopics))
-	})
 	d.Undelivered = len(d.Stuck)
 	d.Stuck = d.Stuck[:min(len(d.Stuck), 5)]
 }

@@ -145,7 +145,7 @@ func showQueue(p *points, t figures.Totals) {
 func showLag(p *points, lag []outbox.Lag) {
 	sums := map[string]outbox.Lag{}
 	for _, l := range lag {
-		label := topicLabel(l.Topic)
+		label := l.Topic
 		if _, known := sums[label]; !known && len(sums) == mostTopics {
 			label = others
 		}

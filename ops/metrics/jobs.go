@@ -1,12 +1,10 @@
 package metrics
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
@@ -106,7 +104,7 @@ func newEvents() events {
 
 // Relay counts a notice of a relay. Give it as [relay.Config.Observe].
 func (m *Metrics) Relay(n relay.Notice) {
-	e, topic := &m.events, topicLabel(n.Topic)
+	e, topic := &m.events, n.Topic
 	if !e.shown.has(topic) {
 		topic = others
 	}
@@ -126,15 +124,6 @@ func (m *Metrics) Relay(n relay.Notice) {
 	case relay.NoticeTrouble:
 		add(e.errors, 1, n.Doing)
 	}
-}
-
-// topicLabel is the label of a topic. Those of hooks, one for each hook and task, share
-// one.
-func topicLabel(topic string) string {
-	if strings.HasPrefix(topic, bounds.HookTopics) {
-		return strings.TrimSuffix(bounds.HookTopics, "/")
-	}
-	return topic
 }
 
 func (e *events) collect(out chan<- prometheus.Metric) {

@@ -114,7 +114,7 @@ func proveEnds(t *testing.T, e ending) {
 	if len(heard) != len(events) { // a killed relay may deliver again, but none was killed while one delivered
 		t.Logf("the hooks heard %q", heard)
 	}
-	f.Want(2*len(events), "SELECT count(*) FROM event_store WHERE topic LIKE 'nextrun.hooks/%'")
+	f.Want(2*len(events), "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
 	storetest.Eventually(t, "the pings", func() bool {
 		got := f.pinged()
 		slices.Sort(got)

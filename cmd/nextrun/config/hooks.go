@@ -6,7 +6,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 )
 
@@ -16,10 +15,10 @@ type HookSet struct {
 }
 
 // At is where the set has the hook of a kind; nil: it has none of that kind.
-func (s *HookSet) At(k hookbook.Kind) **Hook {
-	return map[hookbook.Kind]**Hook{
-		hookbook.OnFailure: &s.OnFailure, hookbook.OnSuccess: &s.OnSuccess, hookbook.OnMissed: &s.OnMissed, hookbook.OnRecovered: &s.OnRecovered,
-		hookbook.OnPaused: &s.OnPaused, hookbook.OnPing: &s.Ping,
+func (s *HookSet) At(k hooks.Kind) **Hook {
+	return map[hooks.Kind]**Hook{
+		hooks.OnFailure: &s.OnFailure, hooks.OnSuccess: &s.OnSuccess, hooks.OnMissed: &s.OnMissed, hooks.OnRecovered: &s.OnRecovered,
+		hooks.OnPaused: &s.OnPaused, hooks.OnPing: &s.Ping,
 	}[k]
 }
 
@@ -43,10 +42,10 @@ type hookReader struct{ *reader }
 
 // withHooks adds the keys of a set of hooks.
 func (r hookReader) withHooks(s *HookSet, known keys) keys {
-	for _, kind := range hookbook.Kinds() {
+	for _, kind := range hooks.Kinds() {
 		known[string(kind)] = func(place string, n *yaml.Node) {
 			h := r.hook(place, n)
-			if *s.At(kind) = h; h.First && kind != hookbook.OnFailure {
+			if *s.At(kind) = h; h.First && kind != hooks.OnFailure {
 				r.problem(n, "%s.first: only on_failure can hear of the first failure in a row", place)
 			}
 		}
@@ -58,7 +57,7 @@ func (r hookReader) withHooks(s *HookSet, known keys) keys {
 func (r hookReader) task(place string, n *yaml.Node) HookSet {
 	var s HookSet
 	r.mapping(n, place, r.withHooks(&s, keys{
-		string(hookbook.OnPing): func(place string, n *yaml.Node) { s.Ping = r.ping(place, n) },
+		string(hooks.OnPing): func(place string, n *yaml.Node) { s.Ping = r.ping(place, n) },
 	}))
 	return s
 }
@@ -153,7 +152,7 @@ func (c *Config) BuildHooks(env func(string) string) (hooks.Hooks, error) {
 	if b.err != nil {
 		return hooks.Hooks{}, b.err
 	}
-	return built, hookbook.Validate(built)
+	return built, built.Validate()
 }
 
 // hookBuilder makes hooks, until an error.
@@ -166,12 +165,12 @@ type hookBuilder struct {
 
 func (b *hookBuilder) set(place string, s HookSet) hooks.Set {
 	return hooks.Set{
-		OnFailure:   b.action(place+string(hookbook.OnFailure), s.OnFailure),
-		OnSuccess:   b.action(place+string(hookbook.OnSuccess), s.OnSuccess),
-		OnMissed:    b.action(place+string(hookbook.OnMissed), s.OnMissed),
-		OnRecovered: b.action(place+string(hookbook.OnRecovered), s.OnRecovered),
-		OnPaused:    b.action(place+string(hookbook.OnPaused), s.OnPaused),
-		Ping:        b.action(place+string(hookbook.OnPing), s.Ping),
+		OnFailure:   b.action(place+string(hooks.OnFailure), s.OnFailure),
+		OnSuccess:   b.action(place+string(hooks.OnSuccess), s.OnSuccess),
+		OnMissed:    b.action(place+string(hooks.OnMissed), s.OnMissed),
+		OnRecovered: b.action(place+string(hooks.OnRecovered), s.OnRecovered),
+		OnPaused:    b.action(place+string(hooks.OnPaused), s.OnPaused),
+		Ping:        b.action(place+string(hooks.OnPing), s.Ping),
 	}
 }
 

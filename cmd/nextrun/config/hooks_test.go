@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 )
 
@@ -37,12 +36,12 @@ func TestHooksOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, one := range hookbook.List(h) {
+	for _, one := range h.List() {
 		name := one.Name
 		if one.Action == hooks.None {
 			name += "=none"
 		}
-		if next, ok := hookbook.Next(one.Action); ok {
+		if next, ok := hooks.Next(one.Action); ok {
 			name += "=" + next
 		}
 		names = append(names, name)

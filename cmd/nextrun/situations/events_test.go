@@ -64,36 +64,36 @@ var ofEvents = []situation{
 var ofHooks = []situation{
 	{
 		name:   "nobody delivers the hooks",
-		set:    func(w *world) { w.hook("attempts = 0") },
-		codes:  []string{"tick_missed", "hook_no_relay"},
+		set:    func(w *world) { w.hook("state = 'waiting'") },
+		codes:  []string{"tick_missed", "hook_waits"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{"A hook of it has been waiting for a relay for 1 min"},
+		says:   []string{"Its hook on_missed waits for an executor that has hooks."},
 		not:    []string{"no executor"},
 	},
 	{
 		name:   "the receiver of a hook does not answer",
-		set:    func(w *world) { w.hook("attempts = 2, problem = 'connection refused'") },
+		set:    func(w *world) { w.hook("state = 'stuck', retry = {1m}, retries = 2, result = 'connection refused'") },
 		codes:  []string{"tick_missed", "hook_refused"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{"A hook of it ", "connection refused"},
+		says:   []string{"Its hook on_missed is not delivered, and is tried again: connection refused."},
 	},
 	{
 		name:   "a hook was given up",
-		set:    func(w *world) { w.hook("attempts = 99, problem = 'status 404', dead = {-1s}") },
+		set:    func(w *world) { w.hook("state = 'failed', finished = {-1s}, result = 'status 404'") },
 		codes:  []string{"tick_missed", "hook_dead"},
 		reason: `no scheduler ran in time;`,
-		alerts: []string{"NextrunOutboxDead", "NextrunTaskStale"},
-		says:   []string{"A hook of it ", "status 404", "nextrun event resend"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its hook on_missed was given up: status 404.", "nextrun job retry"},
 	},
 	{
 		name:   "the hook has arrived",
-		set:    func(w *world) { w.hook("attempts = 1, published = {-1s}") },
+		set:    func(w *world) { w.hook("state = 'success', finished = {-1s}") },
 		codes:  []string{"tick_missed"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
-		not:    []string{"A hook of it"},
+		not:    []string{"Its hook"},
 	},
 }
 
@@ -105,7 +105,7 @@ func (w *world) event(recorded string) {
 	w.sql("UPDATE event_store SET created = {-1m}", "UPDATE outbox_message SET created = {-1m}", "UPDATE outbox_message SET "+recorded)
 }
 
-// hook has the task miss a tick, of which a hook hears, and a relay has recorded something.
+// hook has the task miss a tick, of which a hook hears, and an executor has recorded something.
 func (w *world) hook(recorded string) {
 	file := filepath.Join(w.TempDir(), "nextrun.yaml")
 	if err := os.WriteFile(file, []byte("on_missed: {url: 'http://127.0.0.1:9/missed'}\n"), 0o600); err != nil {
@@ -114,5 +114,5 @@ func (w *world) hook(recorded string) {
 	w.sql("UPDATE periodic_task SET catchup = 'none'")
 	w.planned(-10 * time.Minute)
 	w.sh.Must(w.T, "scheduler", "--once", "--config", file)
-	w.sql("UPDATE event_store SET created = {-1m}", "UPDATE outbox_message SET created = {-1m}", "UPDATE outbox_message SET "+recorded)
+	w.sql("UPDATE job SET submitted = {-1m}, " + recorded + " WHERE task = 'nextrun.hook'")
 }

@@ -147,7 +147,7 @@ func (c *crashes) delivered() {
 			c.t.Errorf("event %s was not delivered", id)
 		}
 	}
-	for _, id := range c.ids(`SELECT id FROM event_store WHERE topic LIKE 'nextrun.hooks/%' AND id NOT LIKE '%-old-%' AND topic NOT LIKE '%first%'`) {
+	for _, id := range c.ids(`SELECT jid FROM job WHERE task = 'nextrun.hook' AND args NOT LIKE '%handlers.first%'`) {
 		if _, _, hooks := c.receiver.heardOf(id); hooks == 0 {
 			c.t.Errorf("the notice %s of a hook was not delivered", id)
 		}

@@ -202,7 +202,7 @@ func (p *place) fillOld(prefix, old string) {
 	p.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES (?, ?, 'skipped', ?)`, prefix+"gone", old, old)
 	p.Exec(`INSERT INTO job (jid, task, state, submitted, finished) VALUES (?, 'x', 'success', ?, ?)`, prefix+"old", old, old)
 	p.Exec(`INSERT INTO joblog (id, jid, level, created, message) VALUES (?, ?, 'info', ?, 'm')`, prefix+"line", prefix+"old", old)
-	for _, topic := range []string{"orders", "nextrun.hooks/on_failure/x"} {
+	for _, topic := range []string{"orders"} {
 		id := prefix + "old-" + topic
 		p.Exec(`INSERT INTO event_aggregate (id, version) VALUES (?, 1)`, id)
 		p.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, ?, 'x', ?, 1, ?)`, id, topic, id, old)

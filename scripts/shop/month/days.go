@@ -84,8 +84,12 @@ func (s *shop) cancelOne(ctx context.Context) error {
 	return err
 }
 
-// deliver is the relay: what is older than an hour has arrived.
+// deliver is the relay, and the executor of hooks: what is older than an hour has arrived.
 func (s *shop) deliver(ctx context.Context) error {
+	if err := s.exec(ctx, `UPDATE job SET state = 'success', started = submitted, finished = submitted WHERE task = '`+
+		jobqueue.HookHandler+`' AND state = 'waiting'`); err != nil {
+		return err
+	}
 	return s.exec(ctx, `UPDATE outbox_message SET published = created WHERE published IS NULL`)
 }
 

@@ -105,11 +105,11 @@ func (s *shop) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if s.hooks, err = s.db.Hooks(built); err != nil {
-		return err
-	}
 	queues, err := file.BuildQueues(s.db)
 	if err != nil {
+		return err
+	}
+	if s.hooks, err = s.db.Hooks(built, queues); err != nil {
 		return err
 	}
 	silent := logrus.New()

@@ -7,23 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Claim implements [outboxdb.Source]. It leaves the topics of hooks alone.
+// Claim implements [outboxdb.Source].
 func (s Outbox) Claim(ctx context.Context, c outboxdb.Claim) (outboxdb.Claimed, error) {
-	return s.claim(ctx, c, func(topic string) bool { return !bounds.IsHookTopic(topic) })
-}
-
-// claim is Claim among the topics that are wanted.
-func (s Outbox) claim(ctx context.Context, c outboxdb.Claim, wanted func(topic string) bool) (outboxdb.Claimed, error) {
-	list := func(ctx context.Context, tx *Tx) ([]topicRow, error) {
-		rows, err := pendingTopics(ctx, tx)
-		return slices.DeleteFunc(rows, func(r topicRow) bool { return !wanted(r.Topic) }), err
-	}
-	claimed, err := s.db.claimTopics(ctx, c, list)
+	claimed, err := s.db.claimTopics(ctx, c, pendingTopics)
 	if err != nil {
 		return claimed, fmt.Errorf("claim topics of the outbox: %w", err)
 	}

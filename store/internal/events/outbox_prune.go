@@ -16,9 +16,7 @@ func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit
 	var removed outboxdb.Pruned
 	var err1, err2 error
 	if messages > 0 {
-		hooks, err := s.pruneHooks(ctx, messages, limit)
 		removed.Messages, err1 = s.remove(ctx, "outbox_message", oldMessages, messages, limit)
-		removed.Messages, err1 = removed.Messages+hooks, errors.Join(err1, err)
 	}
 	if events > 0 { // although messages may stay
 		removed.Events, err2 = s.remove(ctx, "event_store", oldEvents, events, limit)
@@ -29,7 +27,7 @@ func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit
 	return removed, nil
 }
 
-const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 AND NOT ` + isHookMessage + ` ORDER BY published LIMIT $2`
+const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 ORDER BY published LIMIT $2`
 
 // oldEvents lists old events that have no message left.
 const oldEvents = `SELECT seq FROM event_store AS e

@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/nextrun/nextrun/internal/sqldb"
+import (
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+)
 
 // Conditions on rows of the table job, as its partial indexes have them.
 const (
@@ -8,6 +11,7 @@ const (
 	waitsForTime = "state = 'waiting' AND retry IS NOT NULL"
 	hasWorker    = "state IN ('scheduled', 'running')"
 	pending      = "state IN " + sqldb.PendingStates
+	notOfHooks   = "group_ <> '" + jobqueue.HookGroup + "'"
 )
 
 // Conditions on rows that are found by their ids. They are opaque to the planner of PostgreSQL, whose

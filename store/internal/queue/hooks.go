@@ -17,7 +17,7 @@ const (
 	hookWidth = 8<<10 + 1
 )
 
-// tellHooks tells the hooks of the jobs that have begun or ended in this transaction.
+// tellHooks tells the hooks of the jobs that have ended in this transaction.
 func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Result) error {
 	if q.Hooks == nil {
 		return nil
@@ -26,17 +26,13 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Res
 	if err != nil {
 		return fmt.Errorf("read the jobs for hooks: %w", err)
 	}
-	for _, job := range result.Claimed {
-		if job.State == jobqueue.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State, "") {
-			told = append(told, jobdb.Told{Job: job})
-		}
-	}
 	if len(told) == 0 {
 		return nil
 	}
 	if err := q.Hooks.Tell(ctx, tx.DBTX(), tx.Now(), told); err != nil {
-		return fmt.Errorf("write the events of hooks: %w", err)
+		return fmt.Errorf("insert the jobs of hooks: %w", err)
 	}
+	tx.Changes(sqldb.TopicJobs)
 	return nil
 }
 

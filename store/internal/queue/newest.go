@@ -28,7 +28,7 @@ func (tx jobTx) newest(ctx context.Context, f jobqueue.Filter, columns []jobdb.C
 			return nil, err
 		}
 		jobs, err := tx.jobs(ctx, columns, `SELECT `+names+` FROM (SELECT * FROM job WHERE finished >= $1 UNION ALL `+inWork+`) AS job
-			WHERE submitted >= $1 ORDER BY submitted DESC, jid DESC LIMIT $2`, sqldb.Timestamp(ends[0].Time()), f.Limit)
+			WHERE submitted >= $1 AND `+notOfHooks+` ORDER BY submitted DESC, jid DESC LIMIT $2`, sqldb.Timestamp(ends[0].Time()), f.Limit)
 		if err != nil || len(jobs) == f.Limit {
 			return jobs, err
 		}

@@ -63,6 +63,9 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if !f.Ended.IsZero() {
 		order = "finished"
 	}
+	if f.Group == "" && f.Task == "" && f.Begin+f.End+f.Part == "" {
+		where = append(where, notOfHooks)
+	}
 	add("true ORDER BY "+order+" DESC, jid DESC LIMIT ?", f.Limit)
 	columns, names := listed(f)
 	if newest, err := tx.newest(ctx, f, columns, names); err != nil || len(newest) == f.Limit {
@@ -79,6 +82,12 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 		return "", err
 	}
 	return jids[0], nil
+}
+
+// Add adds jobs that have no tracker, in a transaction of one of our processes.
+func (s Store) Add(ctx context.Context, outer jobqueue.DBTX, now time.Time, jobs []jobqueue.Job) error {
+	_, err := jobTx{s.db.In(outer, now)}.Insert(ctx, jobs)
+	return err
 }
 
 // Insert implements [jobqueue.QueueTx].

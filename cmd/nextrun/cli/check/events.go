@@ -2,32 +2,32 @@ package check
 
 import (
 	"context"
-	"strings"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
 
-// checkEvents looks for events that wait for a relay.
+// checkEvents looks for events that wait for a relay, and for hooks that were not delivered.
 func (r *report) checkEvents(ctx context.Context, db *store.DB) {
 	lags, err := db.Outbox().Lag(ctx)
 	if err != nil {
 		r.add(levelWarning, "events", "%v", err)
 	}
-	hooks := 0
 	for _, l := range lags {
 		switch {
-		case l.Problem != "" && !strings.HasPrefix(l.Topic, bounds.HookTopics):
+		case l.Problem != "":
 			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, span.Text(l.Age), l.Problem, l.Topic)
-		case !l.Unattended():
-		case strings.HasPrefix(l.Topic, bounds.HookTopics):
-			hooks += l.Pending
-		default:
+		case l.Unattended():
 			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, span.Text(l.Age))
 		}
 	}
-	if hooks > 0 {
-		r.add(levelWarning, "hooks", "events that wait for delivery: %d; no relay has their topics now. To deliver them: nextrun relay --config FILE", hooks)
+	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Group: jobqueue.HookGroup, States: []jobqueue.State{jobqueue.Stuck, jobqueue.Failed}})
+	switch {
+	case err != nil:
+		r.add(levelWarning, "hooks", "%v", err)
+	case len(jobs) > 0:
+		r.add(levelWarning, "hooks", "hooks that were not delivered: %d; the newest: %s: %s; see: nextrun job list --group %s --state failed,retrying",
+			len(jobs), jobs[0].Subject, jobs[0].Result, jobqueue.HookGroup)
 	}
 }

@@ -7,21 +7,22 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 )
 
-// Events that wait for a relay or were refused are named by their topic, those of hooks together, and those that
-// have just been written are not.
+// Events that wait for a relay or were refused are named by their topic, hooks that were not delivered together, and
+// events that have just been written are not.
 func TestCheckEvents(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, e := range []struct{ topic, rest string }{
-			{"orders", "NULL"}, {"refused", "'no answer'"}, {"nextrun.hooks/ping/a", "NULL"}, {"nextrun.hooks/ping/b", "NULL"}, {"new", "NULL"},
+			{"orders", "NULL"}, {"refused", "'no answer'"}, {"new", "NULL"},
 		} {
 			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('`+e.topic+`', '`+e.topic+`', 'x', '`+e.topic+`', 1)`)
 			s.Exec(t, `INSERT INTO outbox_message (event_id, topic, problem) VALUES ('`+e.topic+`', '`+e.topic+`', `+e.rest+`)`)
 		}
 		s.Exec(t, `UPDATE outbox_message SET created = '2026-01-01 00:00:00.000000' WHERE topic <> 'new'`)
+		s.Exec(t, `INSERT INTO job (jid, task, group_, subject, state, result) VALUES ('h', 'nextrun.hook', 'nextrun.hooks', 'failure of a', 'failed', 'answered 404')`)
 		out := strings.Join(strings.Fields(s.Run(t.Context(), "check").Stdout), " ")
 		for _, want := range []string{"topic orders events that wait: 1, the oldest for ", "was refused: no answer; see: nextrun event list --topic refused",
-			"hooks events that wait for delivery: 2; no relay has their topics now."} {
+			"hooks hooks that were not delivered: 1; the newest: failure of a: answered 404; see: nextrun job list --group nextrun.hooks --state failed,retrying"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("check does not say %q: %s", want, out)
 			}

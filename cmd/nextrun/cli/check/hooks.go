@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
-	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -21,16 +20,16 @@ func (r *report) checkHooks(ctx context.Context, db *store.DB, c *config.Config)
 		return nil
 	}
 	all, err := c.BuildHooks(r.env.Getenv)
-	if err != nil || !hookbook.Any(all) {
+	if err != nil || !all.Any() {
 		return nil //nolint:nilerr // a wrong configuration has been reported
 	}
 	h := hookCheck{report: r, hooks: all, tasks: periodic.NewTasks(db.Tasks()), known: map[string]*periodic.Task{}}
-	for _, one := range hookbook.List(all) {
+	for _, one := range all.List() {
 		if err := h.check(ctx, c, one); err != nil {
 			return err
 		}
 	}
-	return h.circles(ctx)
+	return nil
 }
 
 // hookCheck checks the hooks one after the other.
@@ -57,14 +56,14 @@ func (h *hookCheck) task(ctx context.Context, id string) (*periodic.Task, error)
 	return &t, nil
 }
 
-func (h *hookCheck) check(ctx context.Context, c *config.Config, one hookbook.Hook) error {
+func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook) error {
 	about := "hook " + one.Name
 	if argv := hookCommand(c, one); len(argv) > 0 {
 		if _, err := exec.LookPath(argv[0]); err != nil && !strings.Contains(argv[0], "/") {
 			h.add(levelWarning, about, "there is no program %s here", argv[0])
 		}
 	}
-	if next, ok := hookbook.Next(one.Action); ok {
+	if next, ok := hooks.Next(one.Action); ok {
 		t, err := h.task(ctx, next)
 		if err != nil {
 			return err
@@ -84,7 +83,7 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hookbook.Ho
 		return err
 	case t == nil:
 		h.add(levelWarning, about, "there is no task %q; add it, or correct the id", one.Task)
-	case !h.hears(t.Sink) && one.Kind != hookbook.OnMissed && one.Action != hooks.None:
+	case !h.hears(t.Sink) && one.Kind != hooks.OnMissed && one.Action != hooks.None:
 		h.add(levelError, about, "the jobs of this task go to the queue %q, which does not tell how they end; "+
 			"use on_missed only, and the means of that queue", t.Sink)
 	}
@@ -101,8 +100,8 @@ func (h *hookCheck) hears(name periodic.Sink) bool {
 
 // elsewhere warns of a hook of a handler that hears of no task, since the jobs of all of
 // them go to other queues.
-func (h *hookCheck) elsewhere(ctx context.Context, about string, one hookbook.Hook) error {
-	if one.Handler == "" || one.Kind == hookbook.OnMissed || one.Action == hooks.None {
+func (h *hookCheck) elsewhere(ctx context.Context, about string, one hooks.Hook) error {
+	if one.Handler == "" || one.Kind == hooks.OnMissed || one.Action == hooks.None {
 		return nil
 	}
 	list, err := h.tasks.List(ctx, periodic.TaskFilter{Task: one.Handler})
@@ -129,14 +128,14 @@ func queuesOf(list []periodic.Task) string {
 
 // hookCommand is what a hook runs; none: it runs no program, or one in a directory of
 // its own.
-func hookCommand(c *config.Config, one hookbook.Hook) []string {
+func hookCommand(c *config.Config, one hooks.Hook) []string {
 	set := c.Hooks
 	if one.Task != "" {
 		set = c.TaskHooks[one.Task]
 	} else if one.Handler != "" {
 		set = c.Handlers[one.Handler].Hooks
 	}
-	if one.Kind == hookbook.OnPing {
+	if one.Kind == hooks.OnPing {
 		return nil
 	}
 	h := *set.At(one.Kind)
@@ -144,55 +143,4 @@ func hookCommand(c *config.Config, one hookbook.Hook) []string {
 		return nil
 	}
 	return h.Command.Argv
-}
-
-// circles warns of tasks that submit each other in a circle.
-func (h *hookCheck) circles(ctx context.Context) error {
-	if !slices.ContainsFunc(hookbook.List(h.hooks), func(one hookbook.Hook) bool { _, submits := hookbook.Next(one.Action); return submits }) {
-		return nil
-	}
-	list, err := h.tasks.List(ctx, periodic.TaskFilter{})
-	if err != nil {
-		return err
-	}
-	next := map[string][]string{}
-	for i := range list {
-		for _, kind := range hookbook.Kinds() {
-			one, ok := hookbook.Of(h.hooks, kind, list[i].Task, list[i].ID)
-			if id, submits := hookbook.Next(one.Action); ok && submits {
-				next[list[i].ID] = append(next[list[i].ID], id)
-			}
-		}
-	}
-	said := map[string]bool{}
-	for i := range list {
-		id := list[i].ID
-		circle := circleFrom(next, []string{id}, map[string]bool{})
-		if circle == nil || said[id] {
-			continue
-		}
-		for _, one := range circle {
-			said[one] = true
-		}
-		h.add(levelWarning, "hooks", "the tasks %s submit each other in a circle, without end", strings.Join(append(circle, id), " > "))
-	}
-	return nil
-}
-
-// circleFrom is a way along next from the first task of a way back to it, or nil. From
-// the tasks in seen there is none.
-func circleFrom(next map[string][]string, way []string, seen map[string]bool) []string {
-	for _, id := range next[way[len(way)-1]] {
-		if id == way[0] {
-			return way
-		}
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		if circle := circleFrom(next, append(slices.Clip(way), id), seen); circle != nil {
-			return circle
-		}
-	}
-	return nil
 }

@@ -38,14 +38,14 @@ tasks:
   nobody: {on_failure: none}
   told: {on_failure: {command: [echo]}}
 `)
-		r := s.Fails(t, ui.Changes, []string{"check", "--config", bad}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", bad}, "errors: 2")
 		clitest.WantLines(t, r.Stdout,
 			"warning hook on_failure there is no program no-such-program here",
 			`warning hook handlers.echo.on_missed there is no task "nowhere" to submit`,
 			`warning hook tasks.c.on_failure the task "off" is disabled`,
 			`warning hook tasks.nobody.on_failure there is no task "nobody"`,
 			`error hook tasks.told.on_failure the jobs of this task go to the queue "event", which does not tell how they end`,
-			"warning hooks the tasks a > b > c > a submit each other in a circle")
+			"error configuration "+bad+": by their hooks the tasks a > b > c > a submit each other in a circle")
 		if strings.Count(r.Stdout, "in a circle") != 1 {
 			t.Errorf("the report:\n%s", r.Stdout)
 		}

@@ -20,18 +20,17 @@ return to the queue. A second signal ends it at once.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
-				if len(s.config.Handlers) == 0 {
+				if own, err := s.hooks(c.Context()); err != nil || len(s.config.Handlers) == 0 && own == nil {
+					if err != nil {
+						return err
+					}
 					return errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
 				}
-				executor, err := s.executor()
+				executor, err := s.executor(c.Context())
 				if err != nil {
 					return err
 				}
-				parts, err := s.hookRelay()
-				if err != nil {
-					return err
-				}
-				return s.run(c.Context(), append(parts, part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})...)
+				return s.run(c.Context(), part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})
 			})
 		},
 	}

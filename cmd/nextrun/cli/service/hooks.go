@@ -1,37 +1,99 @@
 package service
 
 import (
-	"github.com/nextrun/nextrun/internal/hookbook"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/neighbors"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
 // hooks are the hooks of the configuration, or nil if there are none.
-func (s *services) hooks() (*store.Hooks, error) {
+func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
 	made, err := s.config.BuildHooks(s.env.Getenv)
-	if err != nil || !hookbook.Any(made) {
+	if err != nil || !made.Any() {
 		return nil, err
 	}
-	return s.db.Hooks(made)
-}
-
-// hookRelay is the relay that delivers to hooks, if there are any.
-func (s *services) hookRelay() ([]part, error) {
-	hooks, err := s.hooks()
-	if err != nil || hooks == nil {
+	if err := neighbors.DocspellIn(s.db).RefuseHooks(ctx); err != nil {
 		return nil, err
 	}
 	queues, err := s.config.BuildQueues(s.db)
 	if err != nil {
 		return nil, err
 	}
-	c := relay.Config{Name: s.name, Logger: s.log}
-	if s.metrics != nil {
-		c.Observe = s.metrics.Relay
+	if err := refuseCircles(ctx, made, periodic.NewTasks(s.db.Tasks())); err != nil {
+		return nil, err
 	}
-	relay, err := hooks.Relay(c, queues)
+	return s.db.Hooks(made, queues)
+}
+
+// hookPlaces is how many hooks a process runs at once that has no other executor.
+const hookPlaces = 4
+
+// hookExecutor runs the jobs of hooks, if there are any, in a process that has no other executor.
+func (s *services) hookExecutor(ctx context.Context) ([]part, error) {
+	own, err := s.hooks(ctx)
+	if err != nil || own == nil {
+		return nil, err
+	}
+	c := executor.Config{Name: s.name, Logger: s.log, PoolSize: hookPlaces, Groups: []string{jobqueue.HookGroup}, Hooks: own}
+	if s.metrics != nil {
+		c.Observe = s.metrics.Executor
+	}
+	hookExecutor, err := executor.New(s.db.Jobs(), c)
 	if err != nil {
 		return nil, err
 	}
-	return []part{{stageHooks, relay}}, nil
+	return []part{{stageHooks, hookExecutor}}, nil
+}
+
+// refuseCircles returns an error about hooks by which tasks submit each other in a circle.
+func refuseCircles(ctx context.Context, all hooks.Hooks, tasks *periodic.Tasks) error {
+	if !slices.ContainsFunc(all.List(), func(one hooks.Hook) bool { _, submits := hooks.Next(one.Action); return submits }) {
+		return nil
+	}
+	list, err := tasks.List(ctx, periodic.TaskFilter{})
+	if err != nil {
+		return err
+	}
+	next := map[string][]string{}
+	for i := range list {
+		for _, kind := range hooks.Kinds() {
+			one, ok := all.Of(kind, list[i].Task, list[i].ID)
+			if id, submits := hooks.Next(one.Action); ok && submits {
+				next[list[i].ID] = append(next[list[i].ID], id)
+			}
+		}
+	}
+	for i := range list {
+		if circle := circleFrom(next, []string{list[i].ID}, map[string]bool{}); circle != nil {
+			return fmt.Errorf("by their hooks the tasks %s submit each other in a circle, without end; take one of these hooks out",
+				strings.Join(append(circle, list[i].ID), " > "))
+		}
+	}
+	return nil
+}
+
+// circleFrom is a way along next from the first task of a way back to it, or nil. From
+// the tasks in seen there is none.
+func circleFrom(next map[string][]string, way []string, seen map[string]bool) []string {
+	for _, id := range next[way[len(way)-1]] {
+		if id == way[0] {
+			return way
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if circle := circleFrom(next, append(slices.Clip(way), id), seen); circle != nil {
+			return circle
+		}
+	}
+	return nil
 }

@@ -14,16 +14,16 @@ func RelayCommand(env *ui.Env) *cobra.Command {
 		Use:   "relay",
 		Short: "Publish events to webhooks and to Kafka",
 		Long: `Publish the events of the topics that the section relay of the configuration
-names, and deliver to its hooks. SIGTERM, SIGINT or SIGHUP stops the relay after its current batches; a
-second signal ends it immediately, and events of these batches may be published
-twice. Several relays share the topics.`,
+names. SIGTERM, SIGINT or SIGHUP stops the relay after its current batches; a second
+signal ends it immediately, and events of these batches may be published twice.
+Several relays share the topics.`,
 		Example: `  nextrun relay --config nextrun.yaml`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
 				return s.withRelay(func(relays ...part) error {
 					if len(relays) == 0 {
-						return ui.Usagef("no topics are configured, and no hooks; define them under relay.topics in --config FILE")
+						return ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
 					}
 					return s.run(c.Context(), relays...)
 				})
@@ -34,15 +34,10 @@ twice. Several relays share the topics.`,
 	return command
 }
 
-// withRelay runs fn with the relays: that of hooks if there are any, and that of events
-// if there are topics to publish.
+// withRelay runs fn with the relay, if there are topics to publish.
 func (s *services) withRelay(fn func(...part) error) error {
-	relays, err := s.hookRelay()
-	if err != nil {
-		return err
-	}
 	if len(s.config.Relay.Topics) == 0 {
-		return fn(relays...)
+		return fn()
 	}
 	publishers, err := s.config.BuildRelay(s.env.Getenv)
 	if err != nil {
@@ -58,5 +53,5 @@ func (s *services) withRelay(fn func(...part) error) error {
 	if err != nil {
 		return err
 	}
-	return fn(append(relays, part{stageRelay, relay})...)
+	return fn(part{stageRelay, relay})
 }

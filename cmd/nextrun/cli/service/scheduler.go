@@ -27,7 +27,7 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if once {
 					return s.notify.While(c.Context(), func() error { return scheduler.RunOnce(c.Context()) })
 				}
-				hooks, err := s.hookRelay()
+				hooks, err := s.hookExecutor(c.Context())
 				if err != nil {
 					return err
 				}

@@ -14,8 +14,8 @@ func ServeCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Schedule, execute and publish, in one process",
-		Long: `Run the scheduler, an executor and, if the configuration has a section relay or
-hooks, a relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
+		Long: `Run the scheduler, an executor and, if the configuration has a section relay, a
+relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
 its batch, running jobs get time to end, and jobs that have not begun return to
 the queue. A second signal gives running jobs back at once.`,
 		Args: ui.Arguments(),
@@ -30,7 +30,7 @@ the queue. A second signal gives running jobs back at once.`,
 					if len(s.config.Handlers) == 0 {
 						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
 					}
-					executor, err := s.executor()
+					executor, err := s.executor(c.Context())
 					if err != nil {
 						return err
 					}

@@ -121,13 +121,10 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
 		return nil, err
 	}
-	if hooks, err := s.hooks(); err != nil {
+	if hooks, err := s.hooks(ctx); err != nil {
 		return nil, err
 	} else if hooks != nil {
 		c.Hooks = hooks
-		if c.Joex, err = neighbors.DocspellIn(s.db).IsHere(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if planner, err = scheduler.New(s.db.Periodic(), c); err == nil {
 		s.wake = planner.Wake
@@ -146,13 +143,13 @@ func (s *services) besides(ctx context.Context) (list []part) {
 	return list
 }
 
-func (s *services) executor() (*executor.Executor, error) {
+func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
 	if s.metrics != nil {
 		c.Observe = s.metrics.Executor
 	}
-	if hooks, err := s.hooks(); err != nil {
+	if hooks, err := s.hooks(ctx); err != nil {
 		return nil, err
 	} else if hooks != nil {
 		c.Hooks = hooks
@@ -179,7 +176,7 @@ func (s *services) executor() (*executor.Executor, error) {
 func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) error {
 	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
 	_, schedulerErr := s.scheduler(ctx)
-	_, executorErr := s.executor()
+	_, executorErr := s.executor(ctx)
 	relayErr := s.withRelay(func(...part) error { return nil })
 	return errors.Join(schedulerErr, executorErr, relayErr)
 }

@@ -46,10 +46,11 @@ func aTick(decision, reason string) string {
 		in(-time.Minute), decision, reason, in(-time.Minute))
 }
 
-// aHook adds an event of a hook, some minutes old.
-func aHook(topic, more, values string) string {
-	return fmt.Sprintf("INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e', 'nextrun.hooks/%[1]s', 'x', 'e', 1, %[2]s); "+
-		"INSERT INTO outbox_message (event_id, topic, created, %[3]s) VALUES ('e', 'nextrun.hooks/%[1]s', %[2]s, %[4]s)", topic, in(-5*time.Minute), more, values)
+// aHook adds the job of a hook of a task, some minutes old.
+func aHook(task, state, result string) string {
+	return fmt.Sprintf(`INSERT INTO job (jid, task, group_, args, state, retry, submitted, result)
+		VALUES ('h', 'nextrun.hook', 'nextrun.hooks', '{"hook": "on_success", "task": "%s"}', '%s', %s, %s, '%s')`, task, state,
+		map[bool]string{true: in(time.Minute), false: "NULL"}[state == "stuck"], in(-5*time.Minute), result)
 }
 
 // Each situation is explained, and the remedy named.
@@ -63,13 +64,13 @@ func TestWhy(t *testing.T) {
 		"all is well": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok",
 			[]string{"last run success, ", " ago, took 1.0"}},
 		"a hook that was given up": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second)),
-			aHook("all/on_success/t", "published, dead, attempts, problem", "NULL, "+in(-time.Second)+", 5, 'ops.example.org answered 410 Gone'")}, "ok",
-			[]string{"- A hook of it was given up (events: 1): ops.example.org answered 410 Gone.", "> to deliver again: nextrun event resend --dead nextrun.hooks/all/on_success/t"}},
-		"a hook that is late": {[]string{plan(time.Hour), aHook("tasks/t/ping", "attempts, problem", "3, 'connection refused'")}, "not run yet",
-			[]string{"- A hook of it has been waiting for delivery for ", ": connection refused.", "> more about it: nextrun event list --topic nextrun.hooks/tasks/t/ping"}},
-		"a hook without a relay": {[]string{plan(time.Hour), aHook("handlers/backup/on_missed/t", "attempts", "0")}, "not run yet",
-			[]string{"- A hook of it has been waiting for a relay for ", "> is a process running whose configuration has this hook?"}},
-		"the hook of another task": {[]string{plan(time.Hour), aHook("all/on_failure/tt", "attempts", "0")}, "not run yet", nil},
+			aHook("t", "failed", "ops.example.org answered 410 Gone")}, "ok",
+			[]string{"- Its hook on_success was given up: ops.example.org answered 410 Gone.", "> to deliver it again: nextrun job retry h"}},
+		"a hook that is late": {[]string{plan(time.Hour), aHook("t", "stuck", "connection refused")}, "not run yet",
+			[]string{"- Its hook on_success is not delivered, and is tried again: connection refused.", "> more about it: nextrun job show h"}},
+		"a hook without an executor": {[]string{plan(time.Hour), aHook("t", "waiting", "")}, "not run yet",
+			[]string{"- Its hook on_success waits for an executor that has hooks.", "> is a process running whose configuration has this hook?"}},
+		"the hook of another task": {[]string{plan(time.Hour), aHook("tt", "waiting", "")}, "not run yet", nil},
 		"not run yet":              {[]string{plan(time.Hour)}, "not run yet", []string{"last run never", "next run "}},
 		"disabled":                 {[]string{"UPDATE periodic_task SET enabled = false"}, "disabled", []string{"- It is disabled.", "> nextrun task enable t"}},
 		"a problem": {[]string{"UPDATE periodic_task SET problem = 'timer ''x'' cannot be read', nextrun = '9999-12-31 23:59:59.000000', due = '9999-12-31 23:59:59.000000'"},

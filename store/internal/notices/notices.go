@@ -1,0 +1,117 @@
+// Package notices inserts the jobs of hooks in the transactions of executors and schedulers.
+package notices
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+)
+
+// Hooks are the hooks of a program on a database. They are safe for concurrent use.
+//
+//	event                                     package whose tellHooks writes it: methods that it calls
+//	jobs that end                             store/internal/queue: Hears, Tell
+//	ticks without a job                       periodic/scheduler/internal/batch: HearsMissed, TellMissed
+//	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
+type Hooks struct {
+	Hooks hooks.Hooks
+	Next  hooks.Submitter
+	// Add adds jobs to the queue, in somebody's transaction.
+	Add func(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobqueue.Job) error
+}
+
+var (
+	_ jobdb.Hooks  = Hooks{}
+	_ taskdb.Hooks = Hooks{}
+)
+
+// Handler implements [jobdb.Hooks].
+func (h Hooks) Handler() jobqueue.Handler { return h.Hooks.Handler(h.Next) }
+
+// Hears implements [jobdb.Hooks].
+func (h Hooks) Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool {
+	if task == "" {
+		return h.Hooks.HearsSome(hooks.EventOf(to))
+	}
+	return h.Hooks.Hears(task, tracker, hooks.EventOf(to), turned)
+}
+
+// Tell implements [jobdb.Hooks].
+func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobdb.Told) error {
+	notices := make([]hooks.Notice, len(jobs))
+	for i, j := range jobs {
+		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
+		notices[i].Turned = j.Turned
+	}
+	return h.insert(ctx, tx, now, notices)
+}
+
+// HearsMissed implements [taskdb.Hooks].
+func (h Hooks) HearsMissed(t *periodic.Task) bool {
+	return h.Hooks.Hears(t.Task, t.ID, hooks.Missed, "")
+}
+
+// TellMissed implements [taskdb.Hooks].
+func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.MissedTick) error {
+	notices := make([]hooks.Notice, len(ticks))
+	for i, m := range ticks {
+		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
+		if !m.Tick.Until.IsZero() {
+			tick.Until = &m.Tick.Until
+		}
+		notices[i] = hooks.Notice{Event: hooks.Missed, At: now, Task: m.Task.ID, Handler: m.Task.Task, Tick: tick}
+	}
+	return h.insert(ctx, tx, now, notices)
+}
+
+// HearsEnd implements [taskdb.Hooks].
+func (h Hooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
+	return h.Hooks.Hears(t.Task, t.ID, endEvent(k.Ended), k.Turned)
+}
+
+// TellEnds implements [taskdb.Hooks].
+func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.EndedTick) error {
+	notices := make([]hooks.Notice, len(ticks))
+	for i, e := range ticks {
+		notices[i] = hooks.Notice{
+			Event: endEvent(e.Tick.Ended), At: now, Task: e.Task.ID, Handler: e.Task.Task, Tick: &hooks.Tick{Due: e.Tick.Due, Decision: string(e.Tick.Decision)},
+			Job: &hooks.Job{
+				ID: e.Tick.JID, State: string(e.Tick.Ended), Attempt: e.Tick.Attempts, Group: e.Task.Group, Subject: e.Task.Subject,
+				Submitted: e.Tick.Decided, Finished: &e.Tick.Finished,
+			},
+			Error: e.Tick.Error, Turned: e.Tick.Turned,
+		}
+	}
+	return h.insert(ctx, tx, now, notices)
+}
+
+// endEvent is what the end of a job in another queue means; empty: nothing that a hook hears of.
+func endEvent(s sink.EndState) hooks.Event {
+	switch {
+	case s.Succeeded():
+		return hooks.Success
+	case s == sink.EndFailed:
+		return hooks.Failure
+	}
+	return ""
+}
+
+// insert adds the jobs of notices. The times of these differ, since the due times of the ticks
+// that some of them lead to have to.
+func (h Hooks) insert(ctx context.Context, tx jobqueue.DBTX, now time.Time, notices []hooks.Notice) error {
+	var jobs []jobqueue.Job
+	for i, n := range notices {
+		n.At = n.At.Add(time.Duration(i) * time.Microsecond)
+		jobs = append(jobs, h.Hooks.Jobs(n)...)
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	return h.Add(ctx, tx, now, jobs)
+}
