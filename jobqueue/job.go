@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Job is a row of the table job. All times are UTC with microseconds; the zero
@@ -29,7 +31,6 @@ type Job struct {
 	Started    time.Time // of the last attempt
 	Finished   time.Time // when it became final
 	Due        time.Time // the tick that it is for; zero if it is for none
-	Heartbeat  time.Time // the worker's last sign of life; zero: another kind of executor has it
 	Single     bool      // at most one such job of a tracker is not final
 	Cancel     time.Time // when cancellation was asked for
 	Retry      time.Time // a waiting job does not begin before it, a stuck one is tried again then
@@ -40,12 +41,12 @@ type Job struct {
 }
 
 // Foreign reports whether the job belongs to another kind of executor: its
-// state is not one of [States], or it has a worker but no heartbeat, or is
+// state is not one of [States], or it has a worker that is none of nextrun's, or is
 // stuck without a time of retry. nextrun never touches such jobs.
 func (j Job) Foreign() bool {
 	switch j.State {
 	case Scheduled, Running:
-		return j.Heartbeat.IsZero()
+		return !service.IsWorkerID(j.Worker)
 	case Stuck:
 		return j.Retry.IsZero()
 	}

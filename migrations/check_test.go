@@ -25,7 +25,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			"DROP VIEW periodic_health":                                    "view periodic_health",
 			"DROP TRIGGER nextrun_job_deleted" + on[db.Kind]["trigger"]:    "trigger nextrun_job_deleted on job",
 			"DROP TABLE outbox_message" + on[db.Kind]["cascade"]:           "table outbox_message",
-			"ALTER TABLE worker_service DROP COLUMN trouble":               "column worker_service.trouble",
+			"ALTER TABLE worker DROP COLUMN trouble":                       "column worker.trouble",
 			"DROP TABLE jobgroupuse; CREATE TABLE jobgroupuse (x integer)": "column jobgroupuse.groupid",
 		} {
 			db.named(drop, object)

@@ -61,8 +61,7 @@ var rights = []permission{
 	{"editor", false, "DELETE FROM periodic_ready"},
 	{"editor", false, "TRUNCATE periodic_task"},
 	{"editor", false, "DELETE FROM scheduler_lock"},
-	{"editor", false, "DELETE FROM worker_session"},
-	{"editor", false, "DELETE FROM worker_service"},
+	{"editor", false, "DELETE FROM worker"},
 	{"editor", false, "SELECT * FROM event_store"},
 	{"executor", true, "INSERT INTO job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'a')"},
 	{"executor", true, "UPDATE job SET state = 'success', finished = now() WHERE jid = 'j'"},
@@ -117,9 +116,8 @@ var rights = []permission{
 	{"viewer", false, "DO $$ BEGIN LOCK TABLE periodic_task; END $$"},
 	{"viewer", false, "INSERT INTO job (task) VALUES ('x')"},
 	{"viewer", false, "DELETE FROM joblog"},
-	{"viewer", false, "DELETE FROM worker_session"},
-	{"viewer", true, "SELECT * FROM worker_service"},
-	{"viewer", false, "DELETE FROM worker_service"},
+	{"viewer", true, "SELECT * FROM worker"},
+	{"viewer", false, "DELETE FROM worker"},
 	// A function that runs with its owner's rights must not serve others' tables.
 	{"executor", false, `CREATE TEMP TABLE trap (tracker text, state text);
 		CREATE TRIGGER trap AFTER DELETE ON trap FOR EACH ROW EXECUTE FUNCTION public.nextrun_job_ended()`},

@@ -45,7 +45,7 @@ var tenantRights = []permission{
 	{"acme", false, "SELECT * FROM job_limit"},
 	{"acme", false, "SELECT * FROM periodic_upcoming"},
 	{"acme", false, "SELECT * FROM periodic_health"},
-	{"acme", false, "SELECT * FROM worker_session"},
+	{"acme", false, "SELECT * FROM worker"},
 	{"acme", false, "SELECT * FROM event_store"},
 	// The table as a whole.
 	{"acme", false, "DO $$ BEGIN LOCK TABLE periodic_task IN ROW EXCLUSIVE MODE; END $$"},

@@ -35,7 +35,6 @@ var wrongTypes = []struct{ column, statement string }{
 	{"job: state", "UPDATE job SET state = x'00'"},
 	{"job: worker", "UPDATE job SET worker = x'61'"},
 	{"job: finished", "UPDATE job SET finished = unixepoch()"},
-	{"job: heartbeat", "UPDATE job SET heartbeat = ''"},
 	{"job: cancel", "UPDATE job SET cancel = 1"},
 	{"job: retry", "UPDATE job SET retry = 'soon'"},
 	{"joblog: jid", "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', x'61', 'info', datetime('now'), 'm')"},
@@ -84,8 +83,8 @@ func TestValuesOfRightTypes(t *testing.T) {
 		db.exec(typedRows)
 		db.exec(`INSERT INTO job (jid, task, group_, args, subject, submitter, submitted, priority, tracker, due, single)
 			VALUES ('ü-1', 'x', 'g', 'not JSON', '', '', '2026-03-04 05:06:07', -2147483648, 't', '2026-03-04 05:06:07.000001', true);
-			UPDATE job SET state = 'running', worker = '', started = '2026-03-04 05:06:07.1', startedmillis = 9007199254740993, heartbeat = submitted;
-			UPDATE job SET state = 'failed', finished = '2026-03-04 05:06:07.123456', result = '', worker = NULL, heartbeat = NULL;
+			UPDATE job SET state = 'running', worker = '', started = '2026-03-04 05:06:07.1', startedmillis = 9007199254740993;
+			UPDATE job SET state = 'failed', finished = '2026-03-04 05:06:07.123456', result = '', worker = NULL;
 			UPDATE periodic_task SET worker = 'w', marked = '2026-03-04 05:06:07', args = 'not JSON';
 			UPDATE periodic_task SET worker = 'w', marked = '2026-03-04 05:06:07.5', problem = '';
 			UPDATE outbox_message SET published = '2026-03-04 05:06:07', attempts = 2, problem = 'refused'`)

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // HousekeepingTask is the task of the row nextrun-housekeeping, which comes
@@ -38,9 +39,10 @@ func (db *DB) Housekeeping() jobqueue.Handler {
 		ticks, err1 := pruneTicks(ctx, db, keep.Ticks)
 		jobs, err2 := pruneJobs(ctx, db, keep.Jobs)
 		events, err3 := pruneEvents(ctx, db, keep.Events)
+		err4 := workers.Prune(ctx, db.db)
 		deleted := fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return fmt.Errorf("%s; %w", deleted, retryUnlessKept(err, err1, err2, err3))
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			return fmt.Errorf("%s; %w", deleted, retryUnlessKept(err, err1, err2, err3, err4))
 		}
 		job.SetResult(deleted)
 		return nil

@@ -21,13 +21,10 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// An executor publishes what it can do, and nothing is left of it when it has stopped. The
-// row of one that was killed goes when another starts.
+// An executor publishes what it can do, and nothing is left of it when it has stopped.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		d.Exec(`INSERT INTO worker_service (worker, kind, version, started, handlers) VALUES ('killed@1', 'executor', 'v', '2026-01-01 00:00:00.000000', '[]')`)
-		d.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('old@1', 'executor', 'v', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
 		log := logrus.New()
 		log.SetOutput(io.Discard)
 		e, err := executor.New(d.Store.Jobs(), executor.Config{Name: "first", PoolSize: 3, Groups: []string{"b", "a"}, RetryLimit: 2, Logger: log})
@@ -40,47 +37,39 @@ func TestServices(t *testing.T) {
 			t.Fatal(err)
 		}
 		storetest.Eventually(t, "the executor publishes what it does", func() bool {
-			return d.One("SELECT count(*) FROM worker_service WHERE seen IS NULL AND worker LIKE 'first@%'") == "1"
+			return d.One("SELECT count(*) FROM worker WHERE id LIKE 'first@%'") == "1"
 		})
-		if got := d.One("SELECT kind || places || ' ' || lease || only_groups || handlers FROM worker_service"); got !=
-			`executor3 30["a","b"][{"name":"one","attempts":1},{"name":"plain","attempts":3}]` {
+		if got := d.One("SELECT kind || places || only_groups || handlers FROM worker"); got !=
+			`executor3["a","b"][{"name":"one","attempts":1},{"name":"plain","attempts":3}]` {
 			t.Errorf("it publishes %s", got)
+		}
+		if list, err := figures.Of(d.Store).Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives || list[0].Worker != e.Worker() {
+			t.Errorf("the services are %+v, %v", list, err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := e.Stop(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := d.One("SELECT count(*) FROM worker_service"); n != "0" {
-			t.Errorf("%s rows are left", n)
-		}
+		d.Want(0, "SELECT count(*) FROM worker")
 	})
 }
 
-// A worker whose process the database cannot see says itself that it lives.
-func TestServicesThatPoll(t *testing.T) {
+// Housekeeping deletes the rows of workers that were killed, but of those that still have jobs.
+func TestHousekeepingForgetsDeadWorkers(t *testing.T) {
 	t.Parallel()
-	d := migrated.New(t, storetest.Postgres)
-	db, err := store.Open(t.Context(), d.URL, store.Options{PollOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		db.Outbox().Watch(ctx, "poller@1", func() {}, func(err error) { t.Error(err) })
-	}()
-	storetest.Eventually(t, "it says that it lives", func() bool {
-		return d.One("SELECT count(*) FROM worker_service WHERE worker = 'poller@1' AND kind = 'relay' AND seen IS NOT NULL") == "1"
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		const old, young = "'2026-01-01 00:00:00.000000'", "'2999-01-01 00:00:00.000000'"
+		for id, seen := range map[string]string{"killed@000000000001": old, "busy@000000000002": old, "lives@000000000003": young} {
+			d.Exec("INSERT INTO worker (id, kind, version, started, seen) VALUES ('" + id + "', 'executor', 'v', " + old + ", " + seen + ")")
+		}
+		d.Exec("INSERT INTO job (jid, task, state, worker) VALUES ('left', 't', 'running', 'busy@000000000002')")
+		job := jobqueue.NewJobContext(jobqueue.Job{Args: "{}"})
+		if err := d.Store.Housekeeping()(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		d.Want("busy@000000000002 lives@000000000003", "SELECT min(id) || ' ' || max(id) FROM worker")
 	})
-	if list, err := figures.Of(db).Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives {
-		t.Errorf("the services are %+v, %v", list, err)
-	}
-	stop()
-	<-ended
-	d.Want(0, "SELECT count(*) FROM worker_service")
 }
 
 // A scheduler goes behind another one that began before it, lives, and can do all that it can.
@@ -98,7 +87,7 @@ func TestSchedulerThatBeganFirstPrecedes(t *testing.T) {
 				s.Watch(ctx, name+"@"+boot, sinks, func() {}, func(err error) { t.Error(err) })
 			}()
 			storetest.Eventually(t, name+" is shown", func() bool {
-				return d.One("SELECT count(*) FROM worker_service WHERE worker LIKE '"+name+"@%'") == "1"
+				return d.One("SELECT count(*) FROM worker WHERE id LIKE '"+name+"@%'") == "1"
 			})
 			return func() { cancel(); <-ended }
 		}

@@ -38,7 +38,7 @@ REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, perio
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
-  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  scheduler_lock, worker, event_store, event_aggregate,
   outbox_message, outbox_lag,
   nextrun_migration, nextrun_found
   FROM :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
@@ -54,7 +54,7 @@ GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, per
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
-  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  scheduler_lock, worker, event_store, event_aggregate,
   outbox_message, outbox_lag
   TO :"viewer", :"dashboard", :"operator";
 
@@ -87,21 +87,21 @@ GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_sta
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
 -- The executor works on jobs, and needs no right on tasks.
-GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO :"executor";
+GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker TO :"executor";
 GRANT SELECT ON job_limit TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
 GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, job, joblog,
-  event_store, outbox_message TO :"housekeeper";
+  event_store, outbox_message, worker TO :"housekeeper";
 
 -- The relay publishes events and delivers hooks.
 GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate,
-  outbox_message, scheduler_lock, worker_session, worker_service TO :"relay";
+  outbox_message, scheduler_lock, worker TO :"relay";
 GRANT SELECT ON outbox_lag TO :"relay";
 COMMIT;

@@ -60,7 +60,7 @@ REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, perio
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
-  scheduler_lock, worker_session, worker_service, event_store, event_aggregate,
+  scheduler_lock, worker, event_store, event_aggregate,
   outbox_message, outbox_lag,
   nextrun_migration, nextrun_found
   FROM :"tenant";

@@ -21,7 +21,7 @@ type Driver struct {
 	Open func(context.Context, dburl.URL, sqldb.Options) (*sqldb.DB, error)
 	// Listen is how watchers listen at Options.ListenURL, and the application_name that
 	// the URL has for their connections. It is nil on SQLite.
-	Listen func(sqldb.Options) (postgres.Listen, string, error)
+	Listen func(sqldb.Options) (postgres.Listen, error)
 }
 
 var drivers = map[sqldb.System]Driver{}
@@ -116,6 +116,6 @@ func listenBeside(s *postgres.Server, pool *sql.DB, o sqldb.Options) (err error)
 	if err != nil {
 		return fmt.Errorf("store.Options.ListenURL: %w", err)
 	}
-	s.Listen, s.AppName, err = driver.Listen(o)
+	s.Listen, err = driver.Listen(o)
 	return err
 }

@@ -148,7 +148,7 @@ func (s *Story) conclude(a *attempt, last bool) {
 	case last && j.State == jobqueue.Running:
 		a.to, a.state, a.said = s.now, j.State, "it runs"
 		if len(s.waits) > 0 && s.waits[0].Code == jobSilent {
-			a.state, a.said = "overdue", "its worker last gave a sign of life "+when(j.Heartbeat, s.now)+", and may have died"
+			a.state, a.said = "overdue", "its worker gives no sign of life, and may have died"
 		}
 	case last && j.State.Final():
 		a.to, a.state = cmp.Or(j.Finished, a.to), j.State

@@ -61,7 +61,7 @@ const (
 	jobUnknown         Code = "job_unknown"          // it waits, and who runs executors cannot be read
 	jobClaimed         Code = "job_claimed"          // an executor has taken it and has not begun
 	JobRunning         Code = "job_running"          // it runs
-	jobSilent          Code = "job_silent"           // it runs on an executor that sends no heartbeat
+	jobSilent          Code = "job_silent"           // it runs on an executor that gives no sign of life
 	jobRetrying        Code = "job_retrying"         // it failed and waits for its next attempt
 	jobForeign         Code = "job_foreign"          // another kind of executor has it
 	jobElsewhere       Code = "job_elsewhere"        // it is in a queue that is not nextrun's own

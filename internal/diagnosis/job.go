@@ -84,33 +84,35 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	if name, _, ours := strings.Cut(j.Worker, service.BootMark); j.State == jobqueue.Scheduled && ours {
 		return Finding{jobClaimed, fmt.Sprintf("%s has been claimed by %s, and has not begun.", subject, name), ""}
 	}
-	silence, ended := q.now.Sub(j.Heartbeat), false
-	for _, s := range q.executors {
-		ended = ended || s.Worker == j.Worker && !s.Lives
-	}
-	if !ended && silence <= markedLong {
+	seen := q.seen(j)
+	if q.now.Sub(seen) <= silentLong {
 		return Finding{JobRunning, fmt.Sprintf("%s has been running for %s on %s.", subject, span.Text(q.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}
 	}
-	what := fmt.Sprintf("%s runs on %s, which last gave a sign of life %s", subject, j.Worker, when(j.Heartbeat, q.now))
-	if ended {
+	what := fmt.Sprintf("%s runs on %s, which last gave a sign of life %s", subject, j.Worker, when(seen, q.now))
+	if q.now.Sub(seen) > endedLong {
 		what += ", and seems to have ended"
 	}
-	others := filter(q.living(), func(s figures.Service) bool { return s.Worker != j.Worker })
-	switch back := j.Heartbeat.Add(leaseOf(others)); {
-	case len(others) == 0:
+	if others := filter(q.living(), func(s figures.Service) bool { return s.Worker != j.Worker }); len(others) == 0 {
 		return Finding{jobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
-	case back.After(q.now):
-		return Finding{jobSilent, what + ". Another executor takes the job back by " + at(back) + ", and runs it again.", ""}
 	}
-	return Finding{jobSilent, what + ". The lease of the job has ended, and another executor takes it back.", ""}
+	return Finding{jobSilent, what + ". Another executor takes the job back within " + span.Text(takenWithin) + ", and runs it again.", ""}
 }
 
-// leaseOf is the shortest lease of executors: the first of them takes a job back.
-func leaseOf(list []figures.Service) (lease time.Duration) {
-	for _, s := range list {
-		if lease == 0 || s.Lease < lease {
-			lease = s.Lease
+const (
+	// silentLong is how long the worker of a running job may be silent until that is said: it says every 2 s that it lives.
+	silentLong = 8 * time.Second
+	// endedLong is how long until it seems to have ended.
+	endedLong = 30 * time.Second
+	// takenWithin is how soon the others take the jobs of a dead worker.
+	takenWithin = 12 * time.Second
+)
+
+// seen is when the worker of a running job last said that it lives.
+func (q *queueFacts) seen(j *jobqueue.Job) time.Time {
+	for _, s := range q.executors {
+		if s.Worker == j.Worker {
+			return s.Seen
 		}
 	}
-	return lease
+	return j.Started
 }

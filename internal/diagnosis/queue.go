@@ -72,7 +72,7 @@ func (q *queueFacts) silent() (workers []string) {
 	for i := range q.running {
 		j := &q.running[i]
 		at := slices.IndexFunc(q.executors, func(s figures.Service) bool { return s.Worker == j.Worker })
-		if at < 0 && !j.Foreign() && q.now.Sub(j.Heartbeat) <= markedLong {
+		if at < 0 && !j.Foreign() {
 			workers = append(workers, j.Worker)
 		}
 	}

@@ -95,7 +95,6 @@ func runColumns() []Column {
 		{Name: "worker", Field: column.TextOrNull(func(j *jobqueue.Job) *string { return &j.Worker })},
 		{Name: "started", Field: column.TimeIn(func(j *jobqueue.Job) *time.Time { return &j.Started })},
 		{Name: "finished", Field: column.TimeIn(func(j *jobqueue.Job) *time.Time { return &j.Finished })},
-		{Name: "heartbeat", Field: column.TimeIn(func(j *jobqueue.Job) *time.Time { return &j.Heartbeat })},
 		{Name: "cancel", Field: column.TimeIn(func(j *jobqueue.Job) *time.Time { return &j.Cancel })},
 		{Name: "result", Field: column.TextOrNull(func(j *jobqueue.Job) *string { return &j.Result })},
 	}

@@ -24,35 +24,30 @@ type Store interface {
 	// Complete ends a job in a transaction of the caller's, who commits it. It returns
 	// an error that wraps [jobqueue.ErrLeaseLost] if the job is not that of the attempt any more.
 	Complete(ctx context.Context, tx jobqueue.DBTX, c Completion) error
-	// Beat renews the heartbeat of the worker's jobs among the named ones and
-	// returns the status of all of them. It passes over rows that somebody else
-	// has locked. If brief is true, it waits for other locks for a few
-	// milliseconds only.
-	Beat(ctx context.Context, worker string, jids []string, brief bool) ([]JobStatus, error)
+	// Beat says that the worker lives, and what it does. It returns the beats of the other workers that have
+	// jobs, as they are right after its own, without those whose beat is still as in seen because somebody has
+	// locked their row.
+	Beat(ctx context.Context, who Service, seen map[string]int64) (others map[string]int64, err error)
+	// Leave says that the worker has ended.
+	Leave(ctx context.Context, worker string) error
 	// CancelRequests lists the worker's jobs that somebody asked to cancel.
 	CancelRequests(ctx context.Context, worker string) ([]string, error)
-	// Overdue lists the jobs whose lease has ended or whose time has come. Rows
+	// Overdue lists the jobs of dead workers, and those whose time has come. Rows
 	// that somebody else has locked are not among them.
 	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
 	// Judge says what an error of this store means for the rows of a request.
 	Judge(err error) isolate.Cause
-	// Ended lists the workers of which the database knows that they have ended.
-	// again is when to look again; 0: the database cannot tell, or no other worker
-	// has a job now.
-	Ended(ctx context.Context, worker string) (workers []string, again time.Duration, err error)
-	// Watch calls wake whenever jobs may have been added or cancelled, until
-	// ctx ends. It calls report on failures, and retries. Meanwhile Ended does not list
-	// the worker, and others can read what it does; an empty one is nobody.
-	Watch(ctx context.Context, who Service, wake func(), report func(error))
+	// WatchJobs calls wake whenever jobs may have been added or cancelled, until
+	// ctx ends. It calls report on failures, and retries.
+	WatchJobs(ctx context.Context, wake func(), report func(error))
 }
 
 // Service is what an executor tells others about itself, so that they can explain what a
 // job waits for.
 type Service struct {
-	Worker   string        // name@boot id
-	Places   int           // how many jobs it runs at once
-	Lease    time.Duration // the age of a heartbeat beyond which it takes the job from its worker
-	Groups   []string      // it takes jobs of these groups only; empty: of all
+	Worker   string   // name@boot id
+	Places   int      // how many jobs it runs at once
+	Groups   []string // it takes jobs of these groups only; empty: of all
 	Handlers []HandlerLimits
 }
 
@@ -69,8 +64,8 @@ type Request struct {
 	Lines       []Line     // for the job log, in order; dropped if the job is gone
 	Progress    []Progress // of running jobs
 	Transitions []Transition
-	ReplyLost   bool     // an earlier claim may have succeeded: jobs of the worker other than InFlight go back to waiting
-	InFlight    []string // with ReplyLost: the worker's jobs
+	Compare     bool     // jobs that run under the worker's id, other than InFlight, go back to waiting
+	InFlight    []string // with Compare: the jobs that the worker has
 	Claim       Claim
 	Brief       bool  // somebody holds a lock: wait for locks for a few milliseconds only
 	Hooks       Hooks // hear of jobs that end here; nil: nobody does
@@ -78,7 +73,7 @@ type Request struct {
 
 // Empty reports whether there is nothing to do.
 func (r *Request) Empty() bool {
-	return len(r.Lines)+len(r.Progress)+len(r.Transitions) == 0 && !r.ReplyLost && r.Claim.Limit == 0
+	return len(r.Lines)+len(r.Progress)+len(r.Transitions) == 0 && !r.Compare && r.Claim.Limit == 0
 }
 
 // Progress is how far a running job is.
@@ -91,11 +86,11 @@ type Progress struct {
 // the wait of a waiting job for its time. A
 // job that somebody asked to cancel does not go to waiting or stuck.
 type Transition struct {
-	JID       string
-	From      jobqueue.State // scheduled, running, stuck, or waiting with a time of retry
-	Worker    string         // who has the job; empty: no worker
-	Lease     time.Duration  // only if the heartbeat is older than that; 0: whatever it is
-	Heartbeat time.Time      // only if the heartbeat is still that; zero: whatever it is
+	JID    string
+	From   jobqueue.State // scheduled, running, stuck, or waiting with a time of retry
+	Worker string         // who has the job; empty: no worker
+	Dead   bool           // the worker is taken for dead: only if its beat is still Beat, and nobody holds its row
+	Beat   int64
 
 	To          jobqueue.State
 	Result      string        // for the column result
@@ -114,13 +109,14 @@ type Completion struct {
 
 // Result is what became of a [Request].
 type Result struct {
-	Done    []string       // jobs that made their transition
-	Missed  []JobStatus    // the other jobs of Transitions
-	Chosen  []string       // jobs that the claim tried to take
-	Claimed []jobqueue.Job // those that it took: running now, or cancelled because somebody had asked for that
-	Turn    Turn           // of the next claim
-	Kinds   []Kind         // all kinds that wait, for the next claim if it comes soon; none: not known
-	More    bool           // the claim did not get to all kinds: claim again
+	Done     []string       // jobs that made their transition
+	Missed   []JobStatus    // the other jobs of Transitions
+	Compared []JobStatus    // the jobs of InFlight
+	Chosen   []string       // jobs that the claim tried to take
+	Claimed  []jobqueue.Job // those that it took: running now, or cancelled because somebody had asked for that
+	Turn     Turn           // of the next claim
+	Kinds    []Kind         // all kinds that wait, for the next claim if it comes soon; none: not known
+	More     bool           // the claim did not get to all kinds: claim again
 
 	Limited bool          // there are jobs that it may not take because of limits
 	Later   time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
@@ -132,23 +128,20 @@ type JobStatus struct {
 	State  jobqueue.State
 	Worker string
 	Cancel bool // somebody asked to cancel it
-	Locked bool // of Beat: somebody has the row locked, so its heartbeat was not renewed
 }
 
 // OverdueQuery selects jobs to rescue.
 type OverdueQuery struct {
-	Lease  time.Duration // age of a heartbeat beyond which a worker counts as dead
-	Ended  []string      // workers that have ended, whatever the heartbeats of their jobs
-	Except []string      // jobs to leave out
-	Limit  int           // at most so many of each kind
+	Dead   []string // workers that have died
+	Except []string // jobs to leave out
+	Limit  int      // at most so many of each kind
 }
 
 // Overdue are jobs to rescue.
 type Overdue struct {
-	Dead  []jobqueue.Job // scheduled or running, and their lease has ended
-	Ended []jobqueue.Job // scheduled or running, and their worker has ended
-	Due   []jobqueue.Job // stuck or waiting, and the time of their retry has come
-	More  bool           // there may be others
-	Idle  bool           // no job waits, runs or is stuck
-	Next  time.Duration  // until the next lease ends or retry is due; negative: neither
+	Dead []jobqueue.Job // scheduled or running, and their worker has died
+	Due  []jobqueue.Job // stuck or waiting, and the time of their retry has come
+	More bool           // there may be others
+	Idle bool           // no job waits, runs or is stuck
+	Next time.Duration  // until the next retry is due; negative: there is none
 }

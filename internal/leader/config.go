@@ -97,6 +97,6 @@ func (c Config) standBack(why ending) time.Duration {
 	return c.Heartbeat + c.Heartbeat/10
 }
 
-func (c Config) claim(tokenAfter int64, ended Fence) Claim {
-	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, TokenAfter: tokenAfter, Ended: ended}
+func (c Config) claim(tokenAfter int64) Claim {
+	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, TokenAfter: tokenAfter}
 }

@@ -3,7 +3,6 @@ package leader
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -39,13 +38,13 @@ func (e contender) step(ctx context.Context, woken bool) time.Duration {
 	t, why := e.term, e.whyEnded
 	e.mu.Unlock()
 	if t == nil {
-		return e.contend(ctx, woken)
+		return e.contend(ctx)
 	}
 	if t.Holds() {
 		return e.keep(ctx, t, woken)
 	}
 	e.concludeTerm(ctx, t, why)
-	return e.contend(ctx, true)
+	return e.contend(ctx)
 }
 
 // concludeTerm completes the end of a term: it reports it and, after a resignation,
@@ -112,35 +111,22 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 	return max(0, time.Until(asked.Add(e.cfg.Heartbeat)))
 }
 
-// contend takes the lock if it can be taken. Between two looks at the lock, unless
-// woken, it only asks whether the holder has ended.
-func (e contender) contend(ctx context.Context, woken bool) time.Duration {
+// contend takes the lock if it can be taken.
+func (e contender) contend(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, e.patience())
 	defer cancel()
-	holder := e.Seen().Holder
-	ended, again, err := e.holderEnded(ctx, holder)
-	if err != nil {
-		return e.trouble("ask for the holder of the lock", err)
-	}
-	if left := time.Until(e.lookAt); left > 0 && !woken && !ended {
-		return min(left, again)
-	}
-	e.lookAt = time.Time{}
 	l, err := e.inspect(ctx)
 	if err != nil {
 		return e.trouble("read the lock", err)
 	}
-	var endedTerm Fence
-	if ended && l.Holder == holder {
-		endedTerm = l.Fence()
-	} else if l.Live() && l.Holder != e.cfg.Holder {
-		return min(e.standBy(l), again)
+	if l.Live() && l.Holder != e.cfg.Holder {
+		return e.standBy(l)
 	}
 	// A row that somebody has deleted gives the lock to nobody.
 	if left := time.Until(e.standBack); left > 0 && l.State() != Never {
 		return left
 	}
-	t, _, err := e.acquire(ctx, endedTerm)
+	t, _, err := e.acquire(ctx)
 	if err != nil {
 		return e.trouble("acquire the lock", err)
 	}
@@ -165,27 +151,12 @@ func (e contender) standBy(l Lock) time.Duration {
 		e.announced = l.Holder
 		e.observe(Event{Kind: EventStandby, Lock: l})
 	}
-	wait := min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
-	e.lookAt = time.Now().Add(wait)
-	return wait
-}
-
-// holderEnded reports whether the database knows that another holder has ended, and when
-// to ask again.
-func (e contender) holderEnded(ctx context.Context, holder string) (ended bool, again time.Duration, err error) {
-	if holder == "" || holder == e.cfg.Holder {
-		return false, e.cfg.Heartbeat, nil
-	}
-	holders, again, err := e.store.Ended(ctx)
-	if again == 0 {
-		again = e.cfg.Heartbeat
-	}
-	return slices.Contains(holders, holder), again, err
+	return min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
 }
 
 // seize takes the lock or fails, for Start.
 func (e contender) seize(ctx context.Context) error {
-	t, l, err := e.acquire(ctx, Fence{})
+	t, l, err := e.acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
 	}
@@ -198,10 +169,10 @@ func (e contender) seize(ctx context.Context) error {
 }
 
 // acquire returns a term, or the lock as it was read if somebody else holds it.
-func (e contender) acquire(ctx context.Context, endedTerm Fence) (*Term, Lock, error) {
+func (e contender) acquire(ctx context.Context) (*Term, Lock, error) {
 	e.mayHold = true // also if the answer is lost
 	asked := time.Now()
-	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest, endedTerm))
+	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest))
 	if err != nil {
 		return nil, l, err
 	}

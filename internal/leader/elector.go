@@ -28,7 +28,6 @@ type Elector struct {
 	// Owned by the goroutine; before it runs, by Start.
 	mayHold   bool      // the row may be ours
 	standBack time.Time // no contending before
-	lookAt    time.Time // standing by: when to look at the lock again
 	highest   int64     // token ever seen
 	announced string    // holder of the last EventStandby
 	retry     service.Backoff

@@ -141,8 +141,6 @@ func (l *link) Inspect(ctx context.Context, name string) (row leader.Lock, err e
 
 func (l *link) Guard(context.Context, leader.DBTX, time.Time, leader.Fence) error { return nil }
 
-func (l *link) Ended(context.Context) ([]string, time.Duration, error) { return nil, 0, nil }
-
 func (l *link) Watch(ctx context.Context, _ string, wake func(), _ func(error)) {
 	l.table.mu.Lock()
 	l.watchers[l] = wake

@@ -72,7 +72,6 @@ type Claim struct {
 	PID        int
 	TTL        time.Duration
 	TokenAfter int64 // a new term gets a greater token, also if the row was deleted
-	Ended      Fence // a term whose holder has ended: the lock is free; zero: there is none
 }
 
 // DBTX runs statements inside somebody's transaction; [*sql.Tx] is one.
@@ -84,7 +83,7 @@ type DBTX interface {
 // be safe for concurrent use. After an error nothing is known: the operation
 // may or may not have taken place.
 type Store interface {
-	// Acquire takes a lock that is free or expired, or of the term Ended, and renews one that the
+	// Acquire takes a lock that is free or expired, and renews one that the
 	// claim's holder has already, without a new token. It returns the row, and
 	// false if another holder has it.
 	Acquire(ctx context.Context, c Claim) (Lock, bool, error)
@@ -103,11 +102,8 @@ type Store interface {
 	// database's time as the transaction knows it; a store whose database has a
 	// clock reads that instead.
 	Guard(ctx context.Context, tx DBTX, now time.Time, f Fence) error
-	// Ended lists the holders of which the database knows that they have ended.
-	// again is when to look again; 0: the database cannot tell.
-	Ended(ctx context.Context) (holders []string, again time.Duration, err error)
 	// Watch calls wake whenever a lock may have been released, until ctx ends.
-	// It reports failures and goes on. Meanwhile Ended does not list the holder.
+	// It reports failures and goes on. Meanwhile others can read that the holder lives.
 	Watch(ctx context.Context, holder string, wake func(), report func(error))
 	// Stall is the longest time for which a transaction of a process that was
 	// stopped can keep the row of a lock; 0: there is no bound.

@@ -38,9 +38,11 @@ func Delay(failures int, least, most time.Duration) time.Duration {
 	return d/2 + mathrand.N(d-d/2+1)
 }
 
+const bootDigits = 12
+
 // BootID returns 12 random hexadecimal digits; see [WorkerID].
 func BootID() string {
-	var id [6]byte
+	var id [bootDigits / 2]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return hex.EncodeToString(id[:])
 }

@@ -26,6 +26,12 @@ const BootMark = "@"
 // ran one after the other: NAME@BOOTID.
 func WorkerID(name string) string { return WorkerName(name) + BootMark + BootID() }
 
+// IsWorkerID reports whether a text is a [WorkerID], and no name of another kind of executor.
+func IsWorkerID(s string) bool {
+	name, boot, is := strings.Cut(s, BootMark)
+	return is && name == WorkerName(name) && len(boot) == bootDigits && strings.Trim(boot, "0123456789abcdef") == ""
+}
+
 // Program is the version of the program that nextrun is in, if it says so before it starts
 // a service; empty: what the go command noted counts.
 var Program string

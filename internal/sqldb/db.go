@@ -3,10 +3,10 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -18,7 +18,6 @@ type DB struct {
 	timing  timing
 	options Options
 	health  health
-	endings endings
 	local   local
 }
 
@@ -105,32 +104,43 @@ func (db *DB) Say(err error) Said { return db.dialect.Said(err) }
 // host's. It is as exact as half the time that a query takes.
 func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
 
-// Watch calls wake whenever rows of these topics may have changed, until ctx
-// ends. It reports failures, and retries. Meanwhile others can tell by [DB.Ended] whether
-// the worker lives, where the database can, and by [Services] what it does; an empty
-// worker is nobody.
-func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(error), topics ...Topic) {
-	shown := make(chan bool, 1)
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	if s.Worker != "" {
-		p := &publisher{db: db, service: s}
-		beside.Go(func() { p.run(ctx, shown, report) })
+// Glance reads a row by a statement that is a transaction of its own: what is read often,
+// and needs neither a time nor a second statement.
+func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, db.options.LockTimeout)
+	defer cancel()
+	began := time.Now()
+	err := db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into)
+	return db.health.outcome(db.Classify(ctx, err), false, began)
+}
+
+// DropIdle closes the connections that nobody uses now: they may hang, as after a failover, and the
+// next transaction makes a new one.
+func (db *DB) DropIdle(ctx context.Context) {
+	if db.words.IsSQLite() {
+		return
 	}
+	for range db.pools.Write.Stats().Idle {
+		conn, err := db.pools.Write.Conn(ctx)
+		if err != nil {
+			return
+		}
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		_ = conn.Close()
+	}
+}
+
+// Watch calls wake whenever rows of these topics may have changed, until ctx
+// ends. It reports failures, and retries.
+func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
 	changed, stop := db.local.watch(topics)
 	defer stop()
-	db.dialect.Watch(ctx, Watch{Topics: topics, Changed: changed, Worker: s.Worker, Wake: wake, Report: func(err error) {
+	db.dialect.Watch(ctx, Watch{Topics: topics, Changed: changed, Wake: wake, Report: func(err error) {
 		// The connection that watches may fail although the database works.
 		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
 			err = db.health.outcome(err, false, time.Now())
 		}
 		report(err)
-	}, Shown: func(lives bool) {
-		select {
-		case <-shown: // only the newest counts
-		default:
-		}
-		shown <- lives
 	}})
 }
 

@@ -1,9 +1,6 @@
 package sqldb
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Dialect is where the databases differ. It answers questions and runs no logic. The
 // packages postgres and sqlite implement it.
@@ -26,12 +23,6 @@ type Dialect interface {
 	Said(err error) Said
 	// Watch does what w says until ctx ends. It reports failures, and retries.
 	Watch(ctx context.Context, w Watch)
-	// Ended lists the workers that were shown to live by Watch and are not any more,
-	// without an end of their Watch. If this process cannot tell now, later is when it
-	// may, negative if never.
-	Ended(ctx context.Context) (workers []string, later time.Duration, err error)
-	// Living lists the workers that are shown to live by Watch now.
-	Living(ctx context.Context) ([]string, error)
 }
 
 // Watch is what a watcher wants.
@@ -42,12 +33,6 @@ type Watch struct {
 	// not tell it.
 	Changed <-chan struct{}
 	Report  func(error) // called with failures
-	// Shown is called, by one goroutine, when the database begins to show that the worker
-	// lives, and when it does not any more.
-	Shown func(lives bool)
-	// Worker is shown to live while this goes on; empty: nobody is. It is a
-	// service.WorkerID.
-	Worker string
 }
 
 // Said is what the database itself said in an error, without what this module and

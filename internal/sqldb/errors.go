@@ -27,7 +27,7 @@ var (
 // cannot find a table.
 func IsOurTable(message string) bool { return ourTable.MatchString(message) }
 
-var ourTable = regexp.MustCompile(`\b(periodic_\w+|job|joblog|jobgroupuse|job_limit|scheduler_lock|worker_session|worker_service|` +
+var ourTable = regexp.MustCompile(`\b(periodic_\w+|job|joblog|jobgroupuse|job_limit|scheduler_lock|worker|` +
 	`(event|outbox)_\w+|nextrun_\w+)\b`)
 
 // Special returns an error that is also a more general one, whose text it does not

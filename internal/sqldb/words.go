@@ -33,9 +33,6 @@ type Words struct {
 	// if nothing ends it.
 	Stall time.Duration
 
-	// EndedGrace is how long a worker that lives may need to show it again.
-	EndedGrace time.Duration
-
 	System  System
 	Version string // query for the version of the server, or of the library
 	Columns string // query for the names of the columns of the table $1

@@ -104,11 +104,11 @@ var ofJobs = []check{
 			WHERE single AND state IN ` + sqldb.PendingStates + ` GROUP BY tracker HAVING count(*) > 1`,
 	},
 	{
-		Name: "abandoned jobs", tables: []string{"job"},
-		Violated: "a job runs, but its worker has been silent for longer than its lease",
+		Name: "abandoned jobs", tables: []string{"job", "worker"},
+		Violated: "a job runs, but its worker has been silent for long",
 		Remedy:   "start an executor; it takes such jobs over",
-		query: `SELECT j.jid AS about, coalesce(j.worker, 'no worker') || ', last heard of ' || CAST(j.heartbeat AS text) AS more FROM job AS j CROSS JOIN p
-			WHERE j.state IN ('scheduled', 'running') AND j.heartbeat < p.stale ORDER BY j.heartbeat`,
+		query: `SELECT j.jid AS about, j.worker || ', last heard of ' || CAST(w.seen AS text) AS more FROM job AS j JOIN worker AS w ON w.id = j.worker CROSS JOIN p
+			WHERE j.state IN ('scheduled', 'running') AND w.seen < p.stale ORDER BY w.seen`,
 	},
 	{
 		Name: "lines without a job", tables: []string{"job", "joblog"},

@@ -16,7 +16,7 @@ type reader struct{ db *sqldb.DB }
 // limits are those of a check.
 type limits struct {
 	Since time.Time     // only rows that are younger count where rows grow old
-	Lease time.Duration // of marks and jobs
+	Lease time.Duration // of marks
 	Most  int           // rows to return of each check
 }
 

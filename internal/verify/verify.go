@@ -18,7 +18,7 @@ type Options struct {
 	// that were kept for a shorter time, or whose task was changed since, are checked as
 	// far as they go.
 	Since time.Time
-	// Lease is the longest lease of schedulers and executors; 0: 30 seconds.
+	// Lease is that of schedulers; 0: 30 seconds.
 	Lease time.Duration
 	// Timeout bounds the whole run; 0: a minute. What could not be checked in it is named.
 	Timeout time.Duration

@@ -178,7 +178,8 @@ func TestViolations(t *testing.T) {
 		},
 		"a worker that fell silent": {
 			harm: func(f *fixture) {
-				f.Exec(`UPDATE job SET state = 'running', finished = NULL, worker = 'w@1', heartbeat = ? WHERE due = ?`, f.at(2), f.at(2))
+				f.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('w@1', 'executor', 'v', ?, ?)`, f.at(2), f.at(2))
+				f.Exec(`UPDATE job SET state = 'running', finished = NULL, worker = 'w@1' WHERE due = ?`, f.at(2))
 			}, want: []string{"violation : abandoned jobs", "w@1, last heard of "}, violated: true,
 		},
 		"a job in another queue that nobody asks about": {

@@ -7,22 +7,21 @@ import "time"
 type duty int
 
 const (
-	wakeForLogs     duty = iota // read the inbox, which has logs that are old enough
-	cancelRunning               // cancel the handlers that still run at a shutdown
-	unclaimWaiting              // have jobs wait in the queue again that have no place in the pool
-	giveUp                      // end although the database cannot be reached
-	renewLeases                 // renew the leases of jobs in flight
-	lookForCancels              // look for requests to cancel them
-	rescueFromEnded             // rescue jobs whose workers have ended
-	rescueOverdue               // rescue jobs whose lease has ended, and let those wait again whose retry is due
-	syncReports                 // sync: write the reports of attempts, and claim
-	wakeToClaim                 // sync, which may claim again
-	retryAlone                  // retry jobs that were set aside
+	wakeForLogs    duty = iota // read the inbox, which has logs that are old enough
+	cancelRunning              // cancel the handlers that still run at a shutdown
+	unclaimWaiting             // have jobs wait in the queue again that have no place in the pool
+	giveUp                     // end although the database cannot be reached
+	compareJobs                // compare the jobs in flight with those that the database says are ours
+	lookForCancels             // look for requests to cancel them
+	rescueOverdue              // rescue jobs of dead workers, and let those wait again whose retry is due
+	syncReports                // sync: write the reports of attempts, and claim
+	wakeToClaim                // sync, which may claim again
+	retryAlone                 // retry jobs that were set aside
 	duties
 )
 
 // needsDatabase reports whether the duty waits while the database has trouble.
-func (d duty) needsDatabase() bool { return d >= renewLeases }
+func (d duty) needsDatabase() bool { return d >= compareJobs }
 
 // agenda holds the times of the loop. The zero time means: not at all.
 type agenda struct {

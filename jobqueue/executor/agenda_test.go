@@ -12,8 +12,8 @@ func TestAgenda(t *testing.T) {
 	if got := g.next(now); !got.Equal(in(3600)) || g.due(wakeToClaim, now) {
 		t.Errorf("nothing is planned: next %s", got)
 	}
-	g.set(renewLeases, in(10))
-	g.sooner(renewLeases, in(20))
+	g.set(compareJobs, in(10))
+	g.sooner(compareJobs, in(20))
 	g.sooner(wakeToClaim, in(5))
 	if got := g.next(now); !got.Equal(in(5)) || g.due(wakeToClaim, in(4)) || !g.due(wakeToClaim, in(5)) || g.planned(syncReports) {
 		t.Errorf("next %s", got)
@@ -21,7 +21,7 @@ func TestAgenda(t *testing.T) {
 	// While the database has trouble, only what does not need it goes on.
 	g.downUntil = in(30)
 	g.set(cancelRunning, in(20))
-	if got := g.next(now); !got.Equal(in(20)) || g.due(wakeToClaim, in(29)) || !g.due(wakeToClaim, in(30)) || !g.due(renewLeases, in(30)) {
+	if got := g.next(now); !got.Equal(in(20)) || g.due(wakeToClaim, in(29)) || !g.due(wakeToClaim, in(30)) || !g.due(compareJobs, in(30)) {
 		t.Errorf("next %s", got)
 	}
 	g.clear(cancelRunning)

@@ -12,7 +12,7 @@ import (
 // waiting for a poll. Others go on meanwhile.
 func TestJobsWaitForTheirTime(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		e := q.run(executor.Config{PollInterval: time.Hour, Lease: 10 * time.Hour}, map[string]jobqueue.Handler{"x": nothing})
+		e := q.run(executor.Config{PollInterval: time.Hour}, map[string]jobqueue.Handler{"x": nothing})
 		e.awaitEnd(q.submit(jobqueue.Job{Task: "x"})[0], jobqueue.Success)
 		soon := time.Now().Add(time.Second).UTC().Truncate(time.Microsecond)
 		never := q.submit(jobqueue.Job{Task: "x", Retry: soon.Add(time.Hour)})[0]

@@ -18,7 +18,7 @@ import (
 
 // attempt is a job in flight, from its claim until its end is recorded. Its fields belong to the loop,
 // but until the inbox has told that the handler has returned, its goroutine reads job, limits and the
-// context, writes began, and stops the lease's timer. The log, admission and calledComplete are safe for both.
+// context, and writes began. The log, admission and calledComplete are safe for both.
 type attempt struct {
 	job     jobqueue.Job
 	limits  jobqueue.Limits // of the job over those of its handler
@@ -27,7 +27,6 @@ type attempt struct {
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
 	locked  int           // how often in a row somebody had the row locked
-	stale   bool          // the user was told that its lease cannot be renewed
 
 	end jobdb.Transition // phase returned: to be recorded
 	err error            // phase returned: what the handler returned
@@ -40,7 +39,6 @@ type attempt struct {
 	calledComplete atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
-	lease          *time.Timer // cancels the handler when the lease ends
 }
 
 // phase is where an attempt is in its life: running -> returned -> gone, once its end is recorded,
@@ -65,7 +63,7 @@ const (
 )
 
 // after returns the next step of an attempt, given the status of its job in the
-// database. It is called after a heartbeat, or if the end could not be recorded.
+// database. It is called after a comparison, or if the end could not be recorded.
 func (a *attempt) after(s jobdb.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == jobqueue.Running
 	completed := a.calledComplete.Load() && s.Worker == worker && s.State == jobqueue.Success
@@ -115,13 +113,6 @@ func (a *attempt) dropWritten(lines, percent int) {
 	}
 }
 
-// renewed extends the lease after a heartbeat that began at the time at.
-func (a *attempt) renewed(at time.Time, lease time.Duration) {
-	if a.phase == running {
-		a.lease.Reset(time.Until(at.Add(lease)))
-	}
-}
-
 // handlerReturn says that the handler of an attempt has returned, and what.
 type handlerReturn struct {
 	attempt     *attempt
@@ -137,7 +128,6 @@ func (a *attempt) run(f *flight, handler handler) {
 	tracer, tell := f.e.cfg.Tracer, f.e.inbox.handlerReturned
 	r := handlerReturn{attempt: a, traceparent: a.job.Traceparent}
 	if !a.enter(f.places) {
-		a.lease.Stop()
 		a.log.Finish()
 		a.cancel(nil)
 		r.Err, r.Cause = errNotBegun, context.Cause(a.ctx)
@@ -152,7 +142,6 @@ func (a *attempt) run(f *flight, handler handler) {
 			a.log.Log(jobqueue.Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
 			r.Err = fmt.Errorf("panic: %v", p)
 		}
-		a.lease.Stop()
 		r.Cause = context.Cause(a.ctx)
 		if a.calledComplete.Load() && r.Err != nil {
 			a.log.Log(jobqueue.Warn, fmt.Sprintf("after CompleteTx the handler returned: %v", r.Err))

@@ -15,7 +15,7 @@ func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
 		// Neither a heartbeat nor a poll comes to its help.
-		e := q.run(executor.Config{Lease: 10 * time.Hour, PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{
+		e := q.run(executor.Config{PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 				began <- job.JID
 				<-ctx.Done()
@@ -82,7 +82,6 @@ func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
 		if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 			t.Fatal(err)
 		}
-		q.age(jid, time.Minute)
 		q.rescue(jid)
 		if job := q.get(jid); job.State != jobqueue.Cancelled {
 			t.Errorf("%+v", job)

@@ -25,14 +25,14 @@ func (q *fixture) claimer(tasks ...string) *claimer {
 func (c *claimer) next(limit int) []string {
 	c.q.Helper()
 	c.claim.Limit = limit
-	result, err := c.q.store.Sync(c.q.ctx, jobdb.Request{Worker: "test/1", Claim: c.claim})
+	result, err := c.q.store.Sync(c.q.ctx, jobdb.Request{Worker: "test@000000000001", Claim: c.claim})
 	if err != nil {
 		c.q.Fatal(err)
 	}
 	c.claim.Turn = result.Turn
 	var subjects []string
 	for _, job := range result.Claimed {
-		if job.State != jobqueue.Running || job.Worker != "test/1" || job.Heartbeat.IsZero() {
+		if job.State != jobqueue.Running || job.Worker != "test@000000000001" {
 			c.q.Errorf("claimed: %+v", job)
 		}
 		subjects = append(subjects, job.Subject)
@@ -45,7 +45,7 @@ func (c *claimer) next(limit int) []string {
 func (c *claimer) peek(limit int) []string {
 	c.q.Helper()
 	subjects := c.next(limit)
-	c.q.sql("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE state = 'running'")
+	c.q.sql("UPDATE job SET state = 'waiting', worker = NULL WHERE state = 'running'")
 	return subjects
 }
 

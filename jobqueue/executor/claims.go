@@ -38,7 +38,8 @@ type claims struct {
 	at            time.Time    // not before
 	refusedUntil  time.Time    // the database refused all jobs of a claim: not before
 	refused       service.Backoff
-	replyLost     bool // a claim may have got jobs, but its reply was lost
+	compare       bool // jobs may run under our id that we do not have: the reply to their claim was lost
+	ready         bool // the executor has said that it lives: others would notice its death
 }
 
 func newClaims(handlers map[string]handler) claims {
@@ -46,7 +47,7 @@ func newClaims(handlers map[string]handler) claims {
 }
 
 // when is when to claim, if there is a reason.
-func (c *claims) when() (time.Time, bool) { return later(c.at, c.refusedUntil), c.looks > 0 }
+func (c *claims) when() (time.Time, bool) { return later(c.at, c.refusedUntil), c.looks > 0 && c.ready }
 
 func (c *claims) due(now time.Time) bool {
 	at, planned := c.when()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -78,7 +77,7 @@ func TestCompleteTxEndsTheJobWithItsWork(t *testing.T) {
 		e.awaitEnd(jid, jobqueue.Success)
 		q.effects(jid, "1")
 		job := q.get(jid)
-		if job.Result != "done" || job.Progress != 100 || job.Retries != 1 || job.Finished.IsZero() || !job.Heartbeat.IsZero() {
+		if job.Result != "done" || job.Progress != 100 || job.Retries != 1 || job.Finished.IsZero() {
 			t.Errorf("at the end: %+v", job)
 		}
 		if log := q.log(jid); log[len(log)-1] != "worked" {
@@ -126,7 +125,7 @@ func TestCompleteTxWithoutCommit(t *testing.T) {
 func TestCompleteTxIsFenced(t *testing.T) {
 	for name, theft := range map[string]string{
 		"another worker has it": "UPDATE job SET worker = 'other@1' WHERE jid = '%s'",
-		"it waits again":        "UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid = '%s'",
+		"it waits again":        "UPDATE job SET state = 'waiting', worker = NULL WHERE jid = '%s'",
 		"it is gone":            "DELETE FROM joblog WHERE jid = '%[1]s'; DELETE FROM job WHERE jid = '%[1]s'",
 		"another attempt of the same worker has it": "UPDATE job SET started = '2001-01-01 00:00:00.000000' WHERE jid = '%s'",
 	} {
@@ -150,27 +149,25 @@ func TestCompleteTxIsFenced(t *testing.T) {
 	}
 }
 
-// After the commit a handler may go on, for longer than its lease: nobody takes its job.
+// After the commit a handler may go on: comparisons do not take its job for lost.
 func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 	onBothWithEffects(t, func(t *testing.T, q *fixture) {
-		beats := make(chan struct{}, 100)
-		var ctx context.Context
-		over := make(chan error, 1)
-		cfg := executor.Config{Lease: 3 * time.Second, Heartbeat: 500 * time.Millisecond}
-		e := q.executorOn(&beating{q.store, beats}, cfg, map[string]jobqueue.Handler{"t": func(c context.Context, job *jobqueue.JobContext) error {
-			ctx = c
+		committed, release, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		s := &comparing{q.store, make(chan struct{}, 1)}
+		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 			return q.effect(fine, func(*jobqueue.JobContext) error {
-				for range 10 {
-					select {
-					case <-beats:
-					case <-ctx.Done():
-					}
-				}
+				close(committed)
+				<-release
 				over <- context.Cause(ctx)
 				return nil
-			})(c, job)
-		}}).start()
+			})(ctx, job)
+		}}).hastened().start()
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		<-committed
+		for range 2 { // the first may have begun before the commit
+			receive(q, s.compared, "a comparison")
+		}
+		close(release)
 		if cause := receive(q, over, "the handler"); cause != nil {
 			t.Errorf("its context has ended: %v", cause)
 		}
@@ -178,16 +175,21 @@ func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 	})
 }
 
-// beating tells of heartbeats.
-type beating struct {
+// comparing tells of comparisons.
+type comparing struct {
 	jobdb.Store
-	beats chan struct{}
+	compared chan struct{}
 }
 
-func (b *beating) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
-	list, err := b.Store.Beat(ctx, worker, jids, brief)
-	b.beats <- struct{}{}
-	return list, err
+func (c *comparing) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
+	result, err := c.Store.Sync(ctx, q)
+	if q.Compare {
+		select {
+		case c.compared <- struct{}{}:
+		default:
+		}
+	}
+	return result, err
 }
 
 func TestRecordOfCompleteTx(t *testing.T) {
@@ -214,7 +216,7 @@ func TestG11EffectsHappenOnce(t *testing.T) {
 		}})
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		<-stands
-		q.sql("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid = '%s'", jid) // as after the end of its lease
+		q.sql("UPDATE job SET state = 'waiting', worker = NULL WHERE jid = '%s'", jid) // as if it were dead
 		second := q.run(executor.Config{Name: "second"}, map[string]jobqueue.Handler{"t": q.effect(fine, fine)})
 		second.awaitEnd(jid, jobqueue.Success)
 		close(goesOn)

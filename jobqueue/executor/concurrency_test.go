@@ -137,7 +137,7 @@ func TestPauseOfATask(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := q.submit(slices.Repeat([]jobqueue.Job{{Task: "x", Tracker: "paused"}}, 20)...)
-		e := q.executorOn(s, executor.Config{PoolSize: 3, PollInterval: 10 * time.Hour, Lease: 10 * time.Hour}, map[string]jobqueue.Handler{"x": nothing}).start()
+		e := q.executorOn(s, executor.Config{PoolSize: 3, PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{"x": nothing}).start()
 		e.awaitEnd(q.submit(jobqueue.Job{Task: "x", Tracker: "other"})[0], jobqueue.Success)
 		receive(q, s.settle, "idleness")
 		q.Want(20, "SELECT count(*) FROM job WHERE state = 'waiting'")
@@ -154,8 +154,7 @@ func TestPauseOfATask(t *testing.T) {
 // new limit counts from then on.
 func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		now := time.Now()
-		q.sql(`INSERT INTO job (jid, task, state, worker, heartbeat) VALUES ('dead', 'x', 'running', 'w/1', %s)`, utc(now.Add(time.Hour)))
+		q.sql(`INSERT INTO job (jid, task, state, worker) VALUES ('dead', 'x', 'running', 'w/1')`)
 		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "x", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -168,9 +167,7 @@ func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
 		if limits, err := q.queue.Limits(q.ctx); err != nil || len(limits) != 1 || limits[0].Running != 1 || limits[0].Max != 1 {
 			t.Errorf("limits %+v, %v", limits, err)
 		}
-		q.sql("UPDATE job SET heartbeat = %s WHERE jid = 'dead'", utc(now.Add(-time.Hour)))
-		e.Wake()
-		q.sql("UPDATE job SET state = 'failed', worker = NULL, heartbeat = NULL WHERE jid = 'dead' AND state = 'running'")
+		q.sql("UPDATE job SET state = 'failed', worker = NULL WHERE jid = 'dead' AND state = 'running'")
 		e.awaitEnd(jid, jobqueue.Success)
 	})
 }

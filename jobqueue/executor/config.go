@@ -23,7 +23,6 @@ const Never = jobqueue.Never
 const (
 	maxPoolSize = 10_000
 	maxShare    = 1000
-	minLease    = time.Second
 	maxRetries  = 1_000_000
 	maxRetryCap = 365 * 24 * time.Hour
 	maxGrace    = 1000 * time.Hour
@@ -54,15 +53,8 @@ type Config struct {
 	// 0: 3 and 1.
 	High, Low int
 	// PollInterval is how often an idle executor looks for jobs without a
-	// notification. While there are jobs it also looks whenever a lease may end, at least
-	// once per Lease. 0: 30 s.
+	// notification. 0: 30 s.
 	PollInterval time.Duration
-	// Lease is the age of a job's heartbeat beyond which any executor takes the
-	// job from its worker; use the same everywhere. 0: 30 s; at least 1s.
-	Lease time.Duration
-	// Heartbeat is how often the heartbeat of jobs in flight is renewed.
-	// 0: a third of Lease; at most half of it.
-	Heartbeat time.Duration
 	// RetryDelay is how long a failed job is stuck before it is tried again; it
 	// doubles with each retry, and varies by a tenth. 0: 10 s.
 	RetryDelay time.Duration
@@ -98,8 +90,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.High, defaults.High)
 	service.SetDefault(&c.Low, defaults.Low)
 	service.SetDefault(&c.PollInterval, defaults.PollInterval)
-	service.SetDefault(&c.Lease, defaults.Lease)
-	service.SetDefault(&c.Heartbeat, c.Lease/3)
 	service.SetDefault(&c.RetryDelay, defaults.RetryDelay)
 	service.SetDefault(&c.RetryLimit, defaults.RetryLimit)
 	service.SetDefault(&c.RetryCap, defaults.RetryCap)
@@ -117,7 +107,7 @@ func (c Config) withDefaults() Config {
 func (c Config) policy() outcome.Policy {
 	return outcome.Policy{
 		RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
-		MaxInterrupts: c.MaxInterrupts, Lease: c.Lease,
+		MaxInterrupts: c.MaxInterrupts,
 	}
 }
 
@@ -134,9 +124,6 @@ func (c Config) Validate() error {
 	service.Within(p, "High", c.High, 1, maxShare)
 	service.Within(p, "Low", c.Low, 1, maxShare)
 	service.Within(p, "PollInterval", c.PollInterval, time.Millisecond, longest)
-	service.Within(p, "Lease", c.Lease, minLease, longest)
-	p.Field(time.Millisecond <= c.Heartbeat && c.Heartbeat <= c.Lease/2, "Heartbeat", c.Heartbeat,
-		fmt.Sprintf("1ms to %s, half of Lease", c.Lease/2))
 	p.Field(0 < c.RetryDelay && c.RetryDelay <= c.RetryCap, "RetryDelay", c.RetryDelay, fmt.Sprintf("1ns to RetryCap (%s)", c.RetryCap))
 	service.Within(p, "RetryCap", c.RetryCap, 1, maxRetryCap)
 	p.Field(Never <= c.RetryLimit && c.RetryLimit <= maxRetries, "RetryLimit", c.RetryLimit, "1 to 1000000, or Never")

@@ -18,8 +18,6 @@ func TestConfigNamesEveryBadField(t *testing.T) {
 		"High is -1":          {Name: "n", High: -1},
 		"Low is 1001":         {Name: "n", Low: 1001},
 		"PollInterval is -1s": {Name: "n", PollInterval: -time.Second},
-		"Lease is 10ms":       {Name: "n", Lease: 10 * time.Millisecond},
-		"Heartbeat is 20s":    {Name: "n", Heartbeat: 20 * time.Second},
 		"RetryDelay is 2h":    {Name: "n", RetryDelay: 2 * time.Hour},
 		"RetryLimit is -2":    {Name: "n", RetryLimit: -2},
 		"RetryCap is 9000h":   {Name: "n", RetryCap: 9000 * time.Hour},

@@ -21,15 +21,20 @@
 // Three words say how far the end is: the handler has returned; the end is recorded in the
 // database; the attempt is gone from memory. Two say how a job gets back to waiting: its own worker
 // unclaims it before it runs, as when the reply to a claim is lost; any executor rescues it from a
-// worker that has ended or whose lease has.
+// worker that has died.
 //
-// # Leases
+// # Who has died
 //
-// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a second later, the
-// executor that notices first rescues the job and counts an interruption. Jobs of a worker that is
-// known to have ended are rescued at once. An executor that cannot renew its leases in time ends
-// the contexts of its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong
-// to other kinds of executors and are left alone.
+// A job carries the id of its worker, which is another one at each start of an executor, and each executor keeps a row
+// of that id in the table worker. It raises the beat in that row every 2 s while any job runs, and right after that it
+// looks at the beats of the others that have jobs. A worker whose beat is the same at six looks in a row is dead
+// (watch.go), and the observer rescues its jobs, unless its row is locked or has moved meanwhile. A look counts only
+// after a beat of the observer's own, and within 4 s of the one before. So an outage, a failover, a step of the clock
+// or a process that stood still costs no living worker its jobs. Within 12 s the jobs of a killed one run again.
+//
+// A worker that cannot reach the database goes on with its jobs. Every 30 s it compares them with those
+// that the database says it has: what was lost meanwhile is cancelled, and what it does not know of is unclaimed.
+// Jobs of other kinds of executors, which have no such row, and jobs of unknown states are left alone.
 //
 // # Jobs that the database refuses
 //

@@ -17,8 +17,8 @@ const (
 	EventClaimed     EventKind = "claimed"     // Count jobs were taken
 	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
-	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
-	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has ended or whose lease has; it is in State now
+	EventLost        EventKind = "lost"        // Job was taken away by others
+	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has died; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
 	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration

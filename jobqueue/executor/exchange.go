@@ -108,7 +108,7 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 	q, asked, result, err := r.to, r.asked, r.result, r.err
 	if err != nil {
 		if q.Claim.Limit > 0 && l.e.store.Judge(err) == isolate.Database {
-			l.claims.replyLost = true
+			l.claims.compare = true
 		}
 		return result.Chosen, err
 	}
@@ -119,7 +119,7 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		if a := l.flight.byJID[jid]; a != nil {
 			l.flight.recorded(a)
 		} else {
-			delete(l.rescues.suspects, jid)
+			l.rescues.done[jid] = true
 			l.aside.Release(jid)
 		}
 	}
@@ -128,12 +128,17 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 			l.setAside([]item{reportOf(a)}, isolate.Row, errUnchanged)
 		}
 	}
+	for _, s := range result.Compared {
+		if a := l.flight.byJID[s.JID]; a != nil {
+			l.flight.applyStatus(a, s)
+		}
+	}
 	if q.Claim.Limit > 0 {
 		l.claims.planNext(q.Claim, result, asked)
 		if result.Later > 0 {
 			l.agenda.sooner(rescueOverdue, asked.Add(result.Later))
 		}
-		l.applyClaim(q.Claim, result, asked)
+		l.applyClaim(q.Claim, result)
 	}
 	return nil, nil
 }

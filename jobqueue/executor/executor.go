@@ -28,6 +28,9 @@ type Executor struct {
 	inbox    *inbox
 	pulse    service.Pulse
 	idle     atomic.Bool   // the last look found that no job waits, runs or is stuck
+	busy     atomic.Bool   // there are jobs in flight
+	stirred  chan struct{} // of capacity 1: the next beat is soon
+	tempo    tempo
 	hurry    chan struct{} // of capacity 1
 	mu       sync.Mutex    // guards handlers until the start
 	handlers map[string]handler
@@ -50,7 +53,8 @@ func New(store Store, cfg Config) (*Executor, error) {
 	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
 	e := &Executor{
 		store: store, cfg: cfg, worker: worker,
-		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), handlers: map[string]handler{},
+		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
+		tempo: tempo{busyBeat, compareInterval}, handlers: map[string]handler{},
 	}
 	if cfg.Hooks != nil {
 		e.Register(jobqueue.HookHandler, cfg.Hooks.Handler(), jobqueue.WithLimits(hookLimits))
@@ -101,7 +105,12 @@ func (e *Executor) Start(ctx context.Context) error {
 	}
 	return e.life.Start(ctx, func(soft, hard context.Context) {
 		e.emit(Event{Kind: EventStarted, Worker: e.worker})
+		living, end := context.WithCancel(context.WithoutCancel(ctx))
+		var beside sync.WaitGroup
+		beside.Go(func() { e.live(living) })
 		e.left = newLoop(hard, e, e.handlers).run(soft)
+		end()
+		beside.Wait()
 		e.emit(Event{Kind: EventStopped, Worker: e.worker, Count: len(e.left)})
 	}, e.watch)
 }
@@ -111,7 +120,7 @@ func (e *Executor) Start(ctx context.Context) error {
 // and puts them back to waiting. When ctx ends first, it cancels them at once. Once
 // only jobs are left whose end the database does not take, it tries for 5 s. It
 // returns an error that names the jobs whose handlers still run or whose end could
-// not be recorded, and why: they are run again when their lease ends. Stop may be
+// not be recorded, and why: others run them again within 12 s. Stop may be
 // called more than once, and without Start.
 func (e *Executor) Stop(ctx context.Context) error {
 	_ = e.life.Stop(ctx) // what matters is what was left
@@ -149,14 +158,8 @@ func (e *Executor) Health(context.Context) error {
 func (e *Executor) Wake() { e.inbox.look() }
 
 // watch wakes the executor whenever the database reports a change, until ctx ends.
-// Meanwhile others can read what it does.
 func (e *Executor) watch(ctx context.Context) {
-	who := jobdb.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
-	for _, name := range e.Tasks() {
-		limits := e.handlers[name].limits
-		who.Handlers = append(who.Handlers, jobdb.HandlerLimits{Name: name, Attempts: e.cfg.policy().Limited(limits).Attempts()})
-	}
-	e.store.Watch(ctx, who, e.Wake, func(err error) {
+	e.store.WatchJobs(ctx, e.Wake, func(err error) {
 		if ctx.Err() == nil {
 			e.emit(Event{Kind: EventTrouble, Err: err})
 		}

@@ -27,6 +27,7 @@ type fakeStore struct {
 	ended   []jobdb.Transition
 	lines   []string
 	accept  bool // the end of the job bad, too
+	worker  string
 }
 
 func (s *fakeStore) note(call string) error {
@@ -52,6 +53,9 @@ func (s *fakeStore) Sync(_ context.Context, q jobdb.Request) (r jobdb.Result, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, jid := range q.InFlight {
+		r.Compared = append(r.Compared, jobdb.JobStatus{JID: jid, State: jobqueue.Running, Worker: s.worker})
+	}
 	for _, line := range q.Lines {
 		s.lines = append(s.lines, line.Message)
 	}
@@ -73,12 +77,14 @@ func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, jobdb.Completion) e
 	return s.note("complete")
 }
 
-func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []jobdb.JobStatus, err error) {
-	for _, jid := range jids {
-		list = append(list, jobdb.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})
-	}
-	return list, s.note("beat")
+func (s *fakeStore) Beat(_ context.Context, who jobdb.Service, _ map[string]int64) (map[string]int64, error) {
+	s.mu.Lock()
+	s.worker = who.Worker
+	s.mu.Unlock()
+	return nil, s.note("beat")
 }
+
+func (s *fakeStore) Leave(context.Context, string) error { return s.note("leave") }
 
 var errRefused = errors.New("refused")
 
@@ -101,13 +107,7 @@ func (s *fakeStore) Overdue(context.Context, jobdb.OverdueQuery) (jobdb.Overdue,
 	return s.overdue, err
 }
 
-func (s *fakeStore) Watch(ctx context.Context, _ jobdb.Service, _ func(), _ func(error)) {
-	<-ctx.Done()
-}
-
-func (s *fakeStore) Ended(context.Context, string) ([]string, time.Duration, error) {
-	return nil, 0, nil
-}
+func (s *fakeStore) WatchJobs(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
 
 // goDown makes everything fail from now on.
 func (s *fakeStore) goDown(err error) {

@@ -2,7 +2,6 @@ package executor_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -20,7 +19,6 @@ import (
 type faulty struct {
 	store.JobStore
 	sync func(ctx context.Context, q jobdb.Request) (jobdb.Result, error)
-	beat func(ctx context.Context) error
 	down atomic.Bool
 }
 
@@ -41,19 +39,16 @@ func (f *faulty) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error
 	return f.sync(ctx, q)
 }
 
-func (f *faulty) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
-	if f.beat != nil {
-		if err := f.beat(ctx); err != nil {
-			return nil, err
-		}
+func (f *faulty) Beat(ctx context.Context, who jobdb.Service, seen map[string]int64) (map[string]int64, error) {
+	if f.down.Load() {
+		return nil, errDown
 	}
-	return f.JobStore.Beat(ctx, worker, jids, brief)
+	return f.JobStore.Beat(ctx, who, seen)
 }
 
 var errDown = fmt.Errorf("%w: the connection broke", store.ErrUnavailable)
 
-// A claim is committed, but the answer is lost: the job does not wait for the end
-// of a lease, and has not been interrupted.
+// A claim is committed, but the answer is lost: the job waits for nobody to die, and has not been interrupted.
 func TestClaimThatWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		lost := &faulty{JobStore: q.store}
@@ -65,7 +60,7 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 			}
 			return result, err
 		}
-		e := q.executorOn(lost, executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		e := q.executorOn(lost, executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
 		e.start()
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		e.awaitEnd(jid, jobqueue.Success)
@@ -115,29 +110,6 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 	})
 }
 
-// A database that neither answers nor fails keeps the lease from being renewed
-// just as well.
-func TestLeaseThatADatabaseWithoutAnswerHoldsEndsTheHandler(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		hang := make(chan struct{})
-		s := &faulty{JobStore: q.store, beat: func(context.Context) error { <-hang; return nil }}
-		cause := make(chan error, 10)
-		e := q.executorOn(s, executor.Config{Lease: time.Second, ShutdownGrace: -1}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, _ *jobqueue.JobContext) error {
-				<-ctx.Done()
-				cause <- context.Cause(ctx)
-				return ctx.Err()
-			},
-		})
-		e.start()
-		q.submit(jobqueue.Job{Task: "t"})
-		defer close(hang)
-		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
-			t.Errorf("cause: %v", err)
-		}
-	})
-}
-
 // badError is an error whose text cannot be had.
 type badError struct{ text string }
 
@@ -171,7 +143,7 @@ func TestLogWaitsWhileTheDatabaseIsAway(t *testing.T) {
 		s := &faulty{JobStore: q.store}
 		const lines = 10_000 // several times what the executor keeps in memory
 		var written atomic.Int64
-		e := q.executorOn(s, executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{
+		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 				s.down.Store(true)
 				for i := range lines {

@@ -6,11 +6,19 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
-const worker = "me/1"
+const worker = "me@000000000001"
+
+// beats has a worker that does not live.
+func (q *fixture) beats(id string, beat int) {
+	q.Helper()
+	q.sql("DELETE FROM worker WHERE id = '%s'", id)
+	q.sql("INSERT INTO worker (id, kind, version, started, beat, seen) VALUES ('%s', 'executor', 'v', %[3]s, %[2]d, %[3]s)", id, beat, utc(time.Now()))
+}
 
 // claimed has worker claim a new job.
 func (q *fixture) claimed() (jid string) {
@@ -46,29 +54,26 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		"rescue":  {jobqueue.Running, jobqueue.Waiting},
 	}
 	thefts := map[string]string{
-		"another worker has it":   "UPDATE job SET worker = 'other/1' WHERE jid = '%s'",
-		"another boot has it":     "UPDATE job SET worker = 'me/2' WHERE jid = '%s'",
+		"another worker has it":   "UPDATE job SET worker = 'other@000000000001' WHERE jid = '%s'",
+		"another boot has it":     "UPDATE job SET worker = 'me@000000000002' WHERE jid = '%s'",
 		"it waits again":          "UPDATE job SET state = 'waiting', worker = NULL WHERE jid = '%s'",
 		"it is in another state":  "UPDATE job SET state = CASE state WHEN 'running' THEN 'scheduled' ELSE 'running' END WHERE jid = '%s'",
 		"it is final":             "UPDATE job SET state = 'success' WHERE jid = '%s'",
 		"it has an unknown state": "UPDATE job SET state = 'dreaming' WHERE jid = '%s'",
-		"it has no heartbeat":     "UPDATE job SET heartbeat = NULL WHERE jid = '%s'",
 	}
 	request := func(name, jid string) jobdb.Request {
 		tr := transitions[name]
 		line := jobdb.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
 		by := jobdb.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []jobdb.Line{line}}
 		if name == "rescue" {
-			by.Lease = time.Minute
+			by.Dead, by.Beat = true, 3
 		}
-		return jobdb.Request{Worker: "other/2", Transitions: []jobdb.Transition{by}}
+		return jobdb.Request{Worker: "other@000000000002", Transitions: []jobdb.Transition{by}}
 	}
 	onBoth(t, func(t *testing.T, q *fixture) {
+		q.beats(worker, 3)
 		for name, tr := range transitions {
 			jid := q.inState(tr.from)
-			if name == "rescue" {
-				q.age(jid, time.Hour)
-			}
 			if _, err := q.store.Sync(q.ctx, request(name, jid)); err != nil {
 				t.Fatal(err)
 			}
@@ -79,9 +84,6 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 			q.sql("DELETE FROM job WHERE jid = '%s'", jid)
 			for theft, statement := range thefts {
 				jid := q.inState(tr.from)
-				if name == "rescue" {
-					q.age(jid, time.Hour)
-				}
 				q.sql(statement, jid)
 				before := q.get(jid)
 				result, err := q.store.Sync(q.ctx, request(name, jid))
@@ -103,16 +105,26 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 	})
 }
 
-func TestJobWhoseHeartbeatIsYoungIsNotTakenBack(t *testing.T) {
+// A worker that is taken for dead, and has beaten since, keeps its job; so does one whose row somebody holds.
+func TestJobOfALivingWorkerIsNotTakenBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
-		q.age(jid, 20*time.Second)
 		before := q.get(jid)
-		result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: "other/2", Transitions: []jobdb.Transition{
-			{JID: jid, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Lease: 30 * time.Second},
-		}})
-		if err != nil || len(result.Missed) != 1 || q.get(jid) != before {
-			t.Errorf("result %+v, %v; the job is %+v", result, err, q.get(jid))
+		rescue := func(beat int64) {
+			t.Helper()
+			result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: "other@000000000002", Transitions: []jobdb.Transition{
+				{JID: jid, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Dead: true, Beat: beat},
+			}})
+			if err != nil || len(result.Missed) != 1 || q.get(jid) != before {
+				t.Errorf("result %+v, %v; the job is %+v", result, err, q.get(jid))
+			}
+		}
+		q.beats(worker, 8)
+		rescue(7)  // it has beaten
+		rescue(-1) // its row was gone, and is back
+		if q.Kind == storetest.Postgres {
+			q.lock("SELECT 1 FROM worker FOR UPDATE")
+			rescue(8)
 		}
 	})
 }
@@ -150,7 +162,7 @@ func TestCancelledJobDoesNotBegin(t *testing.T) {
 			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },
 		})
 		e.awaitEnd(jid, jobqueue.Cancelled)
-		if job := q.get(jid); job.State != jobqueue.Cancelled || job.Finished.IsZero() || !job.Heartbeat.IsZero() || len(q.log(jid)) != 0 {
+		if job := q.get(jid); job.State != jobqueue.Cancelled || job.Finished.IsZero() || len(q.log(jid)) != 0 {
 			t.Errorf("%+v, log %q", job, q.log(jid))
 		}
 	})

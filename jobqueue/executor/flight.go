@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
-// flight holds the jobs in flight: it begins them, renews their leases, and forgets them when
+// flight holds the jobs in flight: it begins them, and forgets them when
 // their end is recorded or another worker has them. It is part of the loop, which writes what
 // they have to say.
 type flight struct {
@@ -25,25 +26,18 @@ type flight struct {
 	places   chan struct{} // holds one for each handler that runs
 }
 
-// begin calls the handler of a job. The claim was sent at the time asked, from which the lease counts.
-func (f *flight) begin(job jobqueue.Job, asked time.Time) {
+// begin calls the handler of a job.
+func (f *flight) begin(job jobqueue.Job) {
+	now := time.Now()
 	if old := f.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: time.Now(), began: asked}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: now, began: now}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
-	// A timer ends the lease, since the loop may be waiting for the database.
-	a.lease = time.AfterFunc(time.Until(asked.Add(f.e.cfg.Lease)), func() {
-		if context.Cause(a.ctx) == nil {
-			f.e.emit(Event{Kind: EventLost, Job: a.job})
-			a.cancel(jobqueue.ErrLeaseLost)
-		}
-	})
 	f.byJID[job.JID] = a
-	f.agenda.sooner(renewLeases, asked.Add(f.e.cfg.Heartbeat))
-	f.agenda.sooner(lookForCancels, asked.Add(cancelInterval))
+	f.agenda.sooner(lookForCancels, now.Add(cancelInterval))
 	f.e.emit(Event{Kind: EventBegun, Job: job})
 	go a.run(f, handler)
 }
@@ -96,7 +90,7 @@ func (f *flight) recorded(a *attempt) {
 	if a.end.To == jobqueue.Stuck && !f.closed {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
-	if len(f.byJID) == 0 && f.e.cfg.PollInterval > f.e.cfg.Lease && !f.closed {
+	if len(f.byJID) == 0 && f.e.cfg.PollInterval > defaults.PollInterval && !f.closed {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
 	}
 	f.e.emit(Event{

@@ -12,9 +12,11 @@ type inbox struct {
 	mu       sync.Mutex
 	returned []handlerReturn
 	unread   map[*attempt]bool
-	since    time.Time // when the first of unread was reported; zero: none
-	urgent   bool      // a handler waits for room in its log
-	changed  bool      // jobs may have been added or cancelled
+	since    time.Time        // when the first of unread was reported; zero: none
+	urgent   bool             // a handler waits for room in its log
+	changed  bool             // jobs may have been added or cancelled
+	lives    bool             // it has said so
+	dead     map[string]int64 // workers that have died, and their beats
 }
 
 func newInbox(signal func()) *inbox { return &inbox{signal: signal, unread: map[*attempt]bool{}} }
@@ -25,6 +27,19 @@ func (b *inbox) look() {
 	b.changed = true
 	b.mu.Unlock()
 	b.signal()
+}
+
+// beaten says that the executor has said that it lives, and who has died.
+func (b *inbox) beaten(dead map[string]int64) {
+	b.mu.Lock()
+	first := !b.lives
+	if b.lives = true; len(dead) > 0 {
+		b.dead = dead
+	}
+	b.mu.Unlock()
+	if first || len(dead) > 0 {
+		b.signal()
+	}
 }
 
 func (b *inbox) handlerReturned(r handlerReturn) {
@@ -55,6 +70,8 @@ type messages struct {
 	logged   map[*attempt]bool // whose logs to fetch now
 	logsAt   time.Time         // when to fetch logs; zero: there are none
 	changed  bool
+	lives    bool             // the executor has said that it lives
+	dead     map[string]int64 // workers that have died, and their beats
 }
 
 // open empties the inbox. Logs stay in it until they are old enough, so that they
@@ -62,8 +79,8 @@ type messages struct {
 func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := messages{returned: b.returned, changed: b.changed}
-	b.returned, b.changed = nil, false
+	m := messages{returned: b.returned, changed: b.changed, lives: b.lives, dead: b.dead}
+	b.returned, b.changed, b.dead = nil, false, nil
 	if b.since.IsZero() {
 		return m
 	}

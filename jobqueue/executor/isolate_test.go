@@ -44,8 +44,14 @@ func (q *fixture) lock(statement string, args ...any) *sqlx.Tx {
 
 // healthy runs jobs of the tasks "good" and "bad"; it reports those of "good".
 func (q *fixture) healthy(cfg executor.Config) (*newExecutor, <-chan string) {
+	e, runs := q.able(cfg)
+	return e.start(), runs
+}
+
+// able is healthy before its start.
+func (q *fixture) able(cfg executor.Config) (*newExecutor, <-chan string) {
 	runs := make(chan string, 1000)
-	return q.run(cfg, map[string]jobqueue.Handler{
+	return q.executor(cfg, map[string]jobqueue.Handler{
 		"good": func(_ context.Context, job *jobqueue.JobContext) error { runs <- job.JID; return nil },
 		"bad":  nothing,
 	}), runs
@@ -105,7 +111,7 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 				q.trigger(begins, c.postgres, c.sqlite)
 				bad := q.badJobs()
 				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.
-				e, runs := q.healthy(executor.Config{PoolSize: 2, PollInterval: time.Hour, Lease: time.Hour})
+				e, runs := q.healthy(executor.Config{PoolSize: 2, PollInterval: time.Hour})
 				q.punctual(runs)
 				for _, jid := range bad {
 					e.await(1, "that name "+jid, refused(jid))
@@ -138,33 +144,6 @@ func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
 	})
 }
 
-func TestLeasesThatCannotBeRenewedCostNoOther(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		began, release := make(chan string, 20), make(chan struct{})
-		hold := func(ctx context.Context, job *jobqueue.JobContext) error {
-			began <- job.JID
-			select {
-			case <-release:
-			case <-ctx.Done():
-			}
-			return ctx.Err()
-		}
-		q.trigger("NEW.heartbeat <> OLD.heartbeat", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
-		bad := q.submit(jobqueue.Job{Task: "t", Subject: "bad"})[0]
-		good := q.submit(jobqueue.Job{Task: "t"})[0]
-		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 100 * time.Millisecond}, map[string]jobqueue.Handler{"t": hold})
-		receive(q, began, "a job")
-		receive(q, began, "a job")
-		lost := func(e executor.Event) bool { return e.Kind == executor.EventLost && e.Job.JID == bad }
-		e.await(1, "of the loss of "+bad, lost)
-		close(release)
-		e.awaitEnd(good, jobqueue.Success)
-		if n := e.countBefore(lost, refused(bad)); n != 1 { // after it, the job may run again
-			t.Errorf("job %s was named %d times", bad, n)
-		}
-	})
-}
-
 func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.trigger("NEW.state = 'waiting'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
@@ -173,7 +152,8 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, jid)
 			return jid
 		}
-		old := "state = 'running', worker = 'me/1', heartbeat = " + utc(time.Now().Add(-time.Hour))
+		q.beats(worker, 1)
+		const old = "state = 'running', worker = '" + worker + "'"
 		var bad []string
 		for range 10 {
 			bad = append(bad, dead("bad", old))
@@ -181,9 +161,10 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 		limit := dead("limit", old+", interrupts = 2147483647")
 		good := []string{
 			dead("", old),
-			dead("", "state = 'stuck', worker = 'me/1', retry = "+utc(time.Now().Add(-time.Hour))),
+			dead("", "state = 'stuck', worker = 'me@000000000001', retry = "+utc(time.Now().Add(-time.Hour))),
 		}
-		e, runs := q.healthy(executor.Config{Heartbeat: 100 * time.Millisecond, PollInterval: 300 * time.Millisecond})
+		e, runs := q.able(executor.Config{PollInterval: 300 * time.Millisecond})
+		e.hastened().start()
 		for _, jid := range good {
 			e.awaitEnd(jid, jobqueue.Success)
 			receive(q, runs, "a job that was rescued")
@@ -202,50 +183,6 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 			e.awaitEnd(jid, jobqueue.Success)
 		}
 	})
-}
-
-// A lock on a job's row that outlasts the lease does not cost its healthy worker
-// the job. A worker that stands still for longer than the lease may lose it.
-func TestLockedRowStaysWithItsWorker(t *testing.T) {
-	onPostgres(t, func(t *testing.T, q *fixture) {
-		for round := 1; !q.staysWithItsWorker(); round++ {
-			if round == 5 {
-				t.Fatal("the job was taken from its worker, again and again")
-			}
-		}
-	})
-}
-
-func (q *fixture) staysWithItsWorker() bool {
-	q.Helper()
-	began, release := make(chan string, 10), make(chan struct{})
-	cfg := executor.Config{Lease: 2 * time.Second, Heartbeat: time.Second}
-	handlers := map[string]jobqueue.Handler{
-		"t": func(ctx context.Context, job *jobqueue.JobContext) error {
-			began <- job.JID
-			<-release
-			return ctx.Err()
-		},
-	}
-	e := q.run(cfg, handlers)
-	jid := q.submit(jobqueue.Job{Task: "t"})[0]
-	receive(q, began, "the job")
-	other := q.executorOn(q.Open().Jobs(), cfg, handlers).start()
-	tx := q.lock("SELECT 1 FROM job WHERE jid = '%s' FOR UPDATE", jid)
-	heartbeat := q.get(jid).Heartbeat
-	storetest.Eventually(q, "the lease has ended", func() bool { return time.Since(heartbeat) > cfg.Lease+cfg.Heartbeat })
-	if err := tx.Rollback(); err != nil {
-		q.Fatal(err)
-	}
-	storetest.Eventually(q, "the heartbeat is renewed", func() bool { return q.get(jid).Heartbeat.After(heartbeat) })
-	close(release)
-	storetest.Eventually(q, "the job has ended", func() bool { return q.get(jid).State == jobqueue.Success })
-	for _, one := range []*newExecutor{e, other} {
-		if err := one.Stop(q.ctx); err != nil {
-			q.Fatal(err)
-		}
-	}
-	return q.get(jid).Interrupts == 0 && other.count(kind(executor.EventInterrupted)) == 0 && e.count(kind(executor.EventLost)) == 0
 }
 
 // Locks on rows hold up the others for a moment only.

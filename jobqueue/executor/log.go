@@ -75,7 +75,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 			line.Info("job ended")
 		}
 	case EventLost:
-		line.Warn("job lost: another worker has it, it was cancelled or changed in the table, or its lease could not be renewed")
+		line.Warn("job lost: another worker has it, or it was cancelled or changed in the table")
 	case EventInterrupted:
 		line.Warn("job taken back: its worker has ended, or sent no heartbeat")
 	case EventRetried:

@@ -34,7 +34,7 @@ func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *lo
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
 		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), answers: make(chan answer, 1),
-		rescues: rescues{trouble: patience}, trouble: patience,
+		rescues: rescues{done: map[string]bool{}, trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
 		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
@@ -52,6 +52,7 @@ func (l *loop) run(soft context.Context) []string {
 		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
 	l.agenda.set(rescueOverdue, time.Now())
+	l.agenda.set(compareJobs, time.Now().Add(l.e.tempo.compare))
 	stop := soft.Done()
 	for {
 		l.readInbox(time.Now())
@@ -100,10 +101,11 @@ func (l *loop) readInbox(now time.Time) {
 		l.claims.changed()
 		l.aside.queueChanged(now)
 		l.agenda.sooner(lookForCancels, now.Add(cancelPause))
-		l.agenda.sooner(rescueFromEnded, now.Add(endedLook))
-		if !l.flight.closed {
-			l.agenda.sooner(rescueOverdue, now.Add(l.e.cfg.Lease)) // others may have what there is now
-		}
+		l.e.stir()
+	}
+	if l.claims.ready = l.claims.ready || m.lives; len(m.dead) > 0 {
+		l.rescues.dead = m.dead
+		l.agenda.set(rescueOverdue, now)
 	}
 }
 
@@ -114,8 +116,7 @@ func (l *loop) work(now time.Time) {
 		duty duty
 		do   func(time.Time) error
 	}{
-		{renewLeases, l.flight.renewLeases},
-		{rescueFromEnded, l.rescueFromEnded},
+		{compareJobs, l.planCompare},
 		{rescueOverdue, l.rescueOverdue},
 		{lookForCancels, l.flight.lookForCancels},
 		{retryAlone, l.retryAlone},
@@ -162,16 +163,19 @@ func (l *loop) plan(now time.Time) {
 	case !l.sent:
 		l.planSync(now)
 	}
-	if len(l.flight.byJID) == 0 {
-		l.agenda.clear(renewLeases)
+	busy := len(l.flight.byJID) > 0
+	if !busy {
 		l.agenda.clear(lookForCancels)
+	}
+	if !l.e.busy.Swap(busy) && busy {
+		l.e.stir()
 	}
 	l.flight.planGiveUp(now)
 }
 
 // planSync sets the times of the next sync, and of what goes only while none is on its way.
 func (l *loop) planSync(now time.Time) {
-	if len(l.flight.ready()) > 0 || l.claims.replyLost {
+	if len(l.flight.ready()) > 0 || l.claims.compare {
 		l.agenda.set(syncReports, now)
 	}
 	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {

@@ -28,21 +28,19 @@ type jobFence string
 const (
 	workerCheck  jobFence = "a transition names the worker"
 	stateCheck   jobFence = "a transition names the state"
-	leaseCheck   jobFence = "a job is rescued only if its heartbeat is still older than the lease"
-	beatCheck    jobFence = "a job of a worker that has ended is rescued only if its heartbeat is still that"
+	beatCheck    jobFence = "a job of a worker that is taken for dead is rescued only if its beat is still that"
 	claimCheck   jobFence = "a claim takes waiting jobs only"
 	attemptCheck jobFence = "a worker forgets its older attempt at a job that it claims again"
 )
 
 const (
-	jobLease = 2 * time.Minute
 	ruleOurs = "an attempt recorded its end although another one has the job"
-	ruleLive = "a job was taken from a worker that had renewed its lease"
+	ruleLive = "a job was taken from a worker that had beaten since"
 	ruleEnd  = "a job that was final has changed"
 	ruleDone = "a healthy executor does not bring the job to its end"
 )
 
-var policy = outcome.Policy{RetryLimit: 1, RetryDelay: time.Minute, RetryCap: time.Minute, MaxInterrupts: 3, Lease: jobLease}
+var policy = outcome.Policy{RetryLimit: 1, RetryDelay: time.Minute, RetryCap: time.Minute, MaxInterrupts: 3}
 
 // try is an attempt as a worker knows it. The model calls the real attempt with it.
 type try struct {
@@ -51,7 +49,6 @@ type try struct {
 	job     jobqueue.Job
 	end     jobdb.Transition
 	cause   error
-	expires int // when its lease ends by the worker's own clock
 	handler bool
 }
 
@@ -65,8 +62,9 @@ type executor struct {
 	boot      int
 	tries     []try // the last one is in flight unless it is lost
 	replyLost bool
-	suspect   *jobqueue.Job // whose lease had ended when it was seen
-	left      bool          // it was seen because its worker had ended
+	beat      int
+	suspect   *jobqueue.Job // that it is about to rescue
+	seen      int           // the beat of its worker when it was taken for dead
 }
 
 // jobWorld is a state of the model.
@@ -95,15 +93,15 @@ func (w *jobWorld) Broken() string {
 func (w *jobWorld) Key() (key [16]byte) {
 	h := fnv.New128a()
 	job := func(j *jobqueue.Job) {
-		_, _ = fmt.Fprint(h, j.State, j.Worker, j.Heartbeat.Unix(), j.Retry.Unix(), j.Retries, j.Interrupts, j.Cancel.IsZero(), ";")
+		_, _ = fmt.Fprint(h, j.State, j.Worker, j.Retry.Unix(), j.Retries, j.Interrupts, j.Cancel.IsZero(), ";")
 	}
 	_, _ = fmt.Fprint(h, w.now, w.n, w.steps, w.broken, ";")
 	job(&w.job)
 	for p := range w.procs {
 		x := &w.procs[p]
-		_, _ = fmt.Fprint(h, x.up, x.boot, x.replyLost, x.left, ";")
+		_, _ = fmt.Fprint(h, x.up, x.boot, x.replyLost, x.beat, x.seen, ";")
 		for _, a := range x.tries {
-			_, _ = fmt.Fprint(h, a.n, a.phase, a.end.To, a.cause, a.expires, a.handler, a.job.Retries, ";")
+			_, _ = fmt.Fprint(h, a.n, a.phase, a.end.To, a.cause, a.handler, a.job.Retries, ";")
 		}
 		if x.suspect != nil {
 			job(x.suspect)
@@ -114,7 +112,7 @@ func (w *jobWorld) Key() (key [16]byte) {
 }
 
 // transition is transitions in store/internal/queue/sync.go: it moves the job if state,
-// worker, lease and heartbeat are as the transition says, and nobody has asked to cancel a
+// worker and its beat are as the transition says, and nobody has asked to cancel a
 // job that is to be tried again.
 func (w *jobWorld) transition(t jobdb.Transition) bool {
 	j := &w.job
@@ -123,17 +121,15 @@ func (w *jobWorld) transition(t jobdb.Transition) bool {
 		return false
 	case !j.Cancel.IsZero() && (t.To == jobqueue.Waiting || t.To == jobqueue.Stuck):
 		return false
-	case j.Heartbeat.IsZero() && (t.From != jobqueue.Stuck || j.Retry.IsZero()) && w.out != stateCheck:
+	case t.From == jobqueue.Stuck && j.Retry.IsZero() && w.out != stateCheck:
 		return false
-	case t.Lease > 0 && !j.Heartbeat.Before(minute(w.now).Add(-t.Lease)) && w.out != leaseCheck:
-		return false
-	case !t.Heartbeat.IsZero() && !j.Heartbeat.Equal(t.Heartbeat) && w.out != beatCheck:
+	case t.Dead && w.beat(t.Worker) != int(t.Beat) && w.out != beatCheck:
 		return false
 	}
 	if j.State.Final() {
 		w.broken = ruleEnd
 	}
-	j.State, j.Heartbeat, j.Retry = t.To, time.Time{}, time.Time{}
+	j.State, j.Retry = t.To, time.Time{}
 	if t.To == jobqueue.Stuck {
 		j.Retries++
 		j.Retry = minute(w.now + 1)
@@ -158,14 +154,24 @@ func (w *jobWorld) claim(worker string) bool {
 		j.State = jobqueue.Cancelled
 		return true
 	}
-	j.State, j.Heartbeat = jobqueue.Running, minute(w.now)
+	j.State = jobqueue.Running
 	w.n++
 	return true
 }
 
-// status is what Beat and Sync say of the job.
+// status is what Sync says of the job.
 func (w *jobWorld) status() jobdb.JobStatus {
 	return jobdb.JobStatus{State: w.job.State, Worker: w.job.Worker, Cancel: !w.job.Cancel.IsZero()}
+}
+
+// beat is that of a worker; those that were there before have none.
+func (w *jobWorld) beat(worker string) int {
+	for p := range w.procs {
+		if w.id(p) == worker {
+			return w.procs[p].beat
+		}
+	}
+	return -1
 }
 
 // finish lets one healthy executor work for a while.
@@ -180,8 +186,10 @@ func (w *jobWorld) finish() {
 				t.Worker = "C@1"
 				c.transition(t)
 			}
-		case outcome.HasWorker(j), j.State == jobqueue.Stuck:
-			c.transition(policy.Abandoned(j))
+		case outcome.HasWorker(j):
+			c.transition(policy.WorkerDied(j, int64(c.beat(j.Worker))))
+		case j.State == jobqueue.Stuck:
+			c.transition(policy.RetryDue(j))
 		}
 	}
 	if !c.job.State.Final() {
@@ -203,7 +211,7 @@ func TestFencesOfJobs(t *testing.T) {
 		out    jobFence
 		broken string
 	}{
-		{workerCheck, ruleOurs}, {stateCheck, ruleEnd}, {leaseCheck, ruleLive}, {beatCheck, ruleLive}, {claimCheck, ruleLive}, {attemptCheck, ruleOurs},
+		{workerCheck, ruleOurs}, {stateCheck, ruleEnd}, {beatCheck, ruleLive}, {claimCheck, ruleLive}, {attemptCheck, ruleOurs},
 	} {
 		t.Run(string(f.out), func(t *testing.T) {
 			r := explore.All(newJobWorld(f.out), explore.Bounds{States: 200_000})

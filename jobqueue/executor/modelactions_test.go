@@ -45,14 +45,14 @@ func (w *jobWorld) process(p int, add func(string, func(*jobWorld, *executor))) 
 		return
 	}
 	if w.steps.crash > 0 {
-		add("is killed", func(w *jobWorld, x *executor) { w.steps.crash--; *x = executor{boot: x.boot} })
+		add("is killed", func(w *jobWorld, x *executor) { w.steps.crash--; *x = executor{boot: x.boot, beat: x.beat} })
 	}
 	if probe := cloneJobWorld(w); !x.replyLost && probe.claim(me) {
 		add("claims the job", func(w *jobWorld, x *executor) { w.claims(x, me) })
 		if w.steps.lost > 0 {
 			add("claims the job, and does not hear of it", func(w *jobWorld, x *executor) {
 				w.steps.lost--
-				w.takenAway(nil)
+				w.takenAway(-1)
 				w.claim(me)
 				x.replyLost = true
 			})
@@ -62,15 +62,13 @@ func (w *jobWorld) process(p int, add func(string, func(*jobWorld, *executor))) 
 		add("unclaims jobs of a claim whose reply was lost", func(w *jobWorld, x *executor) {
 			x.replyLost = false
 			if j := &w.job; j.State == jobqueue.Running && j.Worker == me && j.Cancel.IsZero() && x.current() == nil {
-				j.State, j.Worker, j.Heartbeat = jobqueue.Waiting, "", noTime
+				j.State, j.Worker = jobqueue.Waiting, ""
 			}
 		})
 	}
 	w.handlers(x, me, add)
 	w.rescue(x, me, add)
 }
-
-var noTime = jobqueue.Job{}.Heartbeat
 
 // current is the attempt in flight.
 func (x *executor) current() *try {
@@ -82,7 +80,7 @@ func (x *executor) current() *try {
 
 // claims claims the job and begins it, as flight.begin does: an older attempt is lost.
 func (w *jobWorld) claims(x *executor, me string) {
-	w.takenAway(nil)
+	w.takenAway(-1)
 	w.claim(me)
 	if w.job.State != jobqueue.Running {
 		return
@@ -90,16 +88,13 @@ func (w *jobWorld) claims(x *executor, me string) {
 	if a := x.current(); a != nil && w.out != attemptCheck {
 		x.apply(a, lose)
 	}
-	x.tries = append(x.tries, try{n: w.n, phase: running, job: w.job, expires: w.now + int(jobLease.Minutes()), handler: true})
+	x.tries = append(x.tries, try{n: w.n, phase: running, job: w.job, handler: true})
 }
 
 // takenAway checks that whoever changes a running job may take it from its worker. seen is
-// the job as it was when it was judged; nil: it was not.
-func (w *jobWorld) takenAway(seen *jobqueue.Job) {
-	if !outcome.HasWorker(w.job) || w.job.Heartbeat.Before(minute(w.now).Add(-jobLease)) {
-		return
-	}
-	if seen == nil || !seen.Heartbeat.Equal(w.job.Heartbeat) {
+// the worker's beat when it was taken for dead.
+func (w *jobWorld) takenAway(seen int) {
+	if outcome.HasWorker(w.job) && seen != w.beat(w.job.Worker) {
 		w.broken = ruleLive
 	}
 }
@@ -130,9 +125,6 @@ func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWo
 		if !a.handler {
 			continue
 		}
-		if a.phase == running && a.cause == nil && w.now >= a.expires {
-			add(fmt.Sprintf("ends the lease of attempt %d by its own clock", a.n), func(_ *jobWorld, x *executor) { x.tries[n].cause = jobqueue.ErrLeaseLost })
-		}
 		for _, err := range []error{nil, errHandler} {
 			add(fmt.Sprintf("sees the handler of attempt %d return: %v", a.n, err), func(_ *jobWorld, x *executor) { x.returned(n, err, me) })
 		}
@@ -152,7 +144,10 @@ func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWo
 	find := func(x *executor) *try {
 		return &x.tries[slices.IndexFunc(x.tries, func(t try) bool { return t.n == which })]
 	}
-	add("renews its lease", func(w *jobWorld, x *executor) { w.beat(x, find(x), me) })
+	add("compares its jobs", func(w *jobWorld, x *executor) { a := find(x); x.apply(a, a.after(w.status(), me)) })
+	if x.beat < 2 {
+		add("beats", func(_ *jobWorld, x *executor) { x.beat++ })
+	}
 	if a.phase == returned {
 		add(fmt.Sprintf("records the end of attempt %d: %s", a.n, a.end.To), func(w *jobWorld, x *executor) { w.write(x, find(x), me, false) })
 		if w.steps.lost > 0 {
@@ -173,18 +168,6 @@ func (x *executor) returned(n int, err error, me string) {
 	}
 	a.end = policy.Decide(a.job, outcome.Returned{Err: err, Cause: a.cause}, 0.5)
 	a.end.Worker, a.phase = me, returned
-}
-
-// beat is Beat: it renews the heartbeat of a job that is ours, and says what it found.
-func (w *jobWorld) beat(x *executor, a *try, me string) {
-	if w.job.State == jobqueue.Running && w.job.Worker == me {
-		w.job.Heartbeat = minute(w.now)
-	}
-	what := a.after(w.status(), me)
-	if what == keep && a.phase == running {
-		a.expires = w.now + int(jobLease.Minutes())
-	}
-	x.apply(a, what)
 }
 
 // write records the end of an attempt.
@@ -209,17 +192,17 @@ func (w *jobWorld) begun(n int) bool {
 	})
 }
 
-// rescue adds the look for jobs whose lease or whose worker has ended, and what follows.
+// rescue adds the look for jobs of dead workers, and what follows.
 func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
 	if x.suspect != nil {
 		add("rescues the job", func(w *jobWorld, x *executor) {
-			t := policy.Abandoned(*x.suspect)
-			if x.left {
-				t = policy.WorkerEnded(*x.suspect)
+			t := policy.RetryDue(*x.suspect)
+			if outcome.HasWorker(*x.suspect) {
+				t = policy.WorkerDied(*x.suspect, int64(x.seen))
 			}
 			before := cloneJobWorld(w)
 			if w.transition(t) {
-				before.takenAway(x.suspectIfLeft())
+				before.takenAway(x.seen)
 				if before.broken != "" && w.broken == "" {
 					w.broken = before.broken
 				}
@@ -229,31 +212,22 @@ func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorl
 		return
 	}
 	j := w.job
-	see := func(what string, left bool, presume int) {
+	see := func(what string, presume int) {
 		add(what, func(w *jobWorld, x *executor) {
 			w.steps.presume -= presume
-			x.suspect, x.left = &j, left
+			x.suspect, x.seen = &j, w.beat(j.Worker)
 		})
 	}
 	ours := j.Worker == me && x.current() != nil
 	switch {
 	case j.State == jobqueue.Stuck && !j.Retry.After(minute(w.now)):
-		see("sees that the time of the retry has come", false, 0)
+		see("sees that the time of the retry has come", 0)
 	case !outcome.HasWorker(j), ours:
-	case j.Heartbeat.Before(minute(w.now).Add(-jobLease)):
-		see("sees that the lease has ended", false, 0)
 	case w.ended(j.Worker):
-		see("sees that the worker has ended", true, 0)
+		see("finds that the worker has died", 0)
 	case w.steps.presume > 0:
-		see("takes the worker for dead", true, 1)
+		see("takes the worker for dead", 1)
 	}
-}
-
-func (x *executor) suspectIfLeft() *jobqueue.Job {
-	if x.left {
-		return x.suspect
-	}
-	return nil
 }
 
 func (w *jobWorld) ended(worker string) bool {

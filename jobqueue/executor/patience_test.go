@@ -42,8 +42,8 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 // silentStore fails at a question, and leaves requests without an answer.
 type silentStore struct{ jobdb.Store }
 
-func (silentStore) Ended(context.Context, string) ([]string, time.Duration, error) {
-	return nil, 0, errors.New("who has ended cannot be asked")
+func (silentStore) CancelRequests(context.Context, string) ([]string, error) {
+	return nil, errors.New("who is to be cancelled cannot be asked")
 }
 
 func (silentStore) Judge(error) isolate.Cause { return isolate.Database }
@@ -64,10 +64,10 @@ func TestFailedRoundForgetsOlderAnswers(t *testing.T) {
 	}
 	l := newLoop(t.Context(), e, map[string]handler{"task": {}})
 	l.sent, l.answered = true, true // a sync has got its answer, and another one waits for its own
-	l.agenda.set(rescueFromEnded, time.Now())
+	l.agenda.set(lookForCancels, time.Now())
 	l.work(time.Now())
 	failed := e.pulse.Health(time.Minute)
-	l.agenda.clear(rescueFromEnded)
+	l.agenda.clear(lookForCancels)
 	l.agenda.downUntil = time.Now()
 	l.work(time.Now())
 	if now := e.pulse.Health(time.Minute); failed == nil || now == nil {

@@ -71,9 +71,9 @@ func (f *flight) unclaimWaiting(now time.Time) {
 }
 
 // beginAll begins the jobs of a claim.
-func (f *flight) beginAll(jobs []jobqueue.Job, asked time.Time) {
+func (f *flight) beginAll(jobs []jobqueue.Job) {
 	for _, job := range jobs {
-		f.begin(job, asked)
+		f.begin(job)
 	}
 	if f.count() > f.pool {
 		f.agenda.sooner(unclaimWaiting, time.Now().Add(placePatience))

@@ -14,17 +14,11 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
-// age makes a heartbeat old.
-func (q *fixture) age(jid string, by time.Duration) {
-	q.Helper()
-	q.sql("UPDATE job SET heartbeat = %s WHERE jid = '%s'", utc(q.get(jid).Heartbeat.Add(-by)), jid)
-}
-
 // rescue lets an executor without a handler for the job take it from its
 // worker.
 func (q *fixture) rescue(jid string) {
 	q.Helper()
-	e := q.run(executor.Config{MaxInterrupts: 2, Heartbeat: 10 * time.Millisecond}, map[string]jobqueue.Handler{"none": nothing})
+	e := q.executor(executor.Config{MaxInterrupts: 2}, map[string]jobqueue.Handler{"none": nothing}).hastened().start()
 	e.await(1, "of an interruption", func(event executor.Event) bool {
 		return event.Kind == executor.EventInterrupted && event.Job.JID == jid
 	})
@@ -36,12 +30,11 @@ func (q *fixture) rescue(jid string) {
 func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		running, scheduled := q.inState(jobqueue.Running), q.inState(jobqueue.Scheduled)
-		q.age(running, time.Minute)
-		q.age(scheduled, time.Minute)
+		q.beats(worker, 5)
 		attempts := make(chan int, 2)
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{
+		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error { attempts <- job.Attempt(); return nil },
-		})
+		}).hastened().start()
 		e.awaitEnd(running, jobqueue.Success)
 		e.awaitEnd(scheduled, jobqueue.Success)
 		got := []int{receive(q, attempts, "an attempt"), receive(q, attempts, "an attempt")}
@@ -52,26 +45,11 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 		if job := q.get(running); job.Interrupts != 1 || job.Retries != 0 {
 			t.Errorf("%+v", job)
 		}
-		if log := q.log(running); !strings.HasPrefix(log[0], "interrupted: worker me/1 ") || !strings.HasPrefix(log[1], "attempt 2 ") {
+		if log := q.log(running); !strings.HasPrefix(log[0], "interrupted: worker me@000000000001 ") || !strings.HasPrefix(log[1], "attempt 2 ") {
 			t.Errorf("log %q", log)
 		}
 		if e.count(kind(executor.EventInterrupted)) != 2 {
 			t.Error("the interruptions were not reported")
-		}
-	})
-}
-
-func TestLiveJobsAreNotTakenBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		jid := q.inState(jobqueue.Running)
-		q.age(jid, 20*time.Second)
-		before := q.get(jid)
-		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: 30 * time.Second, Limit: 10})
-		if err != nil || len(overdue.Dead) > 0 || overdue.Next <= 0 || overdue.Next > 11*time.Second {
-			t.Errorf("overdue %+v, %v", overdue, err)
-		}
-		if after := q.get(jid); after != before {
-			t.Errorf("%+v became %+v", before, after)
 		}
 	})
 }
@@ -86,7 +64,7 @@ func TestIdleExecutorDoesNotWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer writer.Rollback()
-		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: time.Minute, Limit: 10})
+		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Limit: 10})
 		if err != nil || !overdue.Idle || overdue.Next >= 0 {
 			t.Errorf("overdue %+v, %v", overdue, err)
 		}
@@ -99,7 +77,7 @@ func TestOpenJobIsNoIdleness(t *testing.T) {
 		for _, state := range []jobqueue.State{jobqueue.Waiting, jobqueue.Running, jobqueue.Stuck} {
 			jid := q.inState(jobqueue.Running)
 			q.sql("UPDATE job SET state = '%s', retry = %s WHERE jid = '%s'", state, utc(time.Now().Add(time.Hour)), jid)
-			if overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: time.Minute, Limit: 10}); err != nil || overdue.Idle || overdue.Next <= 0 {
+			if overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Limit: 10}); err != nil || overdue.Idle || state != jobqueue.Running && overdue.Next <= 0 {
 				t.Errorf("%s: overdue %+v, %v", state, overdue, err)
 			}
 			q.sql("DELETE FROM job")
@@ -110,20 +88,24 @@ func TestOpenJobIsNoIdleness(t *testing.T) {
 func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, columns := range []string{
-			"'running', 'docspell', NULL, NULL", "'scheduled', 'docspell', NULL, NULL",
-			"'stuck', 'docspell', NULL, NULL", "'dreaming', NULL, NULL, NULL",
-			"'dreaming', 'other', '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000'",
+			"'running', 'docspell', NULL", "'scheduled', 'docspell@home', NULL",
+			"'stuck', 'docspell', NULL", "'dreaming', NULL, NULL",
+			"'dreaming', 'other', '2020-01-01 00:00:00.000000'",
 		} {
 			q.sql(`INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, retries, progress,
-				state, worker, heartbeat, retry) VALUES ('foreign', 't', 'g', '{}', '', %s, 'x', 0, 0, 0, %s)`,
+				state, worker, retry) VALUES ('foreign', 't', 'g', '{}', '', %s, 'x', 0, 0, 0, %s)`,
 				utc(time.Now()), columns)
 			before := q.get("foreign")
 			if !before.Foreign() {
 				t.Errorf("%s counts as ours", columns)
 			}
 			mine := q.submit(jobqueue.Job{Task: "t"})[0]
-			e := q.run(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
+			s := &comparing{q.store, make(chan struct{}, 1)}
+			e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
 			e.awaitEnd(mine, jobqueue.Success)
+			for range 10 {
+				receive(q, s.compared, "a comparison")
+			}
 			if _, err := q.queue.Cancel(q.ctx, "foreign"); !errors.Is(err, jobqueue.ErrForeign) {
 				t.Errorf("cancel: %v", err)
 			}
@@ -142,7 +124,6 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		for i := range 3 {
-			q.age(jid, time.Minute)
 			q.rescue(jid)
 			job := q.get(jid)
 			if i == 2 {
@@ -151,7 +132,7 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 				}
 				return
 			}
-			if job.State != jobqueue.Waiting || job.Worker != "" || !job.Heartbeat.IsZero() || job.Interrupts != i+1 {
+			if job.State != jobqueue.Waiting || job.Worker != "" || job.Interrupts != i+1 {
 				t.Errorf("after interrupt %d: %+v", i+1, job)
 			}
 			c := q.claimer("t")
@@ -160,20 +141,21 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 	})
 }
 
-func TestLostLeaseEndsTheHandler(t *testing.T) {
+// Whoever changes a running job in the table takes it from its worker, who notices.
+func TestLostJobEndsTheHandler(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
-		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
+		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 				began <- job.JID
 				<-ctx.Done()
 				cause <- context.Cause(ctx)
 				return ctx.Err()
 			},
-		})
+		}).hastened().start()
 		q.submit(jobqueue.Job{Task: "t"})
 		jid := receive(q, began, "the handler")
-		q.sql("UPDATE job SET worker = 'thief/1', heartbeat = %s WHERE jid = '%s'", utc(time.Now().Add(time.Hour)), jid)
+		q.sql("UPDATE job SET worker = 'thief' WHERE jid = '%s'", jid)
 		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
 			t.Errorf("cause: %v", err)
 		}
@@ -181,24 +163,19 @@ func TestLostLeaseEndsTheHandler(t *testing.T) {
 		if err := e.Stop(q.ctx); err != nil {
 			t.Error(err)
 		}
-		if job := q.get(jid); job.State != jobqueue.Running || job.Worker != "thief/1" || job.Retries != 0 || job.Interrupts != 0 {
+		if job := q.get(jid); job.State != jobqueue.Running || job.Worker != "thief" || job.Retries != 0 || job.Interrupts != 0 {
 			t.Errorf("the thief's job is now %+v", job)
 		}
 	})
 }
 
-func TestHeartbeatKeepsTheLease(t *testing.T) {
+// A claim may be committed long after its executor has given up waiting for it, and has compared its jobs.
+func TestJobThatTheWorkerDoesNotKnowOfWaitsAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		began, release := make(chan string, 1), make(chan struct{})
-		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
-			"t": func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
-		})
-		q.submit(jobqueue.Job{Task: "t"})
-		jid := receive(q, began, "the handler")
-		first := q.get(jid).Heartbeat
-		storetest.Eventually(t, "the heartbeat is renewed", func() bool { return q.get(jid).Heartbeat.After(first) })
-		close(release)
-		e.awaitEnd(jid, jobqueue.Success)
+		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
+		q.sql("INSERT INTO job (jid, task, state, worker) VALUES ('late', 't', 'running', '%s')", e.Worker())
+		e.awaitEnd("late", jobqueue.Success)
+		q.Want("0 0", "SELECT interrupts || ' ' || retries FROM job")
 	})
 }
 

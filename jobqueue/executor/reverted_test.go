@@ -11,7 +11,7 @@ import (
 // claimed over and over, and its handler does not run.
 func TestJobsThatATriggerPutsBackAreSetAside(t *testing.T) {
 	onPostgres(t, func(t *testing.T, q *fixture) {
-		q.trigger("NEW.state = 'running'", "NEW.state := OLD.submitter; NEW.worker := NULL; NEW.heartbeat := NULL; RETURN NEW", "")
+		q.trigger("NEW.state = 'running'", "NEW.state := OLD.submitter; NEW.worker := NULL; RETURN NEW", "")
 		var bad []string
 		for _, state := range []string{"waiting", "scheduled", "stuck"} {
 			bad = append(bad, q.submit(jobqueue.Job{Task: "bad", Subject: "bad", Submitter: state})...)

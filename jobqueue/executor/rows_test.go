@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -36,16 +35,6 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestJobThatLostItsWorkerColumnIsTakenBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		jid := q.inState(jobqueue.Running)
-		q.age(jid, time.Minute)
-		q.sql("UPDATE job SET worker = NULL WHERE jid = '%s'", jid)
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
-		e.awaitEnd(jid, jobqueue.Success)
-	})
 }
 
 func TestGroupThatIsNamedTwice(t *testing.T) {

@@ -33,7 +33,7 @@ func (l *loop) finished(now time.Time) bool {
 		}
 	}
 	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
-		l.flight.closed && l.flight.count() == 0 && !l.claims.replyLost && !l.sent
+		l.flight.closed && l.flight.count() == 0 && !l.claims.compare && !l.sent
 }
 
 // planGiveUp bounds the time for ends that the database does not take.
@@ -44,7 +44,7 @@ func (f *flight) planGiveUp(now time.Time) {
 	if !f.onlyUnwritable() {
 		now = later(now, f.agenda.at[cancelRunning])
 	}
-	f.agenda.sooner(giveUp, now.Add(min(giveUpAfter, f.e.cfg.Lease)))
+	f.agenda.sooner(giveUp, now.Add(giveUpAfter))
 }
 
 // onlyUnwritable reports whether all handlers have returned and the database takes

@@ -64,11 +64,11 @@ func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
 			t.Errorf("cause: %v", err)
 		}
 		job := q.get(jid)
-		if job.State != jobqueue.Waiting || job.Worker != "" || !job.Heartbeat.IsZero() || job.Retries != 0 || job.Interrupts != 0 {
+		if job.State != jobqueue.Waiting || job.Worker != "" || job.Retries != 0 || job.Interrupts != 0 {
 			t.Errorf("returned as %+v", job)
 		}
 		// A new process of the same name has it at once.
-		next := q.run(executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		next := q.run(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
 		next.awaitEnd(jid, jobqueue.Success)
 	})
 }
@@ -90,7 +90,7 @@ func TestStopGivesUpOnAHandlerThatDoesNotReturn(t *testing.T) {
 		if err := e.Stop(ctx); err == nil {
 			t.Error("stopped although the handler runs")
 		}
-		if job := q.get(jid); job.State != jobqueue.Running || job.Heartbeat.IsZero() {
+		if job := q.get(jid); job.State != jobqueue.Running {
 			t.Errorf("left to its lease: %+v", job)
 		}
 	})

@@ -144,6 +144,12 @@ func (q *fixture) run(cfg executor.Config, handlers map[string]jobqueue.Handler)
 	return q.executor(cfg, handlers).start()
 }
 
+// hastened has it beat often: nobody else may live in the test.
+func (e *newExecutor) hastened() *newExecutor {
+	executor.Hasten(e.Executor)
+	return e
+}
+
 func (e *newExecutor) start() *newExecutor {
 	e.q.Helper()
 	if err := e.Start(context.WithoutCancel(e.q.ctx)); err != nil {

@@ -21,7 +21,7 @@ func (l *loop) sync(now time.Time) error {
 	if l.sent {
 		return nil
 	}
-	if err := l.unclaimUnanswered(); err != nil {
+	if err := l.compare(); err != nil {
 		return err
 	}
 	items := l.flight.ready()
@@ -37,7 +37,7 @@ func (l *loop) sync(now time.Time) error {
 }
 
 // applyClaim begins the jobs that a claim has taken.
-func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
+func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
 			l.aside.Release(jid)
@@ -56,12 +56,12 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 		}
 	}
 	if l.flight.closed && len(begun) > 0 { // the answer came late: they are to wait again
-		l.claims.replyLost, begun = true, nil
+		l.claims.compare, begun = true, nil
 	}
 	if len(got) > 0 {
 		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
 	}
-	l.flight.beginAll(begun, asked)
+	l.flight.beginAll(begun)
 	for _, job := range result.Claimed {
 		if job.State.Final() {
 			l.e.emit(Event{Kind: EventEnded, Job: job, State: job.State})
@@ -74,19 +74,50 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	}
 }
 
-// unclaimUnanswered has the jobs of a claim whose reply was lost wait again. If it fails because of
-// one of these jobs, they are rescued when their lease ends.
-func (l *loop) unclaimUnanswered() error {
-	if !l.claims.replyLost {
+const (
+	// compareInterval is how often an executor compares the jobs that it has with those that run under its id.
+	compareInterval = 30 * time.Second
+	// cancelInterval is how often to look for cancellations while jobs run, in
+	// case a notification was lost; cancelPause is the least time between two
+	// looks.
+	cancelInterval = 2 * time.Second
+	cancelPause    = 100 * time.Millisecond
+)
+
+func (l *loop) planCompare(now time.Time) error {
+	l.claims.compare = true
+	l.agenda.set(compareJobs, now.Add(l.e.tempo.compare))
+	return nil
+}
+
+// compare has the jobs that run under our id, and that we do not have, wait again, and gives up those that somebody
+// else has. If it fails because of one of these jobs, the next comparison tries it again.
+func (l *loop) compare() error {
+	if !l.claims.compare {
 		return nil
 	}
-	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
+	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Judge(err) == isolate.Database {
 		return err
 	}
 	if err != nil {
-		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: l.e.cfg.Lease})
+		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: compareInterval})
 	}
-	l.claims.replyLost = false
+	l.claims.compare = false
+	return nil
+}
+
+// lookForCancels ends the contexts of jobs that somebody asked to cancel.
+func (f *flight) lookForCancels(now time.Time) error {
+	f.agenda.set(lookForCancels, now.Add(cancelInterval))
+	jids, err := f.e.store.CancelRequests(f.hard, f.e.worker)
+	if err != nil {
+		return err
+	}
+	for _, jid := range jids {
+		if a := f.byJID[jid]; a != nil {
+			a.cancel(jobqueue.ErrCancelled)
+		}
+	}
 	return nil
 }

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -17,7 +16,7 @@ func TestDatabaseMayGoAndComeBack(t *testing.T) {
 	q := newFixture(migrated.Up(storetest.At(t, server.URL())))
 	began, release := make(chan string, 1), make(chan struct{})
 	runs := make(chan string, 10)
-	e := q.run(executor.Config{Lease: time.Minute}, map[string]jobqueue.Handler{
+	e := q.run(executor.Config{}, map[string]jobqueue.Handler{
 		"long": func(ctx context.Context, job *jobqueue.JobContext) error {
 			runs <- job.JID
 			began <- job.JID

@@ -18,7 +18,7 @@ import (
 func TestStopGivesUpOnEndsThatCannotBeRecorded(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'not today'", "SELECT raise(ABORT, 'not today')")
-		e := q.executor(executor.Config{ShutdownGrace: time.Hour, Lease: time.Second}, map[string]jobqueue.Handler{"t": nothing})
+		e := q.executor(executor.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
 		q.mustStart(e)
 		bad := q.submit(jobqueue.Job{Task: "t", Subject: "bad"})[0]
 		good := q.submit(jobqueue.Job{Task: "t"})[0]
@@ -40,7 +40,7 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onPostgres(t, func(t *testing.T, q *fixture) {
 				began, release := make(chan string, 1), make(chan struct{})
-				e := q.executor(executor.Config{ShutdownGrace: time.Hour, Lease: time.Second}, map[string]jobqueue.Handler{
+				e := q.executor(executor.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
 					"t": func(_ context.Context, job *jobqueue.JobContext) error {
 						began <- job.JID
 						<-release
@@ -77,7 +77,7 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 func TestStopGivesUpWhileTheDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
-		e, _ := startFake(t, s, executor.Config{ShutdownGrace: time.Hour, Lease: 3 * time.Hour}, func(ctx context.Context, _ *jobqueue.JobContext) error {
+		e, _ := startFake(t, s, executor.Config{ShutdownGrace: time.Hour}, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			pass(30 * time.Minute)
 			return ctx.Err()
 		})

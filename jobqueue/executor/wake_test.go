@@ -19,8 +19,8 @@ type spy struct {
 	settle chan struct{}
 }
 
-func (s *spy) Watch(ctx context.Context, who jobdb.Service, wake func(), report func(error)) {
-	s.Store.Watch(ctx, who, func() { s.count(false); wake() }, report)
+func (s *spy) WatchJobs(ctx context.Context, wake func(), report func(error)) {
+	s.Store.WatchJobs(ctx, func() { s.count(false); wake() }, report)
 }
 
 func (s *spy) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
@@ -45,7 +45,7 @@ func (s *spy) count(empty bool) {
 func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		s := &spy{Store: q.store, settle: make(chan struct{}, 1000)}
-		cfg := executor.Config{PollInterval: 10 * time.Hour, Lease: 10 * time.Hour}
+		cfg := executor.Config{PollInterval: 10 * time.Hour}
 		e := q.executorOn(s, cfg, map[string]jobqueue.Handler{"t": nothing}).start()
 		receive(q, s.settle, "idleness")
 		jids, err := jobqueue.NewQueue(q.Open().Jobs()).Submit(q.ctx, jobqueue.Job{Task: "t"})

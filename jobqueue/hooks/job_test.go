@@ -95,8 +95,8 @@ func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"works": {OnFailure: r.action()}}})
 		jid := f.submit("works", "")
-		f.Exec("UPDATE job SET state = 'running', worker = 'gone@1', heartbeat = '2026-01-01 00:00:00.000000', started = submitted WHERE jid = $1", jid)
-		f.executor(h, func(c *executor.Config) { c.Lease, c.MaxInterrupts = time.Second, executor.Never })
+		f.Exec("UPDATE job SET state = 'running', worker = 'gone@000000000001', started = submitted WHERE jid = $1", jid)
+		f.executor(h, func(c *executor.Config) { c.MaxInterrupts = executor.Never })
 		f.ended()
 		f.Want("failed", "SELECT state FROM job WHERE jid = $1", jid)
 		f.Want(1, written, "failure")

@@ -245,7 +245,6 @@ CREATE TABLE job (
 
 ALTER TABLE job
   ADD COLUMN due         timestamp,
-  ADD COLUMN heartbeat   timestamp,
   ADD COLUMN single      boolean NOT NULL DEFAULT false,
   ADD COLUMN cancel      timestamp,
   ADD COLUMN retry       timestamp,
@@ -260,12 +259,11 @@ ALTER TABLE job ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
 {{end}}
 
 COMMENT ON COLUMN job.due         IS 'the tick of the periodic task (tracker) that this job is for, UTC';
-COMMENT ON COLUMN job.heartbeat   IS 'last sign of life of the worker, UTC; NULL: another kind of executor has it';
 COMMENT ON COLUMN job.single      IS 'at most one such job per tracker is not final';
 COMMENT ON COLUMN job.cancel      IS 'when cancellation was asked for, UTC';
 COMMENT ON COLUMN job.retry       IS 'a waiting job does not begin before this time, a stuck one is tried again then, UTC';
 COMMENT ON COLUMN job.result      IS 'what the handler said at the end: a message, or the error';
-COMMENT ON COLUMN job.interrupts  IS 'how often the worker of the running job died or lost it';
+COMMENT ON COLUMN job.interrupts  IS 'how often its worker died, or lost it, while it ran';
 COMMENT ON COLUMN job.retry_limit IS 'how often it is tried again; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as its handler says';
@@ -283,9 +281,8 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
 CREATE INDEX nextrun_job_waiting ON job (task COLLATE "C", group_ COLLATE "C", (priority > 5), submitted, jid)
   WHERE state = 'waiting' AND retry IS NULL;
 CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
-CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
+CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
-CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
@@ -337,47 +334,31 @@ CREATE TABLE scheduler_lock (
 COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
 {{end}}
 
--- Which workers have a session by which the database knows that they live. What one leaves
--- that has ended need not wait for its lease.
-CREATE UNLOGGED TABLE worker_session (
-  worker  varchar(254) NOT NULL PRIMARY KEY,
-  session varchar(64)  NOT NULL,
-  server  timestamp    NOT NULL,
-  since   timestamp    NOT NULL,
-  ended   timestamp
-);
-COMMENT ON TABLE  worker_session         IS 'workers by whose sessions the database knows that they live; unlogged: a crash and a failover end all sessions';
-COMMENT ON COLUMN worker_session.worker  IS 'name@boot id, as in marks, jobs, locks and leases';
-COMMENT ON COLUMN worker_session.session IS 'application_name of the session; none in pg_stat_activity: the worker has ended';
-COMMENT ON COLUMN worker_session.server  IS 'start of the server in which the session is, UTC; of another one: it means nothing';
-COMMENT ON COLUMN worker_session.since   IS 'when the session was made, UTC';
-COMMENT ON COLUMN worker_session.ended   IS 'when another worker first saw that it had ended, UTC; the row is deleted an hour later';
-
--- What each process that works on this database is and can do, so that others can say what a
--- waiting job waits for.
-CREATE TABLE worker_service (
-  worker      varchar(254) NOT NULL PRIMARY KEY,
+-- Who works on this database: a row for each start of a scheduler, an executor or a relay. Others can say what a
+-- waiting job waits for, and who has died: an executor whose beat stays the same while it has jobs.
+CREATE TABLE worker (
+  id          varchar(254) NOT NULL PRIMARY KEY,
   kind        varchar(32)  NOT NULL,
   version     varchar(254) NOT NULL,
   started     timestamp    NOT NULL,
-  seen        timestamp,
+  beat        bigint       NOT NULL DEFAULT 0,
+  seen        timestamp    NOT NULL,
   places      integer,
-  lease       integer,
   only_groups text,
   handlers    text,
   trouble     text
 );
-COMMENT ON TABLE  worker_service             IS 'schedulers, executors and relays that run, and what they can do';
-COMMENT ON COLUMN worker_service.worker      IS 'name@boot id, as in marks, jobs, locks and leases';
-COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor or relay';
-COMMENT ON COLUMN worker_service.version     IS 'version of the program';
-COMMENT ON COLUMN worker_service.started     IS 'when it started, UTC';
-COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives, UTC, every 30 s; NULL: its row in worker_session, or its file, tells';
-COMMENT ON COLUMN worker_service.places      IS 'how many jobs an executor runs at once';
-COMMENT ON COLUMN worker_service.lease       IS 'seconds after which an executor takes jobs from a worker that sends no heartbeat';
-COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
-COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
-COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
+COMMENT ON TABLE  worker             IS 'schedulers, executors and relays that run, and what they can do';
+COMMENT ON COLUMN worker.id          IS 'name@random, another one at each start, as in marks, jobs, locks and leases';
+COMMENT ON COLUMN worker.kind        IS 'scheduler, executor or relay';
+COMMENT ON COLUMN worker.version     IS 'version of the program';
+COMMENT ON COLUMN worker.started     IS 'when it started, UTC';
+COMMENT ON COLUMN worker.beat        IS 'one more each time it says that it lives: every 2 s while jobs run, otherwise every 30 s';
+COMMENT ON COLUMN worker.seen        IS 'when it last did, UTC; for people: no clock decides who has died';
+COMMENT ON COLUMN worker.places      IS 'how many jobs an executor runs at once';
+COMMENT ON COLUMN worker.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
+COMMENT ON COLUMN worker.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
+COMMENT ON COLUMN worker.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
 
 -- Events --------------------------------------------------------------------------------------------------------------
 

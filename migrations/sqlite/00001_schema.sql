@@ -237,7 +237,6 @@ CREATE TABLE job (
 {{end}}
 
 ALTER TABLE job ADD COLUMN due       timestamp;
-ALTER TABLE job ADD COLUMN heartbeat timestamp;
 ALTER TABLE job ADD COLUMN single    boolean NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN cancel    timestamp;
 ALTER TABLE job ADD COLUMN retry     timestamp;
@@ -262,9 +261,8 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
 CREATE INDEX nextrun_job_waiting ON job (task, group_, (priority > 5), submitted, jid)
   WHERE state = 'waiting' AND retry IS NULL;
 CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
-CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
+CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
-CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
@@ -323,26 +321,16 @@ END;
 -- +goose StatementEnd
 {{end}}
 
--- Which workers have a session by which the database knows that they live. It is used on
--- PostgreSQL only: on SQLite the lock on a file beside the database shows that.
-CREATE TABLE worker_session (
-  worker  varchar(254) NOT NULL PRIMARY KEY,
-  session varchar(64)  NOT NULL,
-  server  timestamp    NOT NULL,
-  since   timestamp    NOT NULL,
-  ended   timestamp
-);
-
--- What each process that works on this database is and can do, so that others can say what a
--- waiting job waits for.
-CREATE TABLE worker_service (
-  worker      varchar(254) NOT NULL PRIMARY KEY,
+-- Who works on this database: a row for each start of a scheduler, an executor or a relay. Others can say what a
+-- waiting job waits for, and who has died: an executor whose beat stays the same while it has jobs.
+CREATE TABLE worker (
+  id          varchar(254) NOT NULL PRIMARY KEY,
   kind        varchar(32)  NOT NULL,
   version     varchar(254) NOT NULL,
   started     timestamp    NOT NULL,
-  seen        timestamp,
+  beat        bigint       NOT NULL DEFAULT 0,
+  seen        timestamp    NOT NULL,
   places      integer,
-  lease       integer,
   only_groups text,
   handlers    text,
   trouble     text
@@ -522,7 +510,6 @@ END;
     WHEN {{if eq . "update"}}NEW.startedmillis IS NOT OLD.startedmillis AND {{end}}typeof(NEW.startedmillis) NOT IN ('integer', 'null') THEN RAISE(ABORT, 'job: startedmillis must be an integer, or NULL')
     WHEN {{if eq . "update"}}NEW.started IS NOT OLD.started AND {{end}}NEW.started IS NOT NULL AND NOT {{template "time" "NEW.started"}} THEN RAISE(ABORT, 'job: started {{template "isTime"}}, or NULL')
     WHEN {{if eq . "update"}}NEW.finished IS NOT OLD.finished AND {{end}}NEW.finished IS NOT NULL AND NOT {{template "time" "NEW.finished"}} THEN RAISE(ABORT, 'job: finished {{template "isTime"}}, or NULL')
-    WHEN {{if eq . "update"}}NEW.heartbeat IS NOT OLD.heartbeat AND {{end}}NEW.heartbeat IS NOT NULL AND NOT {{template "time" "NEW.heartbeat"}} THEN RAISE(ABORT, 'job: heartbeat {{template "isTime"}}, or NULL')
     WHEN {{if eq . "update"}}NEW.cancel IS NOT OLD.cancel AND {{end}}NEW.cancel IS NOT NULL AND NOT {{template "time" "NEW.cancel"}} THEN RAISE(ABORT, 'job: cancel {{template "isTime"}}, or NULL')
     WHEN {{if eq . "update"}}NEW.retry IS NOT OLD.retry AND {{end}}NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'job: retry {{template "isTime"}}, or NULL')
     WHEN {{if eq . "update"}}NEW.result IS NOT OLD.result AND {{end}}NEW.result IS NOT NULL AND NOT {{template "long" "NEW.result"}} THEN RAISE(ABORT, 'job: result {{template "isLong"}}, or NULL')
@@ -545,8 +532,7 @@ END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_job_refuse_moved
-  BEFORE UPDATE OF state, retries, progress, interrupts, worker, startedmillis, started, finished, heartbeat, cancel, retry,
-                   result ON job
+  BEFORE UPDATE OF state, retries, progress, interrupts, worker, startedmillis, started, finished, cancel, retry, result ON job
 BEGIN
 {{template "jobProgress" "update"}}
 END;

@@ -102,8 +102,8 @@ type jobRow struct {
 	Silent    string    `json:"silent,omitempty"`  // how long ago its worker last gave a sign of life, if that is long
 }
 
-// silentLong is how long a worker may be silent before the list of its jobs says so: it renews its leases more often.
-const silentLong = 30 * time.Second
+// silentLong is how long a worker may be silent before the list of its jobs says so: it says every 2 s that it lives.
+const silentLong = 10 * time.Second
 
 func (s *server) jobRow(j jobqueue.Job) jobRow {
 	r := jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State),
@@ -112,10 +112,20 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
 		r.Took = span.Exact(j.Finished.Sub(j.Started))
 	}
-	if silence := s.now().Sub(j.Heartbeat); j.State == jobqueue.Running && !j.Heartbeat.IsZero() && silence > silentLong {
-		r.Silent = span.Text(silence)
-	}
 	return r
+}
+
+// tellSilent says of running jobs that their workers have been silent for long.
+func (s *server) tellSilent(ctx context.Context, jobs []jobRow) error {
+	services, err := figures.Of(s.db).Services(ctx)
+	for _, one := range services {
+		for i, j := range jobs {
+			if silence := s.now().Sub(one.Seen); j.Worker == one.Worker && j.State == string(jobqueue.Running) && silence > silentLong {
+				jobs[i].Silent = span.Text(silence)
+			}
+		}
+	}
+	return err
 }
 
 func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
@@ -144,7 +154,7 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	for i := range d.Jobs {
 		d.Jobs[i].Hand = hands[d.Jobs[i].JID]
 	}
-	return d, cmp.Or(err, d.count(ctx, s))
+	return d, cmp.Or(err, s.tellSilent(ctx, d.Jobs), d.count(ctx, s))
 }
 
 // Of how many jobs that ended is counted how, and how many tasks that fail most are named.

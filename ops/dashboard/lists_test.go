@@ -41,8 +41,10 @@ func TestJobsAreCountedAndPaged(t *testing.T) {
 		if got := fmt.Sprint(d.Counts); !strings.Contains(got, "{failed 65}") || !strings.Contains(got, "{success 45}") {
 			s.Errorf("the counts are %s", got)
 		}
-		s.Exec("INSERT INTO job (jid, task, state, worker, submitted, started, heartbeat) VALUES ('lost', 'work', 'running', 'vm@x', ?, ?, ?)",
-			sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)))
+		s.Exec("INSERT INTO job (jid, task, state, worker, submitted, started) VALUES ('lost', 'work', 'running', 'vm@x', ?, ?)",
+			sqldb.Timestamp(now), sqldb.Timestamp(now))
+		s.Exec("INSERT INTO worker (id, kind, version, started, seen) VALUES ('vm@x', 'executor', 'v', ?, ?)",
+			sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)))
 		if page := s.get("/jobs?state=running"); !strings.Contains(page, "no sign of life for 3 min") {
 			s.Errorf("a job whose worker is silent looks like any other:\n%s", page)
 		}

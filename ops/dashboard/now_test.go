@@ -41,7 +41,7 @@ type nowData struct {
 func TestNowLooksAtAllTasks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		for i := range 120 {
 			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, fmt.Sprintf("t%03d", i))
 		}
@@ -93,7 +93,7 @@ func TestNowOfANewDatabase(t *testing.T) {
 		if page := s.get("/"); !strings.Contains(page, "No scheduler is known to run") {
 			s.Errorf("without a scheduler:\n%s", page)
 		}
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		if page := s.get("/"); strings.Contains(page, "No scheduler") || !strings.Contains(page, "and no scheduler has taken it") {
 			s.Errorf("with a scheduler that runs:\n%s", page)
 		}
@@ -129,7 +129,7 @@ func TestNowSortsByHarm(t *testing.T) {
 		s.Exec(`UPDATE periodic_task SET timer = 'Mun' WHERE id IN ('f-blocked', 'i-mistyped')`)
 		s.Exec(`UPDATE periodic_task SET problem = 'timer "Mun": unknown' WHERE id IN ('f-blocked', 'i-mistyped')`)
 		s.Exec(`UPDATE periodic_task SET nextrun = ?, created = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`, sqldb.Timestamp(now.Add(-time.Minute)))
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed) VALUES ('b-missed', ?, 'missed', ?, 7)`, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now))
 		for n, id := range []string{"d-failed-often", "d-failed-often", "d-failed-often", "c-failed-once", "e-failed-important"} {
 			s.ran(id, now.Add(-2*time.Hour+time.Duration(n)*time.Second), time.Second, "failed")
@@ -172,7 +172,7 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 		if s.data("/?format=json", &d); d.Sentence != "No scheduler is known to run" || !strings.Contains(s.get("/"), "so what falls due waits") {
 			s.Errorf("%q", d.Sentence)
 		}
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		if s.data("/?format=json", &d); d.Sentence != "All 2 tasks are on time" {
 			s.Errorf("%q", d.Sentence)
 		}
@@ -186,7 +186,7 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 		if s.data("/?format=json", &d); d.Sentence != "1 job is waiting, and no executor is known to run" {
 			s.Errorf("%q", d.Sentence)
 		}
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`)
 		if s.data("/?format=json", &d); d.Sentence != "1 job is waiting, the oldest for 31 min" {
 			s.Errorf("%q", d.Sentence)
 		}

@@ -38,11 +38,10 @@ func TestInstances(t *testing.T) {
 			s.Errorf("nobody runs, but there are %+v", d.Instances)
 		}
 		now := time.Now()
-		const insert = `INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES `
-		s.Exec(insert+`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, 30, '[{"name": "mail", "attempts": 6}]'), ('web@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL, NULL)`,
+		const insert = `INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES `
+		s.Exec(insert+`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, '[{"name": "mail", "attempts": 6}]'), ('web@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL)`,
 			sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now), sqldb.Timestamp(now))
-		s.Exec(insert+`('old@1', 'executor', 'v1', ?, ?, 10, 30, '[]'), ('killed@1', 'executor', 'v1', ?, NULL, 10, 30, '[]')`,
-			sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)), sqldb.Timestamp(now))
+		s.Exec(insert+`('killed@1', 'executor', 'v1', ?, ?, 10, '[]')`, sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)))
 		s.data("/scheduler?format=json", &d)
 		want := []instance{{"vm", "abcdef012345", "executor", "v1.2.3", 10, []string{"mail"}}, {"web", "0000000000aa", "scheduler", "v1.2.3", 0, nil}}
 		if !reflect.DeepEqual(d.Instances, want) {

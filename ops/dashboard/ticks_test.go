@@ -230,8 +230,8 @@ func TestSchedulerSaysWhatItDidLast(t *testing.T) {
 		s.hours("pay", "s.s", time.Now().UTC())
 		s.hours("mail", "ms.", time.Now().UTC())
 		s.Exec(`UPDATE periodic_tick SET worker = 'vm@0123456789ab.17'`)
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('vm@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
-		s.Exec(`UPDATE worker_service SET trouble = 'the disk is full'`)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('vm@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`UPDATE worker SET trouble = 'the disk is full'`)
 		s.Exec(`UPDATE periodic_tick SET decided = due`)
 		s.Exec(`UPDATE periodic_tick SET decided = ? WHERE decision = 'missed'`, sqldb.Timestamp(time.Now()))
 		page := s.get("/scheduler")
@@ -244,7 +244,7 @@ func TestSchedulerSaysWhatItDidLast(t *testing.T) {
 			s.Error("a scheduler that has run for long is said to have decided nothing")
 		}
 		// What a person or a hook submits is no decision of a scheduler, and one that started just now has made none.
-		s.Exec(`UPDATE worker_service SET worker = 'vm@2', started = ?`, sqldb.Timestamp(time.Now().Add(time.Minute)))
+		s.Exec(`UPDATE worker SET id = 'vm@2', started = ?`, sqldb.Timestamp(time.Now().Add(time.Minute)))
 		s.Exec(`UPDATE periodic_tick SET decided = ?, worker = NULL WHERE task_id = 'pay' AND due = (SELECT max(due) FROM periodic_tick WHERE task_id = 'pay')`, sqldb.Timestamp(time.Now().Add(time.Second)))
 		if page := s.get("/scheduler"); !strings.Contains(page, "It has decided nothing yet.") || !strings.Contains(page, `for <a href="/task?id=mail">mail</a> by vm, which is not`) {
 			s.Errorf("a tick without a scheduler counts as a decision, or a new scheduler as an old one:\n%s", page)

@@ -189,7 +189,7 @@ func TestNobodySchedules(t *testing.T) {
 		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{id="report"}`) {
 			f.Errorf("the task that is overdue is not named: %q", got)
 		}
-		f.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
+		f.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
 		f.shows(`nextrun_schedulers 1`)
 	})
 }

@@ -66,9 +66,6 @@ func (p place) connect(ctx context.Context, l postgres.Listener) (*pgx.Conn, err
 			return nil, err
 		}
 	}
-	if l.Name != "" {
-		config.RuntimeParams["application_name"] = l.Name
-	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -86,11 +83,11 @@ func (p place) connect(ctx context.Context, l postgres.Listener) (*pgx.Conn, err
 func hear(ctx context.Context, conn *pgx.Conn, l postgres.Listener) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, postgres.PingEvery)
-		n, err := conn.WaitForNotification(waiting)
+		_, err := conn.WaitForNotification(waiting)
 		cancel()
 		switch {
 		case err == nil:
-			l.Heard(n.Channel, n.Payload)
+			l.Heard()
 		case ctx.Err() != nil || !pgconn.Timeout(err) || ping(ctx, conn) != nil:
 			return
 		}

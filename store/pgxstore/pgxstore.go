@@ -76,6 +76,6 @@ func (l lent) Lend(s *postgres.Server, o sqldb.Options) error {
 	if err != nil {
 		return err
 	}
-	s.Listen, s.AppName = at.listen, at.config.RuntimeParams["application_name"]
+	s.Listen = at.listen
 	return nil
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"net"
-	"net/url"
 	"time"
 
 	"github.com/lib/pq"
@@ -27,7 +26,7 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 			l.Failed(p.scrub(err))
 		}
 	}
-	listener := pq.NewDialListener(watchDialer{ctx}, p.as(l.Name), server.ListenAgainMin, server.ListenAgainMax, events)
+	listener := pq.NewDialListener(watchDialer{ctx}, p.dsn, server.ListenAgainMin, server.ListenAgainMax, events)
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 	for _, channel := range l.Channels {
@@ -39,18 +38,6 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 	}
 	l.Made()
 	hear(ctx, listener, l)
-}
-
-// as is the place with a name of the connection.
-func (p place) as(name string) string {
-	u, err := url.Parse(p.dsn)
-	if err != nil || name == "" {
-		return p.dsn
-	}
-	query := u.Query()
-	query.Set("application_name", name)
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 // hear hands on what a listener hears, until it is closed.
@@ -68,7 +55,7 @@ func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
 			case n == nil: // a new connection
 				l.Made()
 			default:
-				l.Heard(n.Channel, n.Extra)
+				l.Heard()
 			}
 		case <-ping.C:
 			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects

@@ -11,12 +11,10 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -40,9 +38,8 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	}
 	at := place{dsn(u, o), u.Scrub}
 	listen := at.listen
-	name := appName(at.dsn)
 	if o.ListenURL != "" {
-		if listen, name, err = listenAt(o); err != nil {
+		if listen, err = listenAt(o); err != nil {
 			return nil, err
 		}
 	}
@@ -68,29 +65,18 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 		Pools: sqldb.Pools{
 			URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
 		},
-		Listen: listen, AppName: name, Closed: closed.Load,
+		Listen: listen, Closed: closed.Load,
 	}, o)
 }
 
-// listenAt has the watchers listen where the options say, and names their connections.
-func listenAt(o sqldb.Options) (server.Listen, string, error) {
+// listenAt has the watchers listen where the options say.
+func listenAt(o sqldb.Options) (server.Listen, error) {
 	u, err := dburl.Parse(o.ListenURL)
 	if err == nil && u.Postgres == nil {
 		err = errors.New("it must be a URL of PostgreSQL")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("store.Options.ListenURL: %w", err)
+		return nil, fmt.Errorf("store.Options.ListenURL: %w", err)
 	}
-	p := place{dsn(u, o), u.Scrub}
-	return p.listen, appName(p.dsn), nil
-}
-
-// appName is the application_name in a DSN.
-func appName(dsn string) string {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return ""
-	}
-	query := u.Query()
-	return cmp.Or(query.Get("application_name"), query.Get("fallback_application_name"))
+	return place{dsn(u, o), u.Scrub}.listen, nil
 }

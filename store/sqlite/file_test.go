@@ -66,7 +66,7 @@ func watchOf(t *testing.T, db *sqldb.DB) *watched {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		db.Watch(ctx, sqldb.Service{}, func() {
+		db.Watch(ctx, func() {
 			select {
 			case w.woken <- struct{}{}:
 			default:

@@ -46,7 +46,7 @@ func (s *site) at(minutes int) string {
 // runs adds services that run, an executor with four places.
 func (s *site) runs(kinds ...string) {
 	for _, kind := range kinds {
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen, places, handlers) VALUES (?, ?, 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`, kind+"@1", kind)
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES (?, ?, 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`, kind+"@1", kind)
 	}
 }
 

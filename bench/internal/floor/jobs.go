@@ -13,16 +13,16 @@ import (
 // the index of waiting jobs: in another order, each claim would read and sort the whole backlog.
 const (
 	claimPostgres = `UPDATE job SET state = 'running', worker = 'plain',
-			started = clock_timestamp() AT TIME ZONE 'UTC', heartbeat = clock_timestamp() AT TIME ZONE 'UTC'
+			started = clock_timestamp() AT TIME ZONE 'UTC'
 		WHERE jid = ANY(ARRAY(SELECT jid FROM job WHERE state = 'waiting' AND retry IS NULL
 			ORDER BY task COLLATE "C", group_ COLLATE "C", (priority > 5), submitted, jid LIMIT %d FOR UPDATE SKIP LOCKED))
 		RETURNING jid, args`
 	claimSQLite = `UPDATE job SET state = 'running', worker = 'plain',
-			started = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now'), heartbeat = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')
+			started = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')
 		WHERE jid IN (SELECT jid FROM job WHERE state = 'waiting' AND retry IS NULL
 			ORDER BY task, group_, (priority > 5), submitted, jid LIMIT %d)
 		RETURNING jid, args`
-	endJobs = `UPDATE job SET state = 'success', heartbeat = NULL, progress = 100, finished = '%s'
+	endJobs = `UPDATE job SET state = 'success', progress = 100, finished = '%s'
 		WHERE jid IN (%s) AND state = 'running' AND worker = 'plain'`
 )
 

@@ -38,8 +38,6 @@ executor:
   groups: [a, b]
   high: 12
   low: 13
-  lease: 14s
-  heartbeat: 1s
   poll_interval: 15s
   retry_delay: 16s
   retry_cap: 17m
@@ -67,7 +65,7 @@ handlers:
 			Lock: scheduler.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
 		},
 		Executor: executor.Config{
-			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13, Lease: 14 * time.Second, Heartbeat: time.Second,
+			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13,
 			PollInterval: 15 * time.Second, RetryDelay: 16 * time.Second, RetryCap: 17 * time.Minute,
 			RetryLimit: executor.Never, MaxInterrupts: 18, ShutdownGrace: -1,
 		},
@@ -200,8 +198,6 @@ func TestEveryKeyIsChecked(t *testing.T) {
 func TestReadAsksTheOwnersOfSettings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"executor:\n  lease: 100h\n":                   ":2: executor.lease must be a duration from 1s to 24h",
-		"executor: {lease: 10s,\n  heartbeat: 6s}\n":   ":2: executor.heartbeat must be a duration from 1ms to 5s, half of lease",
 		"executor: {retry_limit: -1}\n":                ":1: executor.retry_limit must be a whole number from 1 to 1000000, or 0",
 		"scheduler:\n  retry_min: 5m\n":                ":2: scheduler.retry_max is 10s unless set, but must be a duration from retry_min (5m0s)",
 		"scheduler: {retry_min: x,\n retry_max: 2s}\n": ":1: scheduler.retry_min must be a duration from 1ms",

@@ -68,7 +68,7 @@ func TestSampleConfiguration(t *testing.T) {
 	})
 	check("executor", all.Executor, executor.Config{
 		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,
-		Lease: defaults.Lease, Heartbeat: defaults.Lease / 3, PollInterval: defaults.PollInterval,
+		PollInterval: defaults.PollInterval,
 		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
 		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
 	})

@@ -94,8 +94,6 @@ func (r sectionReader) executor(place string, n *yaml.Node, c *executor.Config) 
 		"groups":         &c.Groups,
 		"high":           &c.High,
 		"low":            &c.Low,
-		"lease":          &c.Lease,
-		"heartbeat":      &c.Heartbeat,
 		"poll_interval":  &c.PollInterval,
 		"retry_delay":    &c.RetryDelay,
 		"retry_cap":      &c.RetryCap,

@@ -82,11 +82,9 @@ func (d database) victims() map[string][]victim {
 		"scheduler_lock": {{make: []string{`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
 				VALUES ('{id}', '{id}', '{id}', 1, 1, {now}, {now}, {now})`},
 			where: map[string]string{"name": "name = '{id}'", "holder": "holder = '{id}'"}}},
-		"worker_session": {{make: []string{`INSERT INTO worker_session (worker, session, server, since) VALUES ('{id}', '{id}', {now}, {now})`},
-			where: map[string]string{"worker": "worker = '{id}'", "session": "session = '{id}'"}}},
-		"worker_service": {{make: []string{`INSERT INTO worker_service (worker, kind, version, started, places, lease, handlers)
-				VALUES ('{id}', 'executor', '{id}', {now}, 1, 30, '[]')`},
-			where: map[string]string{"worker": "worker = '{id}'", "version": "version = '{id}'"}}},
+		"worker": {{make: []string{`INSERT INTO worker (id, kind, version, started, seen, places, handlers)
+				VALUES ('{id}', 'executor', '{id}', {now}, {now}, 1, '[]')`},
+			where: map[string]string{"id": "id = '{id}'", "version": "version = '{id}'"}}},
 		"event_store":     event(map[string]string{"id": "id = '{id}'", "type": "type = '{id}'"}),
 		"event_aggregate": {{make: []string{task("allow", "event")}, waits: `SELECT count(*) FROM event_aggregate WHERE id = '{id}'`, where: map[string]string{"id": "id = '{id}'"}, works: ticks}},
 		"outbox_message":  event(map[string]string{"event_id": "event_id = '{id}'", "topic": "topic = '{id}'"}),

@@ -36,7 +36,7 @@ var ofAttempts = []situation{
 	{
 		name: "the next attempt is due, and no executor runs",
 		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, retry_limit, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@1', 1, {-1m}, 4, {-2m}, 'no')")
+			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, retry_limit, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@000000000001', 1, {-1m}, 4, {-2m}, 'no')")
 		},
 		codes: []string{"job_no_executor", "attempt_failed"},
 		says:  []string{"Its job failed, and attempt 2 of 5 has been due for 1 min", "no executor runs"},
@@ -46,7 +46,7 @@ var ofAttempts = []situation{
 	{
 		name: "the job is to be tried again, and no executor runs",
 		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@1', 1, {1m}, {-2m}, 'no')")
+			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@000000000001', 1, {1m}, {-2m}, 'no')")
 		},
 		codes: []string{"job_no_executor", "attempt_failed"},
 		says:  []string{"state retrying", "Its job failed, and attempt 2 is due in ", "Now no executor runs, as far as the database shows."},
@@ -75,27 +75,27 @@ var ofAttempts = []situation{
 		job:   "seems to have ended",
 	},
 	{
-		name: "an executor of an older version is silent, and another one runs",
+		name: "an executor is silent, and another one runs",
 		set: func(w *world) {
-			w.lease = time.Hour
+			w.sql("INSERT INTO worker (id, kind, version, started, seen) VALUES ('old@000000000001', 'executor', 'v1', {-1h}, {-20s})")
 			w.executor("one", 5, nil, handler{name: "mail"})
-			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-50s}, {-40s})")
+			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started) VALUES ('j', 'backup', 't', true, 'running', 'old@000000000001', {-50s})")
 		},
 		codes: []string{"job_silent"},
-		says:  []string{"Its job runs on old@1, which last gave a sign of life 4", "Another executor takes the job back by 20"},
+		says:  []string{"Its job runs on old@000000000001, which last gave a sign of life 2", "Another executor takes the job back within 12 s"},
 		not:   []string{"seems to have ended"},
-		job:   "which last gave a sign of life 4",
+		job:   "which last gave a sign of life 2",
 	},
 	{
 		name: "an executor of an older version runs, which does not say what it can do",
 		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, state, worker, heartbeat, started) VALUES ('a', 'mail', 'running', 'old@1', {-5s}, {-1m})")
+			w.sql("INSERT INTO job (jid, task, state, worker, started) VALUES ('a', 'mail', 'running', 'old@000000000001', {-1m})")
 			w.tick()
 		},
 		codes: []string{"job_executor_unknown"},
-		says:  []string{`it is not known whether an executor with a handler "backup" runs: old@1 says nothing about its handlers`},
+		says:  []string{`it is not known whether an executor with a handler "backup" runs: old@000000000001 says nothing about its handlers`},
 		not:   []string{"define handlers", "no executor"},
-		job:   "old@1 says nothing about its handlers",
+		job:   "old@000000000001 says nothing about its handlers",
 	},
 	{
 		name: "Docspell's executor runs the job",
@@ -110,7 +110,7 @@ var ofAttempts = []situation{
 	{
 		name: "the job is claimed and has not begun",
 		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, heartbeat) VALUES ('j', 'backup', 't', true, 'scheduled', 'one@1', {-1s})")
+			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker) VALUES ('j', 'backup', 't', true, 'scheduled', 'one@000000000001')")
 		},
 		codes: []string{"job_claimed"},
 		says:  []string{"Its job has been claimed by one, and has not begun."},
@@ -143,23 +143,23 @@ var ofAttempts = []situation{
 	{
 		name: "an executor could take the job and does not",
 		set: func(w *world) {
-			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES ('hung@1', 'executor', 'v1', {-1h}, {0s}, 5, 30, '[{\"name\": \"backup\", \"attempts\": 6}]')")
+			w.sql("INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('hung@000000000001', 'executor', 'v1', {-1h}, {0s}, 5, '[{\"name\": \"backup\", \"attempts\": 6}]')")
 			w.tick()
 		},
 		codes: []string{"job_not_taken"},
-		says:  []string{`hung@1 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
+		says:  []string{`hung@000000000001 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
 		not:   []string{"define handlers", "no executor", "locked"},
-		job:   "hung@1 could take it",
+		job:   "hung@000000000001 could take it",
 	},
 	{
 		name: "an executor says nothing that can be read of its handlers",
 		set: func(w *world) {
-			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES ('odd@1', 'executor', 'v1', {-1h}, {0s}, 5, 30, 'no JSON')")
+			w.sql("INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('odd@000000000001', 'executor', 'v1', {-1h}, {0s}, 5, 'no JSON')")
 			w.tick()
 		},
 		codes: []string{"job_executor_unknown"},
-		says:  []string{"it is not known whether an executor", "odd@1 says nothing about its handlers"},
+		says:  []string{"it is not known whether an executor", "odd@000000000001 says nothing about its handlers"},
 		not:   []string{"define handlers", "no executor"},
-		job:   "odd@1 says nothing",
+		job:   "odd@000000000001 says nothing",
 	},
 }

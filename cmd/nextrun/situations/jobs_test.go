@@ -100,7 +100,7 @@ var ofJobs = []situation{
 		name: "a limit, while no executor runs",
 		set: func(w *world) {
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "1")
-			w.sql("INSERT INTO job (jid, task, state, worker, heartbeat, started) VALUES ('a', 'backup', 'running', 'old@1', {-5s}, {-1m})")
+			w.sql("INSERT INTO job (jid, task, state, worker, started) VALUES ('a', 'backup', 'running', 'old@000000000001', {-1m})")
 			w.tick()
 		},
 		codes: []string{"job_limit"},

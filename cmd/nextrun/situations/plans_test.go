@@ -40,7 +40,7 @@ func (w *world) schedulerMay(grants string) {
 	}
 	w.Cleanup(func() { _ = db.Close(); w.d.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
 	w.schedulerOn(db, 0)
-	w.until("the scheduler reports its trouble", "SELECT count(*) FROM worker_service WHERE trouble IS NOT NULL")
+	w.until("the scheduler reports its trouble", "SELECT count(*) FROM worker WHERE trouble IS NOT NULL")
 }
 
 func (w *world) schedulerOn(db *store.DB, lead time.Duration) {
@@ -73,7 +73,7 @@ var ofPlans = []situation{
 		name: "the scheduler may not change tasks", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)
-			w.schedulerMay("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ROLE; GRANT ALL ON worker_service, worker_session TO ROLE")
+			w.schedulerMay("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ROLE; GRANT ALL ON worker TO ROLE")
 		},
 		codes:  []string{"scheduler_fails"},
 		alerts: []string{"NextrunTaskOverdue", "NextrunTaskStale"},

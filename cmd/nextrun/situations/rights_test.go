@@ -32,7 +32,7 @@ func TestLoginWithoutRights(t *testing.T) {
 	t.Parallel()
 	for table, what := range map[string]string{
 		"joblog": "the log of its last failure", "scheduler_lock": "the locks of schedulers",
-		"worker_service": "what keeps it from being taken", "job": "its jobs or events",
+		"worker": "what keeps it from being taken", "job": "its jobs or events",
 	} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,7 @@ var ofRows = []situation{
 	{
 		name: "it was edited a moment ago, and a scheduler runs",
 		set: func(w *world) {
-			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('s@1', 'scheduler', '1', {-1m}, {-1s})",
+			w.sql("INSERT INTO worker (id, kind, version, started, seen) VALUES ('s@1', 'scheduler', '1', {-1m}, {-1s})",
 				"UPDATE periodic_task SET created = {-1h}", "UPDATE periodic_task SET timer = 'daily'")
 		},
 		codes:  []string{"task_plan_soon"},
@@ -126,14 +126,17 @@ var ofRows = []situation{
 	},
 }
 
+// oldLives has the worker of a job live.
+const oldLives = "INSERT INTO worker (id, kind, version, started, seen) VALUES ('old@000000000001', 'executor', 'v1', {-1h}, {0s})"
+
 // What became of the last tick.
 var ofTicks = []situation{
 	{
 		name: "two of its jobs run",
 		set: func(w *world) {
-			w.sql("UPDATE periodic_task SET overlap = 'allow'")
+			w.sql("UPDATE periodic_task SET overlap = 'allow'", oldLives)
 			for _, jid := range []string{"j1", "j2"} {
-				w.sql("INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started, heartbeat) VALUES ('" + jid + "', 'backup', 't', 'running', 'old@1', {-5m}, {-5m}, {-5m}, {-1s})")
+				w.sql("INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started) VALUES ('" + jid + "', 'backup', 't', 'running', 'old@000000000001', {-5m}, {-5m}, {-5m})")
 			}
 		},
 		codes: []string{"job_running"},
@@ -143,7 +146,7 @@ var ofTicks = []situation{
 	{
 		name: "its job still runs, and the tick is skipped",
 		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, due, submitted, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-5m}, {-5m}, {-5m}, {-1s})")
+			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, due, submitted, started) VALUES ('j', 'backup', 't', true, 'running', 'old@000000000001', {-5m}, {-5m}, {-5m})", oldLives)
 			w.planned(-time.Second)
 			w.scheduled()
 		},
@@ -155,8 +158,8 @@ var ofTicks = []situation{
 	{
 		name: "its job still runs, and the tick waits for it",
 		set: func(w *world) {
-			w.sql("UPDATE periodic_task SET overlap = 'queue'",
-				"INSERT INTO job (jid, task, tracker, single, state, worker, due, submitted, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-5m}, {-5m}, {-5m}, {-1s})")
+			w.sql("UPDATE periodic_task SET overlap = 'queue'", oldLives,
+				"INSERT INTO job (jid, task, tracker, single, state, worker, due, submitted, started) VALUES ('j', 'backup', 't', true, 'running', 'old@000000000001', {-5m}, {-5m}, {-5m})")
 			w.planned(-time.Second)
 			w.scheduled()
 		},

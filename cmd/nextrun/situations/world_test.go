@@ -141,7 +141,6 @@ type world struct {
 	d  *migrated.Database
 	sh clitest.Shell
 
-	lease time.Duration // of executors; 0: the default
 	other bool          // the task's queue is one of another project
 }
 
@@ -194,7 +193,7 @@ type handler struct {
 // executor starts one that has handlers, and waits until others know of it.
 func (w *world) executor(name string, places int, groups []string, handlers ...handler) {
 	w.Helper()
-	e, err := newExecutor(w.d.Open(), executor.Config{Name: name, PoolSize: places, Groups: groups, Lease: w.lease}, handlers...)
+	e, err := newExecutor(w.d.Open(), executor.Config{Name: name, PoolSize: places, Groups: groups}, handlers...)
 	if err == nil {
 		err = e.Start(context.WithoutCancel(w.Context()))
 	}
@@ -206,7 +205,7 @@ func (w *world) executor(name string, places int, groups []string, handlers ...h
 }
 
 func (w *world) published(name string) {
-	w.until(name+" publishes what it does", "SELECT count(*) FROM worker_service WHERE worker LIKE '"+name+"@%'")
+	w.until(name+" publishes what it does", "SELECT count(*) FROM worker WHERE id LIKE '"+name+"@%'")
 }
 
 func newExecutor(db *store.DB, cfg executor.Config, handlers ...handler) (*executor.Executor, error) {
@@ -263,10 +262,7 @@ func (w *world) killedExecutor(what func()) {
 	what()
 	_ = process.Process.Kill()
 	_ = process.Wait()
-	if w.d.Kind == storetest.Postgres {
-		w.until("the server notices", `SELECT count(*) FROM worker_session AS s WHERE worker LIKE 'killed@%'
-			AND session NOT IN (SELECT application_name FROM pg_stat_activity)`)
-	}
+	w.sql("UPDATE worker SET seen = {-2m} WHERE id LIKE 'killed@%'")
 }
 
 // held keeps rows locked until the situation is over.

@@ -1,5 +1,5 @@
 // Package postgres is what package sqldb needs of PostgreSQL, whichever driver there is: its SQL, errors,
-// locks and sessions. Package store/postgres opens it with lib/pq, store/pgxstore with pgx.
+// and notifications. Package store/postgres opens it with lib/pq, store/pgxstore with pgx.
 package postgres
 
 import (
@@ -13,7 +13,6 @@ type dialect struct {
 	options sqldb.Options
 	server  Server
 	pool    *sql.DB
-	shown   shown
 }
 
 const lockRows = " FOR UPDATE SKIP LOCKED"
@@ -34,9 +33,8 @@ func (d *dialect) Words() sqldb.Words {
 		Stall:          max(d.options.IdleTimeout, d.options.StatementTimeout),
 		System:         sqldb.Postgres,
 
-		EndedGrace: endedGrace,
-		Version:    "SHOW server_version",
-		Columns:    `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+		Version: "SHOW server_version",
+		Columns: `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
 		Occupied: `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'AccessExclusiveLock' AND granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
 		Now: now,

@@ -14,8 +14,6 @@ type Server struct {
 
 	// Listen is how watchers hear of changes; nil: they poll.
 	Listen Listen
-	// AppName is the application_name of connections, empty if they have none.
-	AppName string
 	// Closed counts the connections of the pools that have been closed; nil: nobody counts.
 	Closed func() int64
 }

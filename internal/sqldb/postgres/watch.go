@@ -10,8 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Bounds of the time between attempts to listen again. The longer one is short: others
-// may take over from a worker that cannot be reached.
+// Bounds of the time between attempts to listen again.
 const (
 	ListenAgainMin = 100 * time.Millisecond
 	ListenAgainMax = time.Second
@@ -27,12 +26,11 @@ type Listen func(ctx context.Context, l Listener)
 // Listener is what somebody who listens wants. Its functions may be called by several
 // goroutines.
 type Listener struct {
-	Name     string // application_name of the connection; empty: that of the others
 	Channels []string
 	Made     func() // a new connection listens
 	Lost     func() // it is lost
 	Failed   func(error)
-	Heard    func(channel, text string)
+	Heard    func() // a notification
 }
 
 // Watch implements [sqldb.Dialect]. What happened while nobody listened is unknown, so
@@ -43,17 +41,14 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 		hereOnly(ctx, w)
 		return
 	}
-	life := d.session(w)
 	var mu sync.Mutex
 	var quiet time.Time // until when no failure is reported
 	pause := service.Backoff{Least: ListenAgainMin, Most: 10 * time.Second}
-	l := Listener{Name: life.name, Channels: life.channels(w.Topics)}
-	l.Made = func() {
-		life.made()
-		w.Wake()
+	l := Listener{Made: w.Wake, Heard: w.Wake}
+	for _, topic := range w.Topics {
+		l.Channels = append(l.Channels, string(topic))
 	}
 	l.Lost = func() {
-		life.lost()
 		mu.Lock()
 		defer mu.Unlock()
 		quiet = time.Time{}
@@ -67,20 +62,7 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 			w.Report(fmt.Errorf("listen for changes: %w", err))
 		}
 	}
-	l.Heard = func(channel, text string) {
-		if channel == life.channel {
-			life.hear(text)
-			return
-		}
-		w.Wake()
-	}
-	// The connection stays until the row of the session is gone: see leave.
-	listening, cut := context.WithCancel(context.WithoutCancel(ctx))
-	var beside sync.WaitGroup
-	beside.Go(func() { d.server.Listen(listening, l) })
-	life.run(ctx)
-	cut()
-	beside.Wait()
+	d.server.Listen(ctx, l)
 }
 
 // hereOnly hands on what this process changes: where nobody listens, nobody tells of

@@ -49,7 +49,7 @@ func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (
 // New returns the database in a file. refused is the class of an error that says that the
 // file system does not let this user do something with it.
 func New(file string, refused func(what string) error, p sqldb.Pools, o sqldb.Options) *sqldb.DB {
-	return sqldb.New(&dialect{read: p.Read, refused: refused, workers: workersOf(file)}, p, o)
+	return sqldb.New(&dialect{read: p.Read, refused: refused}, p, o)
 }
 
 // checkPool looks at two connections at once, since a program may have sent its

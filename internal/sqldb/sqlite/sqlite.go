@@ -16,7 +16,6 @@ import (
 type dialect struct {
 	read    *sql.DB
 	refused func(what string) error // see file.refused
-	workers workers
 }
 
 // Refuse refuses options that only PostgreSQL has.

@@ -32,16 +32,6 @@ const MaxWatchers = 8
 // whoever waits for changes notices too, and goes on with a new connection. It
 // reports the same failure once, until a connection works again.
 func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
-	if w.Worker != "" {
-		end, err := d.workers.show(w.Worker)
-		if err != nil {
-			w.Report(fmt.Errorf("show that this worker lives, so that others can take over at once when it dies: %w", err))
-		}
-		if end != nil {
-			defer end()
-			w.Shown(true)
-		}
-	}
 	reported := ""
 	for ctx.Err() == nil {
 		err := d.watchConn(ctx, slices.Contains(w.Topics, sqldb.TopicJobs), func() { reported = ""; w.Wake() })

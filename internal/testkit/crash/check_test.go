@@ -43,7 +43,6 @@ var violations = map[string]string{
 		AND NOT EXISTS (SELECT 1 FROM mail AS m WHERE m.jid = k.jid AND m.task_id = k.task_id AND m.due = k.due)`,
 	"mail without its tick": `SELECT count(*) FROM mail AS m WHERE NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.jid = m.jid AND k.decision = 'submitted')`,
 	"marks":                 `SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL OR marked IS NOT NULL`,
-	"leases of jobs":        `SELECT count(*) FROM job WHERE heartbeat IS NOT NULL`,
 	"jobs that did not end as they should": `SELECT count(*) FROM job WHERE state <> CASE task WHEN 'broken' THEN 'failed' ELSE 'success' END
 		AND NOT (state = 'cancelled' AND tracker LIKE '%-replace')`,
 	"tasks with a problem":          `SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL`,

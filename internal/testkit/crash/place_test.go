@@ -16,15 +16,16 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 )
 
-// lease is that of all parts of the processes, the least that they accept.
-const lease = time.Second
+// lease is that of scheduler and relay, the least that they accept, and silence how long an executor is silent
+// before it counts as dead.
+const lease, silence = time.Second, 12 * time.Second
 
 // settings are the configuration of the processes. %[1]s is the receiver's URL, %[2]s the
 // file of the program.
 const settings = `
 database: {idle_timeout: 1s, statement_timeout: 2s, lock_timeout: 2s}
 scheduler: {lease: 1s, retry_min: 20ms, retry_max: 100ms, lock: {ttl: 5s, heartbeat: 300ms}}
-executor: {lease: 1s, heartbeat: 300ms, retry_delay: 100ms, max_interrupts: 1000, shutdown_grace: 100ms}
+executor: {retry_delay: 100ms, max_interrupts: 1000, shutdown_grace: 100ms}
 on_failure: {url: "%[1]s/hook"}
 on_missed: {url: "%[1]s/hook"}
 relay:
@@ -190,8 +191,8 @@ func (p *place) fill(prefix string) (first time.Time) {
 		('`+prefix+`unplanned', 'call', 'yearly', 'one', NULL, '1970-01-01 00:00:00.000000', NULL, NULL),
 		('`+prefix+`missed', 'call', 'hourly', 'none', ?, ?, NULL, NULL),
 		('`+prefix+`marked', 'call', 'hourly', 'one', ?, ?, 'dead@1.1', ?)`, hour, hour, hour, hour, timestamp(now.Add(-2*lease)))
-	p.Exec(`INSERT INTO job (jid, task, state, worker, started, heartbeat) VALUES (?, 'call', 'running', 'dead@1', ?, ?)`,
-		prefix+"left", timestamp(now.Add(-3*lease)), timestamp(now.Add(-2*lease)))
+	p.Exec(`INSERT INTO job (jid, task, state, worker, started) VALUES (?, 'call', 'running', 'dead@000000000001', ?)`,
+		prefix+"left", timestamp(now.Add(-3*lease)))
 	p.fillOld(prefix, timestamp(now.AddDate(0, 0, -50)))
 	return first
 }

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// slowJob is how long a slow job runs: longer than a heartbeat, and than the time between
-// two ticks.
+// slowJob is how long a slow job runs: longer than the time between two ticks.
 const slowJob = 1200 * time.Millisecond
 
 // receiver is what the processes call: the work of jobs, and the receivers of events and

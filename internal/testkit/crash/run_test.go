@@ -124,7 +124,7 @@ func (c *crashes) once() *process {
 func (c *crashes) takeOver(a, b *process, paused bool) *process {
 	c.t.Helper()
 	if paused {
-		beyond := time.Now().Add(2 * lease)
+		beyond := time.Now().Add(silence)
 		if c.mode == "leader" {
 			beyond = beyond.Add(4 * time.Second)
 		}

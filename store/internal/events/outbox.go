@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // Outbox is the outbox of a database. It implements [outboxdb.Source] for a
@@ -26,7 +27,7 @@ func (db *DB) Outbox() Outbox { return Outbox{db} }
 
 // Watch implements [outboxdb.Source].
 func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
+	workers.Watch(ctx, s.db.DB, workers.Worker{ID: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
 }
 
 // isPending is the condition of the index nextrun_message_pending.

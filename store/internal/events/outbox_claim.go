@@ -36,22 +36,15 @@ func (db *DB) topicsToTake(ctx context.Context, c outboxdb.Claim, list func(cont
 ) (topics, ended []string, err error) {
 	var rows []topicRow
 	var now time.Time
-	again := time.Duration(0)
 	err = db.viewOutbox(ctx, func(tx *Tx) (err error) {
 		now = tx.Now()
 		rows, err = list(ctx, tx)
 		return err
 	})
-	if err == nil && slices.ContainsFunc(rows, func(r topicRow) bool { return r.heldByOther(c, now) }) {
-		ended, again, err = db.Ended(ctx)
-	}
 	if err != nil {
 		return nil, nil, err
 	}
 	topics, claimed.Next = readyTopics(withoutEnded(rows, ended), c, now)
-	if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
-		claimed.Next = again
-	}
 	n := min(c.Count, len(topics))
 	topics, claimed.Ready = topics[:n], topics[n:]
 	return topics, ended, nil
@@ -90,11 +83,6 @@ func (db *DB) claimTopics(ctx context.Context, c outboxdb.Claim,
 		claimed.Next = soon(claimed.Next)
 	}
 	return claimed, err
-}
-
-// heldByOther reports whether the topic waits for the end of somebody else's lease.
-func (r topicRow) heldByOther(c outboxdb.Claim, now time.Time) bool {
-	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
 }
 
 // withoutEnded returns the rows without the leases of holders that have ended.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // Store implements [leader.Store].
@@ -72,7 +73,7 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 	var acquired bool
 	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		clock := clockOf(tx, claim.TTL)
-		live := `(` + clock.live() + ` AND NOT (l.holder = $8 AND l.token = $9))`
+		live := clock.live()
 		err := tx.First(ctx, &row, `INSERT INTO scheduler_lock AS l
 				(name, holder, hostname, pid, token, acquired, heartbeat, expires)
 			VALUES ($3, $4, $5, $6, CAST($7 AS bigint) + 1, `+clock.now+`, `+clock.now+`, `+clock.end+`)
@@ -83,7 +84,7 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 				heartbeat = `+clock.now+`, expires = `+clock.end+`
 			WHERE l.holder = excluded.holder OR NOT `+live+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
-			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.TokenAfter, claim.Ended.Holder, claim.Ended.Token)...)
+			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.TokenAfter)...)
 		if acquired = err == nil; acquired || !errors.Is(err, sqldb.ErrNotFound) {
 			return err
 		}
@@ -127,12 +128,9 @@ func (s Store) Release(ctx context.Context, f leader.Fence) (bool, error) {
 	return released == 1, nil
 }
 
-// Ended implements [leader.Store].
-func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { return s.db.Ended(ctx) }
-
 // Watch implements [leader.Store].
 func (s Store) Watch(ctx context.Context, holder string, wake func(), report func(error)) {
-	s.db.Watch(ctx, sqldb.Service{Worker: holder, Kind: "scheduler"}, wake, report, sqldb.TopicLock)
+	workers.Watch(ctx, s.db, workers.Worker{ID: holder, Kind: "scheduler"}, wake, report, sqldb.TopicLock)
 }
 
 // Stall implements [leader.Store].

@@ -87,7 +87,6 @@ const onlySQL = `WITH ` + ownTasks + `
 // $2 worker, $3 now, $4 now in milliseconds.
 var takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		state = CASE WHEN cancel IS NULL THEN 'running' ELSE 'cancelled' END,
-		heartbeat = CASE WHEN cancel IS NULL THEN $3 ELSE heartbeat END,
 		started = CASE WHEN cancel IS NULL THEN $3 ELSE started END,
 		startedmillis = CASE WHEN cancel IS NULL THEN $4 ELSE startedmillis END,
 		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,

@@ -20,7 +20,7 @@ const (
 var (
 	claimableByID = opaque(claimable)
 	// heldByWorker is the fence of every change that a worker, $2, makes to its jobs.
-	heldByWorker = opaque("job.state IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL")
+	heldByWorker = opaque("job.state IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2")
 )
 
 func opaque(condition string) string { return "CASE WHEN " + condition + " THEN true ELSE false END" }

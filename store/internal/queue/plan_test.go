@@ -111,14 +111,14 @@ func reads(t *testing.T, explained [][]string, tables ...string) (read float64) 
 func TestClaimWithLimitsReadsNoBacklogOnPostgres(t *testing.T) {
 	url := storetest.PostgresURL(t)
 	db, user := backlog(t, url), storetest.At(t, url)
-	user.Exec(`INSERT INTO job (jid, task, group_, state, worker, heartbeat) SELECT 'r' || i, 'r', 'r' || i % 10, 'running', 'w', now() FROM generate_series(1, 40) AS i`)
+	user.Exec(`INSERT INTO job (jid, task, group_, state, worker) SELECT 'r' || i, 'r', 'r' || i % 10, 'running', 'w' FROM generate_series(1, 40) AS i`)
 	for _, limit := range []string{"('handler', 'r', 40)", "('group', 'a', 30)", "('handler', 't', 60)", "('task', 'x', 5)"} {
 		user.Exec("INSERT INTO job_limit (kind, name, max) VALUES " + limit)
 		if read := claimReads(t, db, ""); read < 20 || read > 1000 {
 			t.Errorf("with limit %s a claim of 50 jobs reads %g rows of job", limit, read)
 		}
 	}
-	user.Exec("INSERT INTO job (jid, task, group_, state, worker, heartbeat) SELECT 'f-' || i, 't', 'a', 'running', 'w', now() FROM generate_series(1, 60) AS i")
+	user.Exec("INSERT INTO job (jid, task, group_, state, worker) SELECT 'f-' || i, 't', 'a', 'running', 'w' FROM generate_series(1, 60) AS i")
 	if read := claimReads(t, db, ""); read > 1000 {
 		t.Errorf("of a task that is full a claim reads %g rows of job", read)
 	}
@@ -185,17 +185,11 @@ func TestIdlePollReadsNoTableOnPostgres(t *testing.T) {
 	user.Exec("ALTER TABLE job SET (autovacuum_enabled = false)")
 	user.Exec("ANALYZE job")
 	user.Exec("UPDATE job SET state = 'success', finished = now()")
-	for _, query := range []string{idleSQL(db.SQL()), othersSQL} {
-		var plan string
-		args := make([]any, strings.Count(query, "$1"))
-		for i := range args {
-			args[i] = "w/1"
-		}
-		if err := db.Glance(t.Context(), &plan, "EXPLAIN (FORMAT JSON) "+query, args...); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(plan, "Seq Scan") {
-			t.Errorf("reads the whole table: %s", plan)
-		}
+	var plan string
+	if err := db.Glance(t.Context(), &plan, "EXPLAIN (FORMAT JSON) "+idleSQL(db.SQL())); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(plan, "Seq Scan") {
+		t.Errorf("reads the whole table: %s", plan)
 	}
 }

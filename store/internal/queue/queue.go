@@ -131,7 +131,7 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
 	switch {
 	case c.State != nil && *c.State == jobqueue.Waiting:
-		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
+		set = `state = 'waiting', worker = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
 		args = args[:3]
 	case c.State != nil && *c.State == jobqueue.Cancelled:

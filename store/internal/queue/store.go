@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // Store is the queue of a database, for executor.New and
@@ -43,20 +44,25 @@ func (s Store) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx,
 	return jobTx{tx}, err
 }
 
-// WatchJobs implements [jobqueue.QueueStore].
+// WatchJobs implements [jobdb.Store] and [jobqueue.QueueStore].
 func (s Store) WatchJobs(ctx context.Context, wake func(), report func(error)) {
-	s.db.Watch(ctx, sqldb.Service{Kind: "executor"}, wake, report, sqldb.TopicJobs)
+	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
 }
 
-// Watch implements [jobdb.Store].
-func (s Store) Watch(ctx context.Context, e jobdb.Service, wake func(), report func(error)) {
+// Beat implements [jobdb.Store].
+func (s Store) Beat(ctx context.Context, e jobdb.Service, seen map[string]int64) (map[string]int64, error) {
 	handlers, _ := json.Marshal(e.Handlers) // of texts and numbers
-	of := sqldb.Service{Worker: e.Worker, Kind: "executor", Places: e.Places, Lease: int(e.Lease.Seconds()), Handlers: string(handlers)}
+	of := workers.Worker{ID: e.Worker, Kind: "executor", Places: e.Places, Handlers: string(handlers)}
 	if len(e.Groups) > 0 {
 		groups, _ := json.Marshal(e.Groups)
 		of.OnlyGroups = string(groups)
 	}
-	s.db.Watch(ctx, of, wake, report, sqldb.TopicJobs)
+	return workers.Beat(ctx, s.db, of, seen)
+}
+
+// Leave implements [jobdb.Store].
+func (s Store) Leave(ctx context.Context, worker string) error {
+	return workers.Leave(ctx, s.db, workers.Worker{ID: worker, Kind: "executor"})
 }
 
 // jobTx are the operations on jobs inside a transaction, for those who submit,

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // keptPlans is how long the plans of an executor's statements last. The table of jobs may be
@@ -30,7 +31,11 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		if err := tx.progress(ctx, q.Worker, q.Progress); err != nil {
 			return err
 		}
-		if result.Done, err = tx.transitions(ctx, q.Transitions); err != nil {
+		moves, err := tx.fenced(ctx, q.Transitions)
+		if err != nil {
+			return err
+		}
+		if result.Done, err = tx.transitions(ctx, moves); err != nil {
 			return err
 		}
 		said, missed := sorted(q.Transitions, sqldb.Set(result.Done))
@@ -42,7 +47,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobdb.JobStatus) bool { return s.State.Final() }) {
 			tx.Changes(sqldb.TopicTasks)
 		}
-		if err := tx.unclaimUnanswered(ctx, q); err != nil {
+		if result.Compared, err = tx.compare(ctx, q); err != nil {
 			return err
 		}
 		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
@@ -115,19 +120,39 @@ func (Store) Judge(err error) isolate.Cause {
 // workTx is a transaction of an executor.
 type workTx struct{ jobTx }
 
-// unclaimUnanswered has the jobs wait again that the worker got by a claim whose reply was lost.
-func (tx workTx) unclaimUnanswered(ctx context.Context, q jobdb.Request) error {
-	if !q.ReplyLost {
-		return nil
+// fenced returns the transitions without those of workers that were taken for dead, and are not: their beat has
+// moved, or somebody holds their row. Until the transaction ends, the dead ones cannot beat.
+func (tx workTx) fenced(ctx context.Context, list []jobdb.Transition) ([]jobdb.Transition, error) {
+	beats := map[string]int64{}
+	for _, t := range list {
+		if t.Dead {
+			beats[t.Worker] = t.Beat
+		}
+	}
+	dead, err := workers.Lock(ctx, tx.Tx, beats)
+	if err != nil || len(beats) == 0 {
+		return list, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(t jobdb.Transition) bool { return t.Dead && !dead[t.Worker] }), nil
+}
+
+// compare has the jobs wait again that run under the worker's id, and that it does not have: the reply to their claim
+// was lost. It returns the status of those that it has.
+func (tx workTx) compare(ctx context.Context, q jobdb.Request) ([]jobdb.JobStatus, error) {
+	if !q.Compare {
+		return nil, nil
 	}
 	r, err := tx.Texts(1, q.InFlight)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid IN (
-			SELECT jid FROM job WHERE `+hasWorker+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
+	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL WHERE jid IN (
+			SELECT jid FROM job WHERE `+hasWorker+` AND worker = $2 AND cancel IS NULL
 				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param, q.Worker)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return tx.status(ctx, q.InFlight)
 }
 
 func (tx workTx) progress(ctx context.Context, worker string, list []jobdb.Progress) error {

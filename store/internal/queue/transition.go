@@ -12,12 +12,12 @@ import (
 
 // transitionFields are those of a transition: what the job has to be, and what is set.
 var transitionFields = []sqldb.Field{
-	sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Time("expired"), sqldb.Time("beat"),
+	sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"),
 	sqldb.Text("state"), sqldb.Text("result"), sqldb.Time("retry"), sqldb.Int("tried"), sqldb.Time("finished"), sqldb.Int("interrupted"),
 }
 
 func transitionValues(t jobdb.Transition, now time.Time) []any {
-	var retry, finished, expired time.Time
+	var retry, finished time.Time
 	tried, interrupted := 0, 0
 	switch {
 	case t.To.Final():
@@ -28,18 +28,15 @@ func transitionValues(t jobdb.Transition, now time.Time) []any {
 	if t.Interrupted {
 		interrupted = 1
 	}
-	if t.Lease > 0 {
-		expired = now.Add(-t.Lease)
-	}
 	return []any{
-		t.JID, t.Worker, string(t.From), expired, t.Heartbeat,
+		t.JID, t.Worker, string(t.From),
 		string(t.To), sqldb.Nullable(t.Result), retry, tried, finished, interrupted,
 	}
 }
 
 // transitions moves jobs, and returns those that it has moved. It sets
 //
-//	of each job         state, result, heartbeat (NULL)
+//	of each job         state, result
 //	to waiting          worker (NULL)
 //	to stuck            retry, retries (one more)
 //	to a final state    finished, progress (100 if it is success)
@@ -54,7 +51,7 @@ func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done
 	}
 	most := tx.SQL().Least + "(CAST(job.%s AS integer), 2147483646)"
 	counted := func(column string) string { return strings.ReplaceAll(most, "%s", column) }
-	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result, heartbeat = NULL,
+	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result,
 			worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
 			retry = r.retry, retries = `+counted("retries")+` + r.tried,
 			finished = r.finished, progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END,
@@ -62,8 +59,7 @@ func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done
 		FROM `+r.SQL+` AS r
 		WHERE job.jid = r.jid AND job.`+opaqueState+` = r.was AND coalesce(job.worker, '') = r.worker
 			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
-			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
-			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
+			AND (r.was IN ('scheduled', 'running') OR job.retry IS NOT NULL)
 		RETURNING job.jid`, r.Param)
 	return done, err
 }

@@ -5,7 +5,6 @@
 package schedule
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
 // Store is a database as the scheduler needs it. It implements [taskdb.Store].
@@ -45,27 +45,31 @@ func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 // Watch implements [taskdb.Store].
 func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error)) {
 	known, _ := json.Marshal(sinks) // of texts
-	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
+	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
 }
 
 // Precedes implements [taskdb.Store]. Schedulers in the modes leader and exclusive publish no
 // sinks.
 func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
-	rows, err := sqldb.Services(ctx, s.db)
-	var mine sqldb.ServiceRow
-	for _, r := range rows {
-		if r.Worker == worker {
-			mine = r
-		}
+	var rows []struct {
+		ID      string
+		Started sqldb.RowTime
+		Known   sqldb.RowText `db:"only_groups"`
+		Working bool
 	}
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, "SELECT id, started, only_groups, trouble IS NULL AND seen >= $1 AS working FROM worker WHERE kind = 'scheduler' ORDER BY started, id",
+			sqldb.Timestamp(tx.Now().Add(-time.Minute)))
+	})
 	for _, r := range rows {
 		var known []periodic.Sink
-		if r.Kind != "scheduler" || !r.Lives || r.Trouble != "" || json.Unmarshal([]byte(r.OnlyGroups), &known) != nil {
+		if r.ID == worker {
+			break
+		}
+		if !r.Working || json.Unmarshal([]byte(r.Known), &known) != nil {
 			continue
 		}
-		unknown := slices.ContainsFunc(sinks, func(sink periodic.Sink) bool { return !slices.Contains(known, sink) })
-		order := cmp.Or(r.Started.Time().Compare(mine.Started.Time()), cmp.Compare(r.Worker, mine.Worker))
-		if !unknown && (mine.Worker == "" || order < 0) {
+		if !slices.ContainsFunc(sinks, func(sink periodic.Sink) bool { return !slices.Contains(known, sink) }) {
 			return true, nil
 		}
 	}
@@ -74,7 +78,7 @@ func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sin
 
 // SetTrouble implements [taskdb.Store].
 func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
-	return sqldb.SetTrouble(ctx, s.db, worker, trouble)
+	return workers.SetTrouble(ctx, s.db, worker, trouble)
 }
 
 // Queues implements [taskdb.Store].

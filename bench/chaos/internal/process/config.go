@@ -50,7 +50,7 @@ scheduler:
   poll_interval: 10s
   lock: {name: LOCK, ttl: 13s, heartbeat: 2s}
 executor:
-  {pool_size: 40, lease: LEASE, heartbeat: 2s, poll_interval: 10s, retry_delay: 1s, retry_cap: 5s, retry_limit: 3, max_interrupts: 1000, shutdown_grace: 10s}
+  {pool_size: 40, poll_interval: 10s, retry_delay: 1s, retry_cap: 5s, retry_limit: 3, max_interrupts: 1000, shutdown_grace: 10s}
 relay:
   {lease: LEASE, poll_interval: 10s, retry_min: 500ms, retry_max: 5s, topics: {"*": {webhook: {url: RECEIVER/event, timeout: 4s}}}}
 queues:

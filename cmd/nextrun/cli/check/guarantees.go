@@ -21,7 +21,7 @@ func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
 	if err != nil {
 		return err
 	}
-	settings.Lease = max(configuration.Scheduler.Lease, configuration.Executor.Lease)
+	settings.Lease = configuration.Scheduler.Lease
 	return env.WithAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
 		report, err := verify.Run(ctx, db, settings)
 		if err != nil {

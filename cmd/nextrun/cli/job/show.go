@@ -62,10 +62,10 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
 		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
-		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
+		{"cancel requested", env.Moment(j.Cancel)},
 	}
 	rest := column.Without(jobdb.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
-		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "heartbeat", "cancel", "single", "progress", "interrupts")
+		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "cancel", "single", "progress", "interrupts")
 	for _, c := range rest {
 		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})
 	}

@@ -23,7 +23,6 @@ type Policy struct {
 	RetryDelay    time.Duration
 	RetryCap      time.Duration
 	MaxInterrupts int
-	Lease         time.Duration
 }
 
 // Limited returns the policy for a job with these limits.
@@ -60,11 +59,6 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobdb.Trans
 	case r.Err == nil:
 		end.To, end.Result = jobqueue.Success, r.Result
 		return end
-	case errors.Is(r.Cause, jobqueue.ErrLeaseLost):
-		job.State = jobqueue.Running
-		end = p.Abandoned(job)
-		end.Lease = 0 // the worker itself ends it, whatever the heartbeat
-		return end
 	case errors.Is(r.Cause, jobqueue.ErrCancelled):
 		end.To = jobqueue.Cancelled
 		note(jobqueue.Info, "cancelled: %v", r.Err)
@@ -96,40 +90,25 @@ func (p Policy) delay(retries int, err error, random float64) time.Duration {
 	return time.Duration(min(delay, float64(p.RetryCap)))
 }
 
-// HasWorker reports whether a worker has the job, or had it when its lease ended.
+// HasWorker reports whether a worker has the job, or had it when it died.
 func HasWorker(job jobqueue.Job) bool {
 	return job.State == jobqueue.Scheduled || job.State == jobqueue.Running
 }
 
-// Abandoned returns the transition of a job that has no worker any more: its lease
-// has ended, or the time of its retry has come.
-func (p Policy) Abandoned(job jobqueue.Job) jobdb.Transition {
-	t := p.abandoned(job, "sent no heartbeat for "+p.Lease.Round(time.Second).String())
-	if HasWorker(job) {
-		t.Lease = p.Lease
-	}
-	return t
-}
-
-// WorkerEnded returns the transition of a job whose worker is known to have ended. A worker that
-// lives after all, and renews its lease, keeps the job.
-func (p Policy) WorkerEnded(job jobqueue.Job) jobdb.Transition {
-	t := p.abandoned(job, "has ended")
-	t.Heartbeat = job.Heartbeat
-	return t
-}
-
-// abandoned returns the transition of a job, and says what became of its worker.
-func (p Policy) abandoned(job jobqueue.Job, what string) jobdb.Transition {
+// RetryDue returns the transition of a job that is stuck or waits, and whose time has come.
+func (p Policy) RetryDue(job jobqueue.Job) jobdb.Transition {
 	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
-	if !HasWorker(job) {
-		if !job.Cancel.IsZero() {
-			t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
-		}
-		return t
+	if !job.Cancel.IsZero() {
+		t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
 	}
+	return t
+}
+
+// WorkerDied returns the transition of a job whose worker has died at a beat.
+func (p Policy) WorkerDied(job jobqueue.Job, beat int64) jobdb.Transition {
+	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, Dead: true, Beat: beat, From: job.State, To: jobqueue.Waiting}
 	t.Interrupted = job.State == jobqueue.Running
-	message := "interrupted: worker " + job.Worker + " " + what
+	message := "interrupted: worker " + job.Worker + " died"
 	switch {
 	case !job.Cancel.IsZero():
 		t.To, t.Result = jobqueue.Cancelled, "cancelled; "+message

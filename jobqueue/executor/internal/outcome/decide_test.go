@@ -12,32 +12,48 @@ import (
 
 func TestDecide(t *testing.T) {
 	failure := errors.New("failure")
-	policy := Policy{RetryLimit: 3, RetryDelay: time.Second, RetryCap: time.Minute, MaxInterrupts: 2, Lease: time.Second}
+	policy := Policy{RetryLimit: 3, RetryDelay: time.Second, RetryCap: time.Minute, MaxInterrupts: 2}
 	for name, c := range map[string]struct {
 		job    jobqueue.Job
 		r      Returned
 		to     jobqueue.State
 		result string
 	}{
-		"success":                   {jobqueue.Job{}, Returned{Result: "fine"}, jobqueue.Success, "fine"},
-		"success although asked":    {jobqueue.Job{}, Returned{Cause: jobqueue.ErrCancelled}, jobqueue.Success, ""},
-		"success at shutdown":       {jobqueue.Job{}, Returned{Cause: jobqueue.ErrShutdown}, jobqueue.Success, ""},
-		"error":                     {jobqueue.Job{Retries: 2}, Returned{Err: failure}, jobqueue.Stuck, "failure"},
-		"error once too often":      {jobqueue.Job{Retries: 3}, Returned{Err: failure}, jobqueue.Failed, "failure"},
-		"permanent error":           {jobqueue.Job{}, Returned{Err: fmt.Errorf("x: %w", jobqueue.Permanent(failure))}, jobqueue.Failed, "x: failure"},
-		"cancelled":                 {jobqueue.Job{}, Returned{Err: context.Canceled, Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "context canceled"},
-		"cancelled, permanent":      {jobqueue.Job{}, Returned{Err: jobqueue.Permanent(failure), Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "failure"},
-		"shutdown":                  {jobqueue.Job{Retries: 3}, Returned{Err: failure, Cause: jobqueue.ErrShutdown}, jobqueue.Waiting, ""},
-		"lease lost":                {jobqueue.Job{Retries: 3, Interrupts: 1}, Returned{Err: failure, Cause: jobqueue.ErrLeaseLost}, jobqueue.Waiting, ""},
-		"lease lost once too often": {jobqueue.Job{Interrupts: 2}, Returned{Err: failure, Cause: jobqueue.ErrLeaseLost}, jobqueue.Failed, "interrupted: worker w sent no heartbeat for 1s, too often to try again"},
+		"success":                {jobqueue.Job{}, Returned{Result: "fine"}, jobqueue.Success, "fine"},
+		"success although asked": {jobqueue.Job{}, Returned{Cause: jobqueue.ErrCancelled}, jobqueue.Success, ""},
+		"success at shutdown":    {jobqueue.Job{}, Returned{Cause: jobqueue.ErrShutdown}, jobqueue.Success, ""},
+		"error":                  {jobqueue.Job{Retries: 2}, Returned{Err: failure}, jobqueue.Stuck, "failure"},
+		"error once too often":   {jobqueue.Job{Retries: 3}, Returned{Err: failure}, jobqueue.Failed, "failure"},
+		"permanent error":        {jobqueue.Job{}, Returned{Err: fmt.Errorf("x: %w", jobqueue.Permanent(failure))}, jobqueue.Failed, "x: failure"},
+		"cancelled":              {jobqueue.Job{}, Returned{Err: context.Canceled, Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "context canceled"},
+		"cancelled, permanent":   {jobqueue.Job{}, Returned{Err: jobqueue.Permanent(failure), Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "failure"},
+		"shutdown":               {jobqueue.Job{Retries: 3}, Returned{Err: failure, Cause: jobqueue.ErrShutdown}, jobqueue.Waiting, ""},
 	} {
 		c.job.JID, c.job.Worker = "j", "w"
 		end := policy.Decide(c.job, c.r, 0.5)
-		if end.JID != "j" || end.Lease != 0 || end.From != jobqueue.Running || end.To != c.to || end.Result != c.result {
+		if end.JID != "j" || end.Dead || end.Interrupted || end.From != jobqueue.Running || end.To != c.to || end.Result != c.result {
 			t.Errorf("%s: %+v", name, end)
 		}
-		if lost := errors.Is(c.r.Cause, jobqueue.ErrLeaseLost); end.Interrupted != lost {
-			t.Errorf("%s: interrupted %t", name, end.Interrupted)
+	}
+}
+
+func TestWorkerDied(t *testing.T) {
+	policy := Policy{MaxInterrupts: 2}
+	for _, c := range []struct {
+		job    jobqueue.Job
+		to     jobqueue.State
+		counts bool
+		result string
+	}{
+		{jobqueue.Job{State: jobqueue.Running, Interrupts: 1}, jobqueue.Waiting, true, ""},
+		{jobqueue.Job{State: jobqueue.Running, Interrupts: 2}, jobqueue.Failed, true, "interrupted: worker w died, too often to try again"},
+		{jobqueue.Job{State: jobqueue.Running, Cancel: time.Now()}, jobqueue.Cancelled, true, "cancelled; interrupted: worker w died"},
+		{jobqueue.Job{State: jobqueue.Scheduled, Interrupts: 9}, jobqueue.Waiting, false, ""},
+	} {
+		c.job.Worker = "w"
+		t1 := policy.WorkerDied(c.job, 7)
+		if t1.To != c.to || t1.Interrupted != c.counts || t1.Result != c.result || !t1.Dead || t1.Beat != 7 || t1.Worker != "w" || t1.From != c.job.State {
+			t.Errorf("%+v: %+v", c.job, t1)
 		}
 	}
 }

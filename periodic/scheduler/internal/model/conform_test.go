@@ -211,11 +211,7 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 		_, err := r.db.Periodic().Follow(r.Context(), taskdb.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})
 		return err
 	case strings.HasPrefix(what, "acquires the lock"):
-		var over leader.Fence
-		if w.holderEnded() {
-			over = leader.Fence{Lock: "nextrun", Holder: w.lock.holder, Token: int64(w.lock.token)}
-		}
-		if err := r.acquire(before, over); err != nil {
+		if err := r.acquire(before); err != nil {
 			return err
 		}
 		if token := r.process(before).fence.Token; token != int64(after.token) {

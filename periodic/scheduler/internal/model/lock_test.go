@@ -30,21 +30,8 @@ func (w *world) changeable() bool {
 	return true
 }
 
-// holderEnded reports whether the lock's holder is known to have ended.
-func (w *world) holderEnded() bool {
-	if w.lock.token == 0 {
-		return false
-	}
-	for i := range w.instances {
-		if w.instances[i].up && w.instances[i].id() == w.lock.holder {
-			return false
-		}
-	}
-	return true
-}
-
-// lock adds what a process can do with the lock: Acquire takes it if it is expired, ours, or
-// its holder is known to have ended, with the next token; Renew moves its end if it is ours and has not expired; Release ends
+// lock adds what a process can do with the lock: Acquire takes it if it is ours, or expired, and then
+// with the next token; Renew moves its end if it is ours and has not expired; Release ends
 // it.
 func (a *actions) lock(do doing, i *instance) {
 	w := a.w
@@ -53,9 +40,9 @@ func (a *actions) lock(do doing, i *instance) {
 	}
 	ours := i.token != 0 && w.lock.holder == i.id() && w.lock.token == i.token
 	live := w.lock.expires > w.now && w.lock.expires <= w.now+2*ttl
-	if over := w.holderEnded(); i.token == 0 && (!live || over || w.lock.holder == i.id()) {
+	if i.token == 0 && (!live || w.lock.holder == i.id()) {
 		token := w.lock.token
-		if !live || over {
+		if !live {
 			token++
 		}
 		do(fmt.Sprintf("acquires the lock with token %d", token), func(w *world, i *instance) bool {

@@ -193,9 +193,9 @@ func (r *served) serverFails(next *world) error {
 	return tx.Commit()
 }
 
-// acquire takes the lock; over is a holder that has ended.
-func (r *served) acquire(i *instance, over leader.Fence) error {
-	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit, Ended: over})
+// acquire takes the lock.
+func (r *served) acquire(i *instance) error {
+	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit})
 	if err == nil && !ok {
 		err = fmt.Errorf("%s does not get the lock, which %s has until %s", i.id(), l.Holder, l.Expires)
 	}
