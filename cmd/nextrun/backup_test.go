@@ -21,7 +21,7 @@ func TestBackup(t *testing.T) {
 	binary := build(t)
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		config := filepath.Join(t.TempDir(), "nextrun.yaml")
-		write(t, config, "handlers: {tick: {command: ['true']}}\nexecutor: {lease: 5s, heartbeat: 1s}\n")
+		write(t, config, "handlers: {tick: {command: ['true']}}\n")
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		d.Exec(`INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES
 			('skip', 'tick', 'every 1s', 'skip', 'one'), ('queue', 'tick', 'every 1s', 'queue', 'all'), ('allow', 'tick', 'every 1s', 'allow', 'all')`)

@@ -69,7 +69,7 @@ func TestSampleConfiguration(t *testing.T) {
 	check("executor", all.Executor, executor.Config{
 		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,
 		PollInterval: defaults.PollInterval,
-		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
+		RetryDelay:   plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
 		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
 	})
 	relaying := all.Relay.Config

@@ -141,7 +141,7 @@ type world struct {
 	d  *migrated.Database
 	sh clitest.Shell
 
-	other bool          // the task's queue is one of another project
+	other bool // the task's queue is one of another project
 }
 
 var relative = regexp.MustCompile(`\{[^{}]*\}`)

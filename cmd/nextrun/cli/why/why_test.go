@@ -41,6 +41,11 @@ func aJob(jid, state, more, values string) string {
 }
 
 // aTick adds a tick of the task.
+// lives has the worker of jobs say at a time that it lives.
+func lives(at time.Duration) string {
+	return "INSERT INTO worker (id, kind, version, started, seen) VALUES ('w@000000000001', 'executor', 'v', " + in(at) + ", " + in(at) + ")"
+}
+
 func aTick(decision, reason string) string {
 	return fmt.Sprintf("INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('t', %s, '%s', '%s', %s)",
 		in(-time.Minute), decision, reason, in(-time.Minute))
@@ -102,12 +107,12 @@ func TestWhy(t *testing.T) {
 			[]string{"- The scheduler h.1.1 marked it 1 h", "has not come back"}},
 		"jitter": {[]string{"UPDATE periodic_task SET jitter = 600", fmt.Sprintf("UPDATE periodic_task SET due = %s, nextrun = %s", in(time.Minute), in(3*time.Minute))},
 			"not run yet", []string{"- Its jitter delays the tick of "}},
-		"skipped": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-3*time.Hour)+", "+in(0)), aTick("skipped", "the job of 01:00:00 has been running for 3 h (job j)")},
-			"running", []string{"- Its job has been running for 3 h", "on w.", "was skipped: the job of 01:00:00", "> to run it afterwards instead: nextrun task set t --overlap queue"}},
-		"queued": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-time.Minute)+", "+in(0)), aTick("queued", "waits: the job of 01:00:00 is still running (job j)")},
+		"skipped": {[]string{plan(time.Hour), aJob("j", "running", "worker, started", "'w@000000000001', "+in(-3*time.Hour)), lives(0), aTick("skipped", "the job of 01:00:00 has been running for 3 h (job j)")},
+			"running", []string{"- Its job has been running for 3 h", "on w@000000000001.", "was skipped: the job of 01:00:00", "> to run it afterwards instead: nextrun task set t --overlap queue"}},
+		"queued": {[]string{plan(time.Hour), aJob("j", "running", "worker, started", "'w@000000000001', "+in(-time.Minute)), lives(0), aTick("queued", "waits: the job of 01:00:00 is still running (job j)")},
 			"running", []string{" waits: the job of 01:00:00 is still running", "> to follow it: nextrun job log --follow j"}},
-		"worker is silent": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-time.Hour)+", "+in(-time.Hour))},
-			"running", []string{"- Its job runs on w, which last gave a sign of life 1 h"}},
+		"worker is silent": {[]string{plan(time.Hour), aJob("j", "running", "worker, started", "'w@000000000001', "+in(-time.Hour)), lives(-time.Hour)},
+			"running", []string{"- Its job runs on w@000000000001, which last gave a sign of life 1 h"}},
 		"no executor": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour))}, "waiting",
 			[]string{`- Its job has been waiting for 1 h`, `no executor runs, as far as the database shows.`, "> start one: nextrun executor"}},
 		"group is paused": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour)), "INSERT INTO job_limit VALUES ('group', 'default', 0)"},
