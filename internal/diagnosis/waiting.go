@@ -17,7 +17,7 @@ func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
 		}
 	}
 	if q.unread != nil {
-		return Finding{jobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker_service"}
+		return Finding{jobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker"}
 	}
 	free := strings.Join(workersOf(q.free(j)), ", ")
 	if who, remedy, err := q.holder(j.JID); err == nil && who != "" {

@@ -190,7 +190,7 @@ func TestHooksOfAnotherConfiguration(t *testing.T) {
 		f.submit("fails", "")
 		mine.wait(t, 1)
 		_ = stranger.Stop(t.Context())
-		f.Exec("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE task = 'nextrun.hook'")
+		f.Exec("UPDATE job SET state = 'waiting', worker = NULL WHERE task = 'nextrun.hook'")
 		f.deliver(h)
 		storetest.Eventually(t, "an attempt", func() bool {
 			return f.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck' AND result LIKE 'this process has no hook on_failure%'") == "1"

@@ -92,7 +92,7 @@ func TestSubmitNextOnce(t *testing.T) {
 		storetest.Eventually(t, "the second task", func() bool { return f.One(submitted) == "1" })
 		f.Want("submitted by tasks.first.on_success of first", "SELECT reason FROM periodic_tick WHERE task_id = 'second'")
 		f.allEnded()
-		f.Exec("UPDATE job SET state = 'waiting', finished = NULL, worker = NULL, heartbeat = NULL WHERE task = 'nextrun.hook'")
+		f.Exec("UPDATE job SET state = 'waiting', finished = NULL, worker = NULL WHERE task = 'nextrun.hook'")
 		f.allEnded()
 		f.Want("1", submitted)
 	})
