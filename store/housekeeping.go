@@ -101,8 +101,7 @@ func pruneEvents(ctx context.Context, db *DB, days int) (sum int, err error) {
 		return 0, nil
 	}
 	for {
-		removed, err := db.events.Outbox().Prune(ctx, age(days), age(days), pruneBatch)
-		n := max(removed.Messages, removed.Events)
+		n, err := db.events.Outbox().Prune(ctx, age(days), pruneBatch)
 		if sum += n; n == 0 || err == nil && n < pruneBatch || ctx.Err() != nil {
 			return sum, err
 		}

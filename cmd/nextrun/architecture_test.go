@@ -40,7 +40,6 @@ var arrows = []struct {
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
 	{"internal/jobdb", []string{"jobqueue"}},                                                                                        // what an executor asks of a database
-	{"internal/outboxdb", []string{"jobqueue/outbox"}},                                                                              // what a relay asks of a database
 	{"internal/taskdb", []string{"jobqueue", "internal/decide", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
 	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
@@ -74,9 +73,9 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
-	{"jobqueue/outbox/relay", []string{"jobqueue/outbox", "internal/outboxdb"}},
+	{"jobqueue/outbox/relay", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
 	// A scheduler on a database of its own, with a clock that is moved.
@@ -104,7 +103,7 @@ var belowCommand = []string{
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/outboxdb", "internal/explain", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/explain", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

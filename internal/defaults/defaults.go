@@ -38,7 +38,6 @@ const (
 	RelayRetries = time.Second // RetryMin
 	RelayPause   = time.Minute // RetryMax
 	RefusalLimit = 5
-	Retention    = 7 * 24 * time.Hour
 )
 
 // Of store.Options.

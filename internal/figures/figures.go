@@ -3,11 +3,13 @@ package figures
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // MostJobs is how many unfinished jobs are counted. A longer queue shows as this
@@ -120,6 +122,11 @@ func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
 		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
 	}
 	return err
+}
+
+// Counted are the unfinished jobs without those of hooks.
+func (t *Totals) Counted() []QueueDepth {
+	return slices.DeleteFunc(slices.Clone(t.Queue), func(q QueueDepth) bool { return q.Group == jobqueue.HookGroup })
 }
 
 // queueDepth asks for each state, since each has an index of its own: those of final

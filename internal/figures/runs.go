@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -89,7 +90,7 @@ func (r Reader) JobEnds(ctx context.Context, since time.Time, most int) (list []
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT tracker, state, count(*) AS jobs, max(finished) AS latest
-			FROM (SELECT tracker, state, finished FROM job WHERE finished > $1 ORDER BY finished DESC LIMIT $2) AS j
+			FROM (SELECT tracker, state, finished FROM job WHERE finished > $1 AND group_ <> '`+jobqueue.HookGroup+`' ORDER BY finished DESC LIMIT $2) AS j
 			GROUP BY tracker, state ORDER BY jobs DESC, tracker`, sqldb.Timestamp(since), most)
 	})
 	if err != nil {

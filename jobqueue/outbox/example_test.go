@@ -61,7 +61,7 @@ func ExampleRelay() {
 		sent <- e.AggregateID
 		return nil
 	}
-	relay, err := relay.New(db.Outbox(), outbox.OneByOne(send), relay.Config{Name: "example", RefusalLimit: 1})
+	relay, err := relay.New(db.Outbox(), outbox.DeadAfter(1, outbox.OneByOne(send)), relay.Config{Name: "example"})
 	must(err)
 	must(relay.Start(ctx))
 	fmt.Println(<-sent, <-sent)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -57,23 +58,54 @@ func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 // event.
 var ErrNotTried = errors.New("not tried")
 
-type refusal struct{ error }
+type refusal struct {
+	error
+	limit int
+}
 
 func (e refusal) Unwrap() error { return e.error }
 
+// DefaultRefusals is after how many refusals a message is dead, unless its publisher sets something else.
+const DefaultRefusals = defaults.RefusalLimit
+
+// Never is a number of refusals that is never reached: a refused message holds its topic, until it is accepted or
+// somebody deletes it.
+const Never = -1
+
 // Refuse marks an error that no retry would help: the receiver does not want
-// this event. Refuse(nil) is nil.
-func Refuse(err error) error {
+// this event. After [DefaultRefusals] of them it is dead. Refuse(nil) is nil.
+func Refuse(err error) error { return RefuseUpTo(DefaultRefusals, err) }
+
+// RefuseUpTo is [Refuse] of an event that is dead after so many refusals, or [Never].
+func RefuseUpTo(limit int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return refusal{err}
+	return refusal{err, limit}
+}
+
+// DeadAfter returns a publisher whose refused messages are dead after so many refusals, or [Never].
+func DeadAfter(limit int, p Publisher) Publisher {
+	return PublisherFunc(func(ctx context.Context, events []Event) (int, error) {
+		accepted, err := p.Publish(ctx, events)
+		if IsRefusal(err) {
+			err = RefuseUpTo(limit, err)
+		}
+		return accepted, err
+	})
 }
 
 // IsRefusal reports whether err is, or wraps, an error that [Refuse] made.
 func IsRefusal(err error) bool {
 	var r refusal
 	return errors.As(err, &r)
+}
+
+// RefusalLimit is after how many refusals like err a message is dead.
+func RefusalLimit(err error) int {
+	var r refusal
+	errors.As(err, &r)
+	return r.limit
 }
 
 // RetryAfter marks an error: the event is not to be tried again before delay has

@@ -174,7 +174,7 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 	}
 	ends, err := figures.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
 	in, of, ended := map[string]int{}, map[string]int{}, 0
-	for _, q := range t.Queue {
+	for _, q := range t.Counted() {
 		in[q.State] += q.Jobs
 	}
 	for _, e := range ends {

@@ -263,7 +263,7 @@ func totalsOf(t figures.Totals) totals {
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}
-	for _, q := range t.Queue {
+	for _, q := range t.Counted() {
 		switch q.State {
 		case "running", "scheduled":
 			d.Running += q.Jobs

@@ -129,7 +129,7 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 	}
 	l := &loadView{}
 	l.Executors, l.Places = executors(services)
-	for _, q := range t.Queue {
+	for _, q := range t.Counted() {
 		switch q.State {
 		case "running", "scheduled":
 			l.Running += q.Jobs

@@ -58,7 +58,7 @@ func Example() {
 		close(sent)
 		return outbox.Refuse(errors.New("nobody listens"))
 	}
-	relay, err := relay.New(db.Outbox(), outbox.OneByOne(send), relay.Config{Name: "shop", Logger: nextrun, RefusalLimit: 1})
+	relay, err := relay.New(db.Outbox(), outbox.DeadAfter(1, outbox.OneByOne(send)), relay.Config{Name: "shop", Logger: nextrun})
 	must(err)
 
 	must(clock.RunOnce(ctx))

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
@@ -20,8 +21,9 @@ type Relay struct {
 // Route is where the events of a topic go: a webhook or Kafka.
 // It names secrets; [Config.BuildRelay] looks them up.
 type Route struct {
-	Webhook *webhook.Config
-	Kafka   *kafka.Config
+	Webhook      *webhook.Config
+	Kafka        *kafka.Config
+	RefusalLimit int // 0: outbox.DefaultRefusals; or outbox.Never
 
 	secrets   []secret          // webhook: keys of the signature; kafka: the password
 	headerEnv map[string]string // webhook: environment variables with the values of headers
@@ -35,18 +37,15 @@ type relayReader struct{ *reader }
 
 func (r relayReader) relay(place string, n *yaml.Node, c *Relay) {
 	r.mapping(n, place, keys{
-		"source":          &c.Source,
-		"concurrency":     &c.Concurrency,
-		"batch_size":      &c.BatchSize,
-		"batch_bytes":     (*byteSize)(&c.BatchBytes),
-		"lease":           &c.Lease,
-		"poll_interval":   &c.PollInterval,
-		"retry_min":       &c.RetryMin,
-		"retry_max":       &c.RetryMax,
-		"refusal_limit":   orZero(r.reader, &c.RefusalLimit, relay.Never),
-		"retention":       &c.Retention,
-		"event_retention": &c.EventRetention,
-		"topics":          named(r.reader, &c.Topics, r.route),
+		"source":        &c.Source,
+		"concurrency":   &c.Concurrency,
+		"batch_size":    &c.BatchSize,
+		"batch_bytes":   (*byteSize)(&c.BatchBytes),
+		"lease":         &c.Lease,
+		"poll_interval": &c.PollInterval,
+		"retry_min":     &c.RetryMin,
+		"retry_max":     &c.RetryMax,
+		"topics":        named(r.reader, &c.Topics, r.route),
 	})
 	r.check(n, place, &c.Config)
 }
@@ -58,9 +57,13 @@ func (r relayReader) route(place string, n *yaml.Node) Route {
 		return route
 	}
 	r.mapping(n, place, keys{
-		"webhook": func(place string, v *yaml.Node) { r.webhook(place, v, &route) },
-		"kafka":   func(place string, v *yaml.Node) { r.kafka(place, v, &route) },
+		"webhook":       func(place string, v *yaml.Node) { r.webhook(place, v, &route) },
+		"kafka":         func(place string, v *yaml.Node) { r.kafka(place, v, &route) },
+		"refusal_limit": orZero(r.reader, &route.RefusalLimit, outbox.Never),
 	})
+	if route.RefusalLimit < outbox.Never || route.RefusalLimit > 1000 {
+		r.problem(n, "%s.refusal_limit must be 0 (no limit) to 1000", place)
+	}
 	return route
 }
 

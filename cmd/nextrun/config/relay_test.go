@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // build reads a file and builds its relay's publishers.
@@ -53,11 +53,11 @@ relay:
 func TestRelayWithoutARefusalLimit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "nextrun.yaml")
-	if err := os.WriteFile(path, []byte("relay: {refusal_limit: 0}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("relay: {topics: {t: {webhook: {url: 'http://x'}, refusal_limit: 0}}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := config.Read(path)
-	if err != nil || c.Relay.RefusalLimit != relay.Never {
+	if err != nil || c.Relay.Topics["t"].RefusalLimit != outbox.Never {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

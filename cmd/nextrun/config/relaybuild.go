@@ -55,7 +55,7 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 		if err != nil {
 			return err
 		}
-		p.Topics[topic] = hook
+		p.publish(topic, route, hook)
 		p.closers = append(p.closers, hook.Close)
 		return inTime(cfg.Timeout, defaults.WebhookTimeout, relay.Lease)
 	}
@@ -68,9 +68,16 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 	if err != nil {
 		return err
 	}
-	p.Topics[topic] = producer
+	p.publish(topic, route, producer)
 	p.closers = append(p.closers, producer.Close)
 	return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
+}
+
+func (p *Publishers) publish(topic string, route Route, to outbox.Publisher) {
+	if route.RefusalLimit != 0 {
+		to = outbox.DeadAfter(route.RefusalLimit, to)
+	}
+	p.Topics[topic] = to
 }
 
 // inTime checks that an attempt ends well before the lease.

@@ -72,12 +72,10 @@ func TestSampleConfiguration(t *testing.T) {
 		RetryDelay:   plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
 		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
 	})
-	relaying := all.Relay.Config
-	relaying.EventRetention = 0
-	check("relay", relaying, relay.Config{
+	check("relay", all.Relay.Config, relay.Config{
 		Concurrency: defaults.Concurrency, BatchSize: defaults.Events, BatchBytes: defaults.EventBytes,
 		Lease: defaults.Lease, PollInterval: defaults.PollInterval, RetryMin: defaults.RelayRetries,
-		RetryMax: defaults.RelayPause, RefusalLimit: defaults.RefusalLimit, Retention: defaults.Retention,
+		RetryMax: defaults.RelayPause,
 	})
 	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
 	if cat.KillGrace != defaults.KillGrace || cat.MaxOutput != defaults.MaxOutput || webhook.Timeout != defaults.CallTimeout {

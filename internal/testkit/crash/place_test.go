@@ -32,11 +32,10 @@ relay:
   lease: 1s
   retry_min: 50ms
   retry_max: 100ms
-  refusal_limit: 1
   topics:
     orders: {webhook: {url: "%[1]s/event/orders", timeout: 400ms}}
     flaky: {webhook: {url: "%[1]s/event/flaky", timeout: 400ms}}
-    refused: {webhook: {url: "%[1]s/event/refused", timeout: 400ms}}
+    refused: {webhook: {url: "%[1]s/event/refused", timeout: 400ms}, refusal_limit: 1}
 handlers:
   call: {http: {url: "%[1]s/job/call"}, on_success: {url: "%[1]s/hook"}}
   first: {http: {url: "%[1]s/job/call"}, on_success: {submit: next}}

@@ -8,40 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/store"
 )
-
-// An update that a trigger skips without an error leaves the message pending:
-// to publish it again at once, and then again, would never end.
-func TestMessageThatCannotBeMarkedIsNotPublishedWithoutEnd(t *testing.T) {
-	t.Parallel()
-	f := newPostgres(t)
-	all := f.append(events("t", 3)...)
-	f.exec(`CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
-	f.exec(`CREATE TRIGGER skip BEFORE UPDATE ON outbox_message FOR EACH ROW WHEN (OLD.event_id = '` + all[1].ID + `') EXECUTE FUNCTION skip()`)
-	r, named := newReceiver(), make(chan relay.Notice, 100)
-	cfg := f.quick("one")
-	cfg.Observe = func(n relay.Notice) {
-		if n.Kind == relay.NoticeHeldUp {
-			named <- n
-		}
-	}
-	f.relay(r.publisher(), cfg)
-	if n := <-named; n.Event.ID != all[1].ID || !strings.Contains(n.Err.Error(), "a trigger or a policy skips the update or undoes it") {
-		f.Errorf("named %q: %v", n.Event.ID, n.Err)
-	}
-	f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-	f.exec(`DROP TRIGGER skip ON outbox_message`)
-	f.awaitOne("3", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-	if n := r.repetitions(); n > 0 {
-		f.Errorf("%d events were published again", n)
-	}
-}
 
 // Messages are marked by their own id, whatever the event's id is.
 func TestEventWhoseIDIsABlobIsPublishedOnce(t *testing.T) {
@@ -114,9 +86,9 @@ func TestPruneLeavesRowsThatCannotBeRemoved(t *testing.T) {
 		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000'`)
 		f.exec(`CREATE TABLE invoice (event varchar(254) REFERENCES event_store (id))`)
 		f.exec(`INSERT INTO invoice VALUES (?)`, all[7].ID)
-		pruned, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), 0, time.Hour, 100)
-		if err == nil || !strings.Contains(err.Error(), "of event_store that cannot be deleted: 1 (seq 8)") || pruned.Events != 19 {
-			f.Errorf("%+v, %v", pruned, err)
+		pruned, err := f.outbox().Prune(f.Context(), time.Hour, 100)
+		if err == nil || !strings.Contains(err.Error(), "of event_store that cannot be deleted: 1 (seq 8)") || pruned != 19 {
+			f.Errorf("%d, %v", pruned, err)
 		}
 		f.want(all[7].ID, `SELECT id FROM event_store`)
 	})

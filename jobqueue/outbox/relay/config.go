@@ -10,15 +10,8 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 )
 
-// longest is the greatest duration, except for retentions.
+// longest is the greatest duration.
 const longest = 1000 * time.Hour
-
-const (
-	// Forever is a retention without end.
-	Forever time.Duration = -1
-	// Never is a RefusalLimit that is never reached.
-	Never = -1
-)
 
 // Config are the settings of a [Relay]. Only Name has no
 // default.
@@ -31,8 +24,7 @@ type Config struct {
 	// Topics are the only topics to work on. nil: all.
 	Topics []string
 	// Concurrency is how many topics are worked on at a time. At most
-	// Concurrency times BatchSize events are with the publisher; as many again
-	// may wait in memory. 1 to 1000. 0: 8.
+	// Concurrency times BatchSize events are with the publisher. 1 to 1000. 0: 8.
 	Concurrency int
 	// BatchSize is the maximum number of events that are handed over and
 	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
@@ -52,16 +44,6 @@ type Config struct {
 	// RetryMin and RetryMax bound the time between attempts. It doubles from
 	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
 	RetryMin, RetryMax time.Duration
-	// RefusalLimit is after how many permanent refusals a message is dead. 0: 5. [Never]: a
-	// refused message holds its topic, until it is accepted or somebody deletes it.
-	RefusalLimit int
-	// Retention is how long published messages are kept. 0: 7 days;
-	// [Forever]: without end.
-	Retention time.Duration
-	// EventRetention is how long events are kept after they were written, if
-	// they are published. 0 and [Forever]: without
-	// end.
-	EventRetention time.Duration
 	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
 	Tracer Tracer
 	// Logger receives the log lines. nil: logrus.StandardLogger().
@@ -79,9 +61,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.PollInterval, defaults.PollInterval)
 	service.SetDefault(&c.RetryMin, defaults.RelayRetries)
 	service.SetDefault(&c.RetryMax, max(defaults.RelayPause, c.RetryMin))
-	service.SetDefault(&c.RefusalLimit, defaults.RefusalLimit)
-	service.SetDefault(&c.Retention, defaults.Retention)
-	service.SetDefault(&c.EventRetention, Forever)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
@@ -100,14 +79,5 @@ func (c Config) Validate() error {
 	service.Within(p, "RetryMin", c.RetryMin, time.Millisecond, longest)
 	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
 		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
-	if c.RefusalLimit != Never {
-		service.Within(p, "RefusalLimit", c.RefusalLimit, 1, 1000)
-	}
-	if c.Retention != Forever {
-		service.Within(p, "Retention", c.Retention, time.Millisecond, 100*longest)
-	}
-	if c.EventRetention != Forever {
-		service.Within(p, "EventRetention", c.EventRetention, time.Millisecond, 100*longest)
-	}
 	return p.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -19,7 +18,7 @@ func NewConsumer(source Source, consume outbox.Consumer, cfg Config) (*Relay, er
 }
 
 // receiver is the publisher of a batch.
-func (w *worker) receiver(b *outboxdb.Batch) outbox.Publisher {
+func (w *worker) receiver(b *Batch) outbox.Publisher {
 	if w.consume == nil {
 		return w.publisher
 	}
@@ -29,15 +28,15 @@ func (w *worker) receiver(b *outboxdb.Batch) outbox.Publisher {
 				return i, outbox.ErrNotTried
 			}
 			err := w.source.Consume(ctx, b.Lease, w.terms(), b.Items[i], w.consume)
-			var failed *outboxdb.ConsumeError
+			var failed *RowError
 			switch {
 			case err == nil:
 			case errors.As(err, &failed):
 				return i, failed.Err
-			case errors.Is(err, outboxdb.ErrLeaseLost):
-				return i, err
 			default:
-				w.fail("consume events", err)
+				if !errors.Is(err, ErrLeaseLost) {
+					w.fail("consume events", err)
+				}
 				return i, outbox.ErrNotTried
 			}
 		}

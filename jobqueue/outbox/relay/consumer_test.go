@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
@@ -71,16 +70,19 @@ func TestConsumerThatRefuses(t *testing.T) {
 	both(t, func(f *fixture) {
 		all := append(f.append(events("dead", 3)...), f.append(events("held", 3)...)...)
 		refuse := func(e outbox.Event) error {
-			if e.ID == all[1].ID || e.ID == all[4].ID {
-				return outbox.Refuse(errors.New("cannot read it"))
+			switch e.ID {
+			case all[1].ID:
+				return outbox.RefuseUpTo(2, errors.New("cannot read it"))
+			case all[4].ID:
+				return outbox.RefuseUpTo(outbox.Never, errors.New("nor this"))
 			}
 			return nil
 		}
 		consume := f.books(refuse)
 		cfg := f.quick("one")
-		cfg.Topics, cfg.RefusalLimit = []string{"dead"}, 2
+		cfg.Topics = []string{"dead"}
 		f.consumer(consume, cfg)
-		cfg.Topics, cfg.RefusalLimit = []string{"held"}, relay.Never
+		cfg.Topics = []string{"held"}
 		f.consumer(consume, cfg)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'dead' AND dead IS NOT NULL AND refusals = 2 AND problem = 'cannot read it'`)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'held' AND dead IS NULL AND refusals > 6`)
@@ -94,17 +96,12 @@ func TestConsumerWithoutItsLease(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.append(events("t", 1)...)
 		consume := f.books(nil)
-		terms := outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}
-		old, err := f.db.Outbox().Claim(f.Context(), outboxdb.Claim{Terms: terms, Holder: "old", Count: 1})
-		if err != nil || len(old.Batches) != 1 {
-			f.Fatalf("claimed %+v, %v", old, err)
-		}
-		b := old.Batches[0]
+		b := f.lease("old")
 		try := func() error {
 			return f.db.Outbox().Consume(f.Context(), b.Lease, terms, b.Items[0], consume)
 		}
 		f.exec(`UPDATE scheduler_lock SET holder = 'new' WHERE name = 'topic:t'`)
-		if err := try(); !errors.Is(err, outboxdb.ErrLeaseLost) {
+		if err := try(); !errors.Is(err, relay.ErrLeaseLost) {
 			f.Errorf("consumed under a lost lease: %v", err)
 		}
 		f.want(0, `SELECT count(*) FROM booked`)
@@ -112,7 +109,7 @@ func TestConsumerWithoutItsLease(t *testing.T) {
 		if err := try(); err != nil {
 			f.Error(err)
 		}
-		var failed *outboxdb.ConsumeError
+		var failed *relay.RowError
 		if err := try(); !errors.As(err, &failed) { // its table refuses it
 			f.Errorf("consumed twice: %v", err)
 		}
@@ -129,10 +126,9 @@ func TestIdleIsQuiet(t *testing.T) {
 		r.await(f, 2)
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
 		f.awaitOne("0", `SELECT count(*) FROM scheduler_lock`)
-		claim := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}, Holder: "x", Count: 1}
 		for range 3 {
-			if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) > 0 || c.Next >= 0 {
-				f.Errorf("claimed %+v, %v", c, err)
+			if list, err := f.db.Outbox().Topics(f.Context(), "x", nil); err != nil || len(list) > 0 {
+				f.Errorf("topics %+v, %v", list, err)
 			}
 		}
 		f.want(0, `SELECT count(*) FROM scheduler_lock`)
@@ -165,7 +161,7 @@ func TestOldLeasesAreRemoved(t *testing.T) {
 			f.exec(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
 				VALUES (?, 'x', '', 0, 1, '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000', '`+expires+` 00:00:00.000000')`, name)
 		}
-		if _, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, 0, 100); err != nil {
+		if _, err := f.outbox().Prune(f.Context(), time.Hour, 100); err != nil {
 			f.Fatal(err)
 		}
 		f.want("scheduler topic:new", `SELECT min(name) || ' ' || max(name) FROM scheduler_lock`)

@@ -5,26 +5,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
 func TestDeadMessages(t *testing.T) {
 	both(t, func(f *fixture) {
 		r := newReceiver()
 		cfg := f.quick("one")
-		cfg.RefusalLimit, cfg.Topics = 3, []string{"loose"}
+		cfg.Topics = []string{"loose"}
 		loose := f.append(events("loose", 5)...)
 		strict := f.append(events("strict", 5)...)
 		r.set(func(r *receiver) {
 			r.verdicts[loose[2].ID] = outbox.Refuse(errors.New("no such thing"))
 			r.verdicts[strict[2].ID] = outbox.Refuse(errors.New("nor this"))
 		})
-		f.relay(r.publisher(), cfg)
-		cfg.RefusalLimit, cfg.Topics = relay.Never, []string{"strict"}
-		f.relay(r.publisher(), cfg)
+		f.relay(outbox.DeadAfter(3, r.publisher()), cfg)
+		cfg.Topics = []string{"strict"}
+		f.relay(outbox.DeadAfter(outbox.Never, r.publisher()), cfg)
 		r.await(f, 6)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND refusals = 3 AND attempts = 3`)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'strict' AND dead IS NULL AND refusals > 5`)
@@ -74,10 +72,11 @@ func TestLagAndPrune(t *testing.T) {
 		f.exec(`DELETE FROM outbox_message WHERE topic = 'early'`)
 		f.exec(`DELETE FROM event_store WHERE topic = 'early'`)
 
-		pruned, err := f.db.Outbox().(outboxdb.Pruner).Prune(f.Context(), time.Hour, time.Hour, 100)
-		if err != nil || pruned != (outboxdb.Pruned{Messages: 2, Events: 2}) {
-			f.Errorf("pruned %+v, %v; want both messages and their events", pruned, err)
+		pruned, err := f.outbox().Prune(f.Context(), time.Hour, 100)
+		if err != nil || pruned != 2 {
+			f.Errorf("pruned %d, %v; want both messages and their events", pruned, err)
 		}
+		f.want(0, `SELECT count(*) FROM event_store WHERE topic = 'b'`)
 		f.want(3, `SELECT count(*) FROM outbox_message WHERE topic = 'a'`)
 		f.exec(`DELETE FROM outbox_message WHERE event_id = ?`, all[2].ID)
 		if ids, err := f.db.Outbox().Resend(f.Context(), []string{all[2].ID}); err != nil || len(ids) != 1 {

@@ -5,7 +5,7 @@
 // topic, under a lease with a token of its own, and it can record what it published only while that token is still
 // the topic's. A message that fails is tried again with backoff, and later messages of the topic wait. A message that
 // the receiver refuses for good ([outbox.Refuse]) several times is set aside as dead, and the topic goes on without it;
-// or it holds the topic, with Config.RefusalLimit [Never].
+// or it holds the topic, with [outbox.Never] in [outbox.DeadAfter] or [outbox.RefuseUpTo].
 //
 // A relay that dies, or pauses past its lease, between publishing and recording leaves its batch to be published
 // again. A receiver that must not process duplicates stores the greatest version of each aggregate.
@@ -18,7 +18,7 @@
 // # Bad rows
 //
 // A row that cannot be read, that the database refuses to change, or that another session has locked, holds up its own
-// topic only. The loop leaves such a topic out of its claims and tries it apart from the others, ever more rarely. A
-// worker that cannot record what it published keeps the lease, gives its place to another worker, and tries again. A
-// [Notice] names each such row once.
+// topic only: each topic is leased and settled in transactions of its own. A topic that cannot be leased is tried again
+// ever more rarely. A worker that cannot record what it published records the events one by one, keeps the lease for
+// those that are left, gives its place to another worker, and tries again. A [Notice] names each such row once.
 package relay

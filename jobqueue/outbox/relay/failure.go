@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/cause"
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -20,12 +19,13 @@ const maxRetryAfter = time.Hour
 var errNoReason = errors.New("the publisher gave no reason")
 
 // failure is what a failed attempt means for an item.
-func (r *Relay) failure(item outboxdb.Item, err error) *outboxdb.Failure {
+func (r *Relay) failure(item Item, err error) *Failure {
 	if err == nil {
 		err = errNoReason
 	}
-	f := &outboxdb.Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
-	f.Dead = f.Refused && r.cfg.RefusalLimit != Never && item.Refusals+1 >= r.cfg.RefusalLimit
+	f := &Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
+	limit := outbox.RefusalLimit(err)
+	f.Dead = f.Refused && limit != outbox.Never && item.Refusals+1 >= limit
 	var asked cause.DelayedError
 	_ = errors.As(err, &asked)
 	f.Delay = max(
@@ -33,12 +33,4 @@ func (r *Relay) failure(item outboxdb.Item, err error) *outboxdb.Failure {
 		min(asked.Delay, max(maxRetryAfter, r.cfg.RetryMax)),
 	)
 	return f
-}
-
-// unpublishable is what becomes of an item that cannot be handed over: no retry helps.
-func (r *Relay) unpublishable(item outboxdb.Item) *outboxdb.Failure {
-	return &outboxdb.Failure{
-		Item: item, Problem: text.Clean(item.Problem, maxProblem), Dead: r.cfg.RefusalLimit != Never,
-		Delay: service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
-	}
 }

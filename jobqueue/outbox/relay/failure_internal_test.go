@@ -7,35 +7,35 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 func TestFailureDecidesWhatBecomesOfAMessage(t *testing.T) {
 	t.Parallel()
-	r, err := New(nil, nil, Config{Name: "x", RetryMin: time.Second, RetryMax: time.Minute, RefusalLimit: 3})
+	r, err := New(nil, nil, Config{Name: "x", RetryMin: time.Second, RetryMax: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken, refused := errors.New("broken"), outbox.Refuse(errors.New("no"))
+	broken, refused := errors.New("broken"), outbox.RefuseUpTo(3, errors.New("no"))
 	for name, test := range map[string]struct {
-		item        outboxdb.Item
+		item        Item
 		err         error
 		least, most time.Duration
 		dead        bool
 	}{
-		"the first attempt":           {outboxdb.Item{}, broken, 500 * time.Millisecond, time.Second, false},
-		"the fourth":                  {outboxdb.Item{Attempts: 3}, broken, 4 * time.Second, 8 * time.Second, false},
-		"the thousandth":              {outboxdb.Item{Attempts: 999}, broken, 30 * time.Second, time.Minute, false},
-		"many failures, one refusal":  {outboxdb.Item{Attempts: 999}, refused, 30 * time.Second, time.Minute, false},
-		"the last refusal":            {outboxdb.Item{Refusals: 2}, fmt.Errorf("send: %w", refused), 0, time.Hour, true},
-		"failures do not kill":        {outboxdb.Item{Refusals: 2}, broken, 0, time.Hour, false},
-		"the receiver asks for time":  {outboxdb.Item{}, outbox.RetryAfter(broken, 5*time.Minute), 5 * time.Minute, 5 * time.Minute, false},
-		"it asks for too much":        {outboxdb.Item{}, outbox.RetryAfter(broken, 100*time.Hour), time.Hour, time.Hour, false},
-		"it asks for less than ours":  {outboxdb.Item{Attempts: 999}, outbox.RetryAfter(broken, time.Second), 30 * time.Second, time.Minute, false},
-		"the publisher says nothing":  {outboxdb.Item{}, nil, 0, time.Second, false},
-		"a text that cannot be saved": {outboxdb.Item{}, errors.New("a\x00b\xff" + strings.Repeat("ä", 5000)), 0, time.Second, false},
+		"the first attempt":           {Item{}, broken, 500 * time.Millisecond, time.Second, false},
+		"the fourth":                  {Item{Attempts: 3}, broken, 4 * time.Second, 8 * time.Second, false},
+		"the thousandth":              {Item{Attempts: 999}, broken, 30 * time.Second, time.Minute, false},
+		"many failures, one refusal":  {Item{Attempts: 999}, refused, 30 * time.Second, time.Minute, false},
+		"the last refusal":            {Item{Refusals: 2}, fmt.Errorf("send: %w", refused), 0, time.Hour, true},
+		"no refusal is the last":      {Item{Refusals: 99}, outbox.RefuseUpTo(outbox.Never, broken), 0, time.Hour, false},
+		"failures do not kill":        {Item{Refusals: 2}, broken, 0, time.Hour, false},
+		"the receiver asks for time":  {Item{}, outbox.RetryAfter(broken, 5*time.Minute), 5 * time.Minute, 5 * time.Minute, false},
+		"it asks for too much":        {Item{}, outbox.RetryAfter(broken, 100*time.Hour), time.Hour, time.Hour, false},
+		"it asks for less than ours":  {Item{Attempts: 999}, outbox.RetryAfter(broken, time.Second), 30 * time.Second, time.Minute, false},
+		"the publisher says nothing":  {Item{}, nil, 0, time.Second, false},
+		"a text that cannot be saved": {Item{}, errors.New("a\x00b\xff" + strings.Repeat("ä", 5000)), 0, time.Second, false},
 	} {
 		f := r.failure(test.item, test.err)
 		if f.Delay < test.least || f.Delay > test.most || f.Dead != test.dead || f.Problem == "" {

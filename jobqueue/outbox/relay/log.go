@@ -26,11 +26,6 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 		log.WithError(n.Err).WithField("topic", n.Topic).Error("topic held up, other topics go on")
 	case NoticeFree:
 		log.WithField("topic", n.Topic).Info("topic no longer held up")
-	case NoticeSlow:
-		log.WithFields(logrus.Fields{"topic": n.Topic, "took": n.Took}).
-			Warn("the database takes long to write a topic; the other topics go on. Look for a slow trigger or index on the outbox's tables")
-	case NoticePruned:
-		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
 	case NoticeTrouble:
 		if service.LogOutage(log, n.Err) {
 			return

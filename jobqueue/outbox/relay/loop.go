@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
@@ -14,155 +12,168 @@ import (
 // by no finer steps than this.
 const clockSlack = time.Millisecond
 
-// readyPerWorker is how many topics to keep, for each worker, of those that one
-// listing has found ready: with many topics the listing takes longer than the
-// work.
+// readyPerWorker is how many topics to keep, for each worker, of those that one listing has found ready: with many
+// topics the listing takes longer than the work.
 const readyPerWorker = 32
 
-// How topics that are held up are tried again: after heldLeast, and after twice
-// as long each time, up to heldMost. A wake-up makes them due at once, but not
-// within heldGap of the last try.
+// A topic that cannot be leased is tried again after heldLeast, and after twice as long each time, up to heldMost. From
+// the third time on people hear of it: another relay may have locked it for a moment.
 const (
 	heldLeast = 250 * time.Millisecond
-	heldMost  = 2 * time.Minute
-	heldGap   = 5 * time.Second
+	heldMost  = 5 * time.Second
+	heldNamed = 3
 )
 
-// maxStuck is how many workers that cannot record their settlements are replaced
-// by others.
+// maxStuck is how many workers that cannot record what they published are replaced by others.
 const maxStuck = 64
 
 // loop is what the relay's one goroutine owns.
 type loop struct {
 	*Relay
 
-	soft, hard  context.Context //nolint:containedctx // the loop is a call
-	workers     workers
-	active      map[string]bool                 // topics claimed for a worker
-	done        chan string                     // such a topic, when its worker is done with it
-	ready       []string                        // topics to claim next
-	held        isolate.Aside[string, struct{}] // topics that are held up
-	tryingAlone string                          // a topic that was held up and is being claimed; empty: none
-
-	answers   chan answer
-	open      int             // claims without an answer
-	claiming  map[string]bool // their topics
-	maybeSlow map[string]bool // topics that may be slow to claim
+	soft, hard context.Context  //nolint:containedctx // the loop is a call
+	working    map[string]bool  // topics that have a worker; false: it is stuck, and counts for none
+	said       chan said        // what workers say
+	ready      []string         // topics to lease next
+	held       map[string]*hold // topics that could not be leased
 }
 
-// loop claims topics and starts a worker for each, until soft ends. Then it waits
-// for the workers, which finish their batches unless hard ends too.
+// said is that a worker is done with its topic, or stuck.
+type said struct {
+	topic string
+	stuck bool
+	err   error // of the lease
+}
+
+// hold is a topic that could not be leased.
+type hold struct {
+	times int
+	until time.Time
+}
+
+// loop starts a worker for each topic that has something to do, until soft ends. Then it waits for the workers, which
+// finish their batches unless hard ends too.
 func (r *Relay) loop(soft, hard context.Context) {
-	l := &loop{
-		Relay: r, soft: soft, hard: hard, workers: newWorkers(r.cfg.Concurrency),
-		active: map[string]bool{}, done: make(chan string), answers: make(chan answer),
-		claiming: map[string]bool{}, maybeSlow: map[string]bool{},
-		held: isolate.Aside[string, struct{}]{Paces: map[struct{}]isolate.Pace{{}: {Least: heldLeast, Most: heldMost}}},
-	}
+	l := &loop{Relay: r, soft: soft, hard: hard, working: map[string]bool{}, said: make(chan said), held: map[string]*hold{}}
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for soft.Err() == nil {
-		wait, err := l.claimTopics()
+		wait, err := l.startWorkers()
 		switch {
 		case err == nil:
 			r.pulse.Beat(nil)
 			retry.Reset()
 		case soft.Err() == nil:
 			r.pulse.Beat(err)
-			r.fail("claim topics", err)
+			r.fail("list topics", err)
 			wait = retry.Next()
 		}
 		l.sleep(wait)
 	}
-	for len(l.active) > 0 || l.open > 0 {
-		select {
-		case topic := <-l.done:
-			delete(l.active, topic)
-		case a := <-l.answers:
-			l.open--
-			l.startWorkers(a.claimed.Batches, a.asked) // gives the leases back
-		}
+	for len(l.working) > 0 {
+		l.hear(<-l.said)
 	}
 }
 
 // sleep waits until there may be something to do.
 func (l *loop) sleep(wait time.Duration) {
-	if next := l.held.Next(); !next.IsZero() && l.tryingAlone == "" {
-		wait = min(wait, max(time.Until(next), clockSlack))
-	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-l.soft.Done():
 	case <-l.life.Woken():
-		l.held.Hurry(time.Now(), heldGap)
 	case <-timer.C:
-	case <-l.workers.changed:
-	case topic := <-l.done:
-		delete(l.active, topic)
-		l.collectDone()
-	case a := <-l.answers:
-		if err := l.handleAnswer(a); err != nil {
-			l.fail("claim topics", err)
-		}
+	case s := <-l.said:
+		l.hear(s)
 	}
 }
 
-// collectDone drops the other topics that are done, so that one claim replaces them all.
-func (l *loop) collectDone() {
+// hear notes what a worker says, and what others say at the same time, so that one listing serves them all.
+func (l *loop) hear(s said) {
 	for {
+		if s.stuck {
+			l.working[s.topic] = l.stuck() >= maxStuck
+		} else {
+			delete(l.working, s.topic)
+			l.note(s)
+		}
 		select {
-		case topic := <-l.done:
-			delete(l.active, topic)
+		case s = <-l.said:
 		default:
 			return
 		}
 	}
 }
 
-// claimTopics claims as many topics as the workers have room for: of ready, or else of
-// all. It returns how long to wait for more.
-func (l *loop) claimTopics() (time.Duration, error) {
-	l.tryAlone()
-	room := l.workers.room() - len(l.active)
-	if room <= 0 {
-		return l.cfg.PollInterval, nil
+func (l *loop) stuck() (n int) {
+	for _, works := range l.working {
+		if !works {
+			n++
+		}
 	}
-	c, wait := l.composeClaim(), time.Duration(0) // nothing is known about those that are not in ready
+	return n
+}
+
+// note has a topic that could not be leased wait.
+func (l *loop) note(s said) {
+	h := l.held[s.topic]
+	if s.err == nil {
+		if delete(l.held, s.topic); h != nil && h.times >= heldNamed {
+			l.notify(Notice{Kind: NoticeFree, Topic: s.topic})
+		}
+		return
+	}
+	if h == nil {
+		h = &hold{}
+		l.held[s.topic] = h
+	}
+	h.times++
+	h.until = time.Now().Add(service.Delay(h.times, heldLeast, heldMost))
+	if h.times == heldNamed {
+		l.notify(Notice{Kind: NoticeHeldUp, Topic: s.topic, Err: s.err})
+	}
+}
+
+// startWorkers starts workers for as many topics as there is room for: of ready, or else of all. It returns how long
+// to wait for more.
+func (l *loop) startWorkers() (wait time.Duration, err error) {
+	wait = l.cfg.PollInterval
+	room := l.cfg.Concurrency - len(l.working) + l.stuck()
+	if room <= 0 {
+		return wait, nil
+	}
 	if len(l.ready) == 0 {
-		listed, err := l.source.Claim(l.hard, c)
-		if err != nil {
+		if wait, err = l.list(); err != nil {
 			return 0, err
 		}
-		l.ready, c.Ended, wait = listed.Ready, listed.Ended, l.cfg.PollInterval
-		l.holdUp(listed.Held)
-		if listed.Next >= 0 {
-			wait = min(wait, max(listed.Next, clockSlack))
-		}
 	}
-	if topics := l.takeReady(c, room); len(topics) > 0 {
-		l.sendAsync(c, topics...)
-		return wait, l.awaitAnswer(topics[0])
+	n := min(room, len(l.ready))
+	for _, topic := range l.ready[:n] {
+		l.working[topic] = true
+		w := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard, said: l.said}
+		go func() { l.said <- said{topic: topic, err: w.work(topic)} }()
 	}
+	l.ready = l.ready[n:]
+	rand.Shuffle(len(l.ready), func(i, j int) { l.ready[i], l.ready[j] = l.ready[j], l.ready[i] }) // other relays have listed the same
 	return wait, nil
 }
 
-// shuffled keeps a limited number of topics, in random order: relays that listed the
-// same topics would otherwise all claim the same ones first.
-func (r *Relay) shuffled(ready []string) []string {
-	ready = ready[:min(len(ready), readyPerWorker*r.cfg.Concurrency)]
-	rand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] })
-	return ready
-}
-
-// startWorkers has a worker publish each batch.
-func (l *loop) startWorkers(batches []outboxdb.Batch, asked time.Time) {
-	for i := range batches {
-		w := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard, workers: l.workers}
-		b := &batches[i]
-		l.active[b.Lease.Topic] = true
-		go func() {
-			w.work(b, asked)
-			l.done <- b.Lease.Topic
-		}()
+// list finds the topics that are ready, and how long to wait until others are.
+func (l *loop) list() (wait time.Duration, err error) {
+	wait = l.cfg.PollInterval
+	topics, err := l.source.Topics(l.hard, l.holder, l.cfg.Topics)
+	for _, t := range topics {
+		if _, works := l.working[t.Name]; works {
+			continue
+		}
+		if h := l.held[t.Name]; h != nil {
+			t.Wait = max(t.Wait, time.Until(h.until))
+		}
+		switch {
+		case t.Wait > 0:
+			wait = min(wait, max(t.Wait, clockSlack))
+		case len(l.ready) < readyPerWorker*l.cfg.Concurrency:
+			l.ready = append(l.ready, t.Name)
+		}
 	}
+	return wait, err
 }

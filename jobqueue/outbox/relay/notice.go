@@ -15,10 +15,8 @@ const (
 	NoticeFailed    NoticeKind = "failed"    // Event was not accepted because of Err; it is tried again after Delay
 	NoticeDead      NoticeKind = "dead"      // Event was refused too often because of Err, and is set aside
 	NoticeLost      NoticeKind = "lost"      // the lease of Topic was lost; Count events may be published twice
-	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; Event is to blame, if given; it is tried ever more rarely
+	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; Event is to blame, if given; it is tried again
 	NoticeFree      NoticeKind = "free"      // Topic, which was held up, goes on
-	NoticeSlow      NoticeKind = "slow"      // the database takes long to write Topic: it took Took
-	NoticePruned    NoticeKind = "pruned"    // Count messages and Events events were removed
 	NoticeTrouble   NoticeKind = "trouble"   // Doing failed with Err; it is tried again
 )
 
@@ -30,8 +28,7 @@ type Notice struct {
 	Event    outbox.Event
 	Attempts int // to hand Event over, this one included
 	Count    int
-	Events   int
-	Took     time.Duration // published: since the batch was claimed; slow: to write the topic
+	Took     time.Duration // since the batch was leased
 	Delay    time.Duration
 	Doing    string
 	Err      error

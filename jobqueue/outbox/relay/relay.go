@@ -2,9 +2,7 @@ package relay
 
 import (
 	"context"
-	"sync"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -13,21 +11,16 @@ import (
 // started or stopped before. Make a new one.
 var ErrStarted = service.ErrStarted
 
-// Source is where a [Relay] takes its batches from: store.DB.Outbox.
-type Source = outboxdb.Source
-
 // Relay hands the events of topics over to an [outbox.Publisher], or to an [outbox.Consumer]. It is safe for
 // concurrent use.
 type Relay struct {
-	source       Source
-	publisher    outbox.Publisher
-	consume      outbox.Consumer // nil: there is a publisher
-	cfg          Config
-	holder       string // tells processes of the same name apart
-	life         *service.Lifecycle
-	pulse        service.Pulse
-	slowToSettle sync.Map // topics
-	slowNamed    sync.Map // topics that the user was told of
+	source    Source
+	publisher outbox.Publisher
+	consume   outbox.Consumer // nil: there is a publisher
+	cfg       Config
+	holder    string // tells processes of the same name apart
+	life      *service.Lifecycle
+	pulse     service.Pulse
 }
 
 // New returns a relay that takes messages from source, which is what
@@ -51,12 +44,7 @@ func (r *Relay) Start(ctx context.Context) error {
 	watch := func(soft context.Context) {
 		r.source.Watch(soft, r.holder, r.Wake, func(err error) { r.fail("watch for events", err) })
 	}
-	prune := func(soft context.Context) {
-		if p, ok := r.source.(outboxdb.Pruner); ok {
-			r.prune(soft, p)
-		}
-	}
-	return r.life.Start(ctx, r.loop, watch, prune)
+	return r.life.Start(ctx, r.loop, watch)
 }
 
 // Stop records the batches in flight, gives the leases back and waits for the
@@ -89,6 +77,6 @@ func (r *Relay) fail(doing string, err error) {
 	r.notify(Notice{Kind: NoticeTrouble, Doing: doing, Err: err})
 }
 
-func (r *Relay) terms() outboxdb.Terms {
-	return outboxdb.Terms{Lease: r.cfg.Lease, Limit: r.cfg.BatchSize, Bytes: r.cfg.BatchBytes}
+func (r *Relay) terms() Terms {
+	return Terms{Lease: r.cfg.Lease, Limit: r.cfg.BatchSize, Bytes: r.cfg.BatchBytes}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -111,25 +110,36 @@ func TestBatchKeepsToItsBytes(t *testing.T) {
 func TestLostLeaseCannotRecord(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.append(events("t", 3)...)
-		claim := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}, Holder: "old", Count: 1}
-		old, err := f.db.Outbox().Claim(f.Context(), claim)
-		if err != nil || len(old.Batches) != 1 {
-			f.Fatalf("claimed %+v, %v", old, err)
+		old := f.lease("old")
+		if b := f.lease("new"); old == nil || b != nil {
+			f.Errorf("leased %+v, then %+v", old, b)
 		}
-		claim.Holder = "new"
-		if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) != 0 || c.Next <= 0 {
-			f.Errorf("claimed a held topic: %+v, %v", c, err)
+		if list, err := f.db.Outbox().Topics(f.Context(), "new", nil); err != nil || len(list) != 1 || list[0].Wait <= 0 {
+			f.Errorf("topics %+v, %v; want one that somebody holds", list, err)
 		}
 		f.exec(`UPDATE scheduler_lock SET expires = '2000-01-01 00:00:00.000000'`)
-		if c, err := f.db.Outbox().Claim(f.Context(), claim); err != nil || len(c.Batches) != 1 {
-			f.Fatalf("claimed %+v, %v; want the topic whose lease ended", c, err)
+		if b := f.lease("new"); b == nil || len(b.Items) != 1 {
+			f.Fatalf("leased %+v; want the topic whose lease ended", b)
 		}
-		_, err = f.db.Outbox().Settle(f.Context(), outboxdb.Settlement{Lease: old.Batches[0].Lease, Accepted: old.Batches[0].Items})
-		if !errors.Is(err, outboxdb.ErrLeaseLost) {
+		_, err := f.db.Outbox().Settle(f.Context(), relay.Settlement{Lease: old.Lease, Accepted: old.Items})
+		if !errors.Is(err, relay.ErrLeaseLost) {
 			f.Errorf("settled under a lost lease: %v", err)
 		}
 		f.want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
 	})
+}
+
+// terms are those of a batch of one event.
+var terms = relay.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}
+
+// lease takes the topic t; nil: it cannot be had.
+func (f *fixture) lease(holder string) *relay.Batch {
+	f.Helper()
+	b, err := f.db.Outbox().Lease(f.Context(), holder, "t", terms)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return b
 }
 
 func TestStopGivesTheTopicBack(t *testing.T) {
@@ -181,7 +191,6 @@ func TestConfigNamesTheField(t *testing.T) {
 	for field, cfg := range map[string]relay.Config{
 		"Name": {Name: "a/b"}, "Lease": {Name: "a", Lease: 1}, "BatchSize": {Name: "a", BatchSize: -1},
 		"RetryMax": {Name: "a", RetryMin: time.Hour, RetryMax: time.Minute}, "Concurrency": {Name: "a", Concurrency: 2000},
-		"Retention": {Name: "a", Retention: -5},
 	} {
 		if _, err := relay.New(nil, nil, cfg); err == nil || !strings.Contains(err.Error(), "Config."+field) {
 			t.Errorf("%s: %v", field, err)

@@ -3,111 +3,65 @@ package relay
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
-// stopGrace is how long a settlement that the database refuses may delay a
-// stop.
-const stopGrace = time.Second
-
-// settle records what became of a batch, and tries again while that fails: what
-// is not recorded is published again. While it fails or is slow, the worker leaves its
-// place to others. settle returns the next batch and the time from which its lease counts.
-func (w *worker) settle(s outboxdb.Settlement) (next *outboxdb.Batch, asked time.Time, err error) {
+// settle records what became of a batch, and tries again while that fails: what is not recorded is published again.
+// Meanwhile another worker takes the place of this one. It returns the next batch if s asks for it and nothing failed.
+func (w *worker) settle(s Settlement) (*Batch, error) {
+	next, err := w.source.Settle(w.hard, s)
+	if err == nil || errors.Is(err, ErrLeaseLost) {
+		return next, err
+	}
+	w.said <- said{topic: s.Lease.Topic, stuck: true}
 	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
-	named := map[string]bool{}
-	grace, cancel := w.withGrace()
-	defer cancel()
-	aside, back := w.stepAside(s.Lease.Topic)
-	defer back()
-	for {
-		next, asked, err = w.settleOnce(s)
-		if err == nil || errors.Is(err, outboxdb.ErrLeaseLost) {
-			return next, asked, err
+	for told := false; ; told = true {
+		if s, err = w.settleApart(s); err == nil || errors.Is(err, ErrLeaseLost) {
+			return nil, err
 		}
-		refused := (*outboxdb.UnrecordedError)(nil)
-		if errors.As(err, &refused) {
-			s = refused.Rest
-			s.Brief = true
+		if !told && w.hard.Err() == nil {
+			w.tellUnrecorded(s, err)
 		}
-		aside()
-		w.tellUnrecorded(s, refused, err, named)
 		until := w.hard
-		if refused != nil {
-			until = grace
+		if row := (*RowError)(nil); errors.As(err, &row) {
+			until = w.soft // a row that the database refuses delays no stop
 		}
 		if !pause(until, pace.Next()) {
-			return nil, asked, err
+			return nil, err
 		}
 	}
 }
 
-// settleOnce settles, and notes whether the topic is slow to settle. Only some of those that are
-// known as slow are settled at a time.
-func (w *worker) settleOnce(s outboxdb.Settlement) (next *outboxdb.Batch, asked time.Time, err error) {
-	topic := s.Lease.Topic
-	_, slow := w.slowToSettle.Load(topic)
-	if slow {
-		w.workers.slowPlaces <- struct{}{}
-		defer func() { <-w.workers.slowPlaces }()
+// settleApart renews the lease and records the events of a settlement one by one. It returns what is not recorded, and
+// why. When all is recorded it gives the lease back.
+func (w *worker) settleApart(s Settlement) (rest Settlement, err error) {
+	one := Settlement{Lease: s.Lease, Terms: s.Terms, After: KeepLease, Brief: true}
+	if _, err := w.source.Settle(w.hard, one); err != nil {
+		return s, err
 	}
-	asked = time.Now()
-	next, err = w.source.Settle(w.hard, s)
-	switch took := time.Since(asked); {
-	case err != nil:
-	case took < slowRow:
-		w.slowToSettle.Delete(topic)
-	case slow:
-		w.nameSlow(topic, took)
-	default:
-		w.slowToSettle.Store(topic, true)
-	}
-	return next, asked, err
-}
-
-// stepAside returns what leaves the worker's place to others, which happens by itself when a
-// settlement is slow, and what takes a place again.
-func (w *worker) stepAside(topic string) (aside, back func()) {
-	var once sync.Once
-	stuck := false
-	aside = func() {
-		once.Do(func() {
-			stuck = true
-			w.workers.setStuck(1)
-			if w.hasPlace {
-				w.workers.leavePlace()
-			}
-		})
-	}
-	if _, slow := w.slowToSettle.Load(topic); slow {
-		aside()
-	}
-	timer := time.AfterFunc(slowRow, aside)
-	return aside, func() {
-		timer.Stop()
-		once.Do(func() {}) // the timer may just have fired
-		if stuck {
-			w.workers.setStuck(-1)
-		}
-		if stuck && w.hasPlace {
-			w.workers.places <- struct{}{}
+	rest, row := s, (*RowError)(nil)
+	rest.Accepted = nil
+	for i, item := range s.Accepted {
+		one.Accepted = s.Accepted[i : i+1]
+		if _, failed := w.source.Settle(w.hard, one); errors.As(failed, &row) {
+			rest.Accepted, err = append(rest.Accepted, item), failed
+		} else if failed != nil {
+			return s, failed
 		}
 	}
-}
-
-// withGrace is the context in which a settlement that the database refuses is
-// tried again: it ends soon after soft does.
-func (w *worker) withGrace() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(w.hard)
-	stop := context.AfterFunc(w.soft, func() {
-		timer := time.AfterFunc(stopGrace, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
-	return ctx, func() { stop(); cancel() }
+	if s.Failed != nil {
+		one.Accepted, one.Failed = nil, s.Failed
+		if _, failed := w.source.Settle(w.hard, one); failed != nil {
+			return rest, failed
+		}
+		rest.Failed = nil
+	}
+	if err == nil {
+		_, err = w.source.Settle(w.hard, Settlement{Lease: s.Lease, Brief: true})
+	}
+	return rest, err
 }
 
 // pause waits before the next try. It returns false if ctx ends.
@@ -122,26 +76,19 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// tellUnrecorded tells why a settlement was not recorded: each event that is to
-// blame once, and each other cause once.
-func (w *worker) tellUnrecorded(s outboxdb.Settlement, refused *outboxdb.UnrecordedError, err error, named map[string]bool) {
-	if refused == nil {
-		if !named[err.Error()] {
-			named[err.Error()] = true
-			w.fail("record what was published", err)
-		}
+// tellUnrecorded tells why a settlement was not recorded. If a row is to blame, it is the first event that is left, or
+// the lease.
+func (w *worker) tellUnrecorded(s Settlement, err error) {
+	if row := (*RowError)(nil); !errors.As(err, &row) {
+		w.fail("record what was published", err)
 		return
 	}
-	var blamed outboxdb.Item
+	n := Notice{Kind: NoticeHeldUp, Topic: s.Lease.Topic, Err: err}
 	switch {
 	case len(s.Accepted) > 0:
-		blamed = s.Accepted[0]
+		n.Event, n.Attempts = s.Accepted[0].Event, s.Accepted[0].Attempts+1
 	case s.Failed != nil:
-		blamed = s.Failed.Item
+		n.Event, n.Attempts = s.Failed.Item.Event, s.Failed.Item.Attempts+1
 	}
-	n := Notice{Kind: NoticeHeldUp, Topic: s.Lease.Topic, Event: blamed.Event, Attempts: blamed.Attempts + 1, Err: refused.Err}
-	if key := n.Topic + "\x00" + n.Event.ID; !named[key] {
-		named[key] = true
-		w.notify(n)
-	}
+	w.notify(n)
 }

@@ -37,6 +37,15 @@ func both(t *testing.T, test func(f *fixture)) {
 
 func newFixture(d *migrated.Database) *fixture { return &fixture{d.Database, d.Store} }
 
+// outbox is the outbox of the database, with what housekeeping calls.
+func (f *fixture) outbox() interface {
+	Prune(ctx context.Context, age time.Duration, limit int) (int, error)
+} {
+	return f.db.Outbox().(interface {
+		Prune(ctx context.Context, age time.Duration, limit int) (int, error)
+	})
+}
+
 // exec runs a user's SQL with ? as placeholder.
 func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }
 

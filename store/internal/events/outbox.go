@@ -5,27 +5,26 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
-// Outbox is the outbox of a database. It implements [outboxdb.Source] for a
+// Outbox is the outbox of a database. It implements [relay.Source] for a
 // relay and [outbox.Admin] for people. It is safe for concurrent use.
 type Outbox struct{ db *DB }
 
 var (
-	_ outboxdb.Source = Outbox{}
-	_ outboxdb.Pruner = Outbox{}
-	_ outbox.Admin    = Outbox{}
+	_ relay.Source = Outbox{}
+	_ outbox.Admin = Outbox{}
 )
 
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 
-// Watch implements [outboxdb.Source].
+// Watch implements [relay.Source].
 func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
 	workers.Watch(ctx, s.db.DB, workers.Worker{ID: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/outboxdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -18,7 +18,7 @@ import (
 const manyTopics = 10000
 
 // explainClaim returns the plans of the listing of all topics, and those of
-// acquiring 16 of them.
+// leasing 16 of them.
 func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]string) {
 	t.Helper()
 	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
@@ -47,11 +47,12 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		if len(rows) != manyTopics {
 			t.Errorf("%d topics are listed", len(rows))
 		}
-		c := outboxdb.Claim{Terms: outboxdb.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}, Holder: "h"}
-		topics, _ := readyTopics(rows, c, outer.Now())
-		batches, _, err := acquireMessages(t.Context(), in(&acquiring), c, topics[:16], nil)
-		if len(batches) != 16 {
-			t.Errorf("%d topics are acquired", len(batches))
+		terms := relay.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}
+		for _, row := range rows[:16] {
+			b, err := in(&acquiring).lease(t.Context(), "h", row.Topic, terms)
+			if err != nil || b == nil {
+				t.Errorf("topic %q is not leased: %v", row.Topic, err)
+			}
 		}
 		return err
 	})

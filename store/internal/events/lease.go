@@ -1,0 +1,159 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+)
+
+// leaseOf is SQL for the name of a topic's lease, in front of the topic: a row of scheduler_lock while somebody holds it.
+const leaseOf = `'topic:' || `
+
+// listWait bounds the wait for a locked table, so that a stop is not delayed by much.
+const listWait = time.Second
+
+// topicRow is a topic with something to do, and who holds it.
+type topicRow struct {
+	Topic   string
+	First   int64         // the message whose turn it is
+	Retry   sqldb.RowTime // of that one
+	Holder  *string       // nil: nobody
+	Expires sqldb.RowTime
+}
+
+// wait is how long it is until a holder may lease the topic.
+func (r topicRow) wait(holder string, now time.Time) time.Duration {
+	ready := r.Retry.Time()
+	if r.Holder != nil && *r.Holder != holder && r.Expires.Time().After(ready) { // our own lease: a reply was lost
+		ready = r.Expires.Time()
+	}
+	return max(ready.Sub(now), 0)
+}
+
+// Topics implements [relay.Source].
+func (s Outbox) Topics(ctx context.Context, holder string, only []string) (list []relay.Topic, err error) {
+	err = s.db.ViewWithin(ctx, listWait, func(tx *Tx) error {
+		rows, err := pendingTopics(ctx, tx)
+		slices.SortStableFunc(rows, func(a, b topicRow) int { return cmp.Compare(a.First, b.First) })
+		for _, r := range rows {
+			if only == nil || slices.Contains(only, r.Topic) {
+				list = append(list, relay.Topic{Name: r.Topic, Wait: r.wait(holder, tx.Now())})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the topics of the outbox: %w", err)
+	}
+	return list, nil
+}
+
+// pendingTopics lists the topics with messages to publish: it skips along the
+// index from one topic to the next (a loose index scan), so that it never reads
+// a backlog.
+func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
+	var rows []topicRow
+	err := tx.Select(ctx, &rows, `WITH RECURSIVE p (topic) AS (
+			SELECT min(topic) FROM outbox_message WHERE `+isPending+`
+			UNION ALL
+			SELECT (SELECT min(topic) FROM outbox_message WHERE `+isPending+` AND topic > p.topic)
+			FROM p WHERE p.topic IS NOT NULL)
+		SELECT p.topic,
+			(SELECT id FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS first,
+			(SELECT retry FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS retry,
+			l.holder, l.expires
+		FROM p LEFT JOIN scheduler_lock AS l ON l.name = `+leaseOf+`p.topic WHERE p.topic IS NOT NULL`)
+	return rows, err
+}
+
+// Lease implements [relay.Source].
+func (s Outbox) Lease(ctx context.Context, holder, topic string, terms relay.Terms) (batch *relay.Batch, err error) {
+	err = s.update(ctx, true, func(tx *Tx) (err error) {
+		batch, err = tx.lease(ctx, holder, topic, terms)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lease topic %q: %w", topic, err)
+	}
+	return batch, nil
+}
+
+// lease takes the lease of a topic, unless somebody else holds it, and returns its first batch.
+func (tx *Tx) lease(ctx context.Context, holder, topic string, terms relay.Terms) (*relay.Batch, error) {
+	lease := relay.Lease{Topic: topic, Holder: holder, Token: rand.Int64N(1 << 53)}
+	n, err := tx.Exec(ctx, `INSERT INTO scheduler_lock AS l (name, holder, hostname, pid, token, acquired, heartbeat, expires)
+		VALUES (`+leaseOf+`$1, $2, '', 0, $3, $4, $4, $5)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = excluded.token, acquired = excluded.acquired,
+			heartbeat = excluded.heartbeat, expires = excluded.expires WHERE l.expires <= $4 OR l.holder = excluded.holder`,
+		topic, holder, lease.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(terms.Lease)))
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return tx.nextBatch(ctx, lease, terms)
+}
+
+// itemRow is a message with its event, or without.
+type itemRow struct {
+	eventRow
+	Message  int64
+	Missing  bool // there is no such event
+	Retry    sqldb.RowTime
+	Attempts sqldb.RowInt
+	Refusals sqldb.RowInt
+}
+
+func (r itemRow) item() relay.Item {
+	i := relay.Item{Event: r.event(), Message: r.Message, Attempts: r.Attempts.N, Refusals: r.Refusals.N}
+	if r.Missing {
+		i.Problem = fmt.Sprintf("event %q is missing from event_store; "+
+			"delete its message: DELETE FROM outbox_message WHERE id = %d", r.ID, r.Message)
+	} else {
+		i.Problem = r.unreadable()
+	}
+	return i
+}
+
+// nextBatch returns the first messages to publish of a topic that is held.
+// If there are none it gives the lease back.
+func (tx *Tx) nextBatch(ctx context.Context, lease relay.Lease, terms relay.Terms) (*relay.Batch, error) {
+	var rows []itemRow
+	err := tx.Select(ctx, &rows, `WITH head AS (
+			SELECT id AS message, event_id, retry, attempts, refusals FROM outbox_message
+			WHERE `+isPending+` AND topic = $1 ORDER BY id LIMIT $2),
+		sized AS (
+			SELECT head.*, sum(coalesce(octet_length(e.payload), 0)) OVER w AS bytes, row_number() OVER w AS n
+			FROM head LEFT JOIN event_store AS e ON e.id = event_id
+			WINDOW w AS (ORDER BY message ROWS UNBOUNDED PRECEDING))
+		SELECT message, retry, attempts, refusals, e.id IS NULL AS missing, event_id AS id, coalesce(e.topic, $1) AS topic,
+			coalesce(e.type, '') AS type, coalesce(e.aggregate_id, '') AS aggregate_id, e.aggregate_version,
+			coalesce(e.payload, '') AS payload, e.due, e.created, e.traceparent
+		FROM sized LEFT JOIN event_store AS e ON e.id = event_id
+		WHERE n = 1 OR bytes <= $3 ORDER BY message`, lease.Topic, terms.Limit, terms.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	b := &relay.Batch{Lease: lease}
+	for _, r := range rows {
+		if r.Retry.Time().After(tx.Now()) {
+			break
+		}
+		b.Items = append(b.Items, r.item())
+	}
+	if len(b.Items) > 0 {
+		return b, nil
+	}
+	_, err = tx.giveBack(ctx, lease)
+	return nil, err
+}
+
+// giveBack ends a lease, and reports whether it was still the topic's.
+func (tx *Tx) giveBack(ctx context.Context, l relay.Lease) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`, l.Topic, l.Holder, l.Token)
+	return n > 0, err
+}
