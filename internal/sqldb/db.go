@@ -114,12 +114,18 @@ func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) e
 	return db.health.outcome(db.Classify(ctx, err), false, began)
 }
 
+// dropPatience bounds the time to get at the connections that nobody uses: meanwhile others may take them, and new ones
+// are made.
+const dropPatience = 100 * time.Millisecond
+
 // DropIdle closes the connections that nobody uses now: they may hang, as after a failover, and the
 // next transaction makes a new one.
 func (db *DB) DropIdle(ctx context.Context) {
 	if db.words.IsSQLite() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, dropPatience)
+	defer cancel()
 	for range db.pools.Write.Stats().Idle {
 		conn, err := db.pools.Write.Conn(ctx)
 		if err != nil {

@@ -34,6 +34,7 @@ type claims struct {
 	kinds         []jobdb.Kind // that wait, as the last claim found
 	kindsUntil    time.Time    // until when to rely on that
 	groupRecorded time.Time    // when the group of the turn was
+	freedAt       time.Time    // when a job ended here last
 	looks         int          // how many claims to make if they find nothing; 0: none is due
 	at            time.Time    // not before
 	refusedUntil  time.Time    // the database refused all jobs of a claim: not before
@@ -68,7 +69,7 @@ func (c *claims) changed() {
 
 // freed says that a job has ended here, for which others may wait because of a limit.
 func (c *claims) freed() {
-	if c.limited {
+	if c.freedAt = time.Now(); c.limited {
 		c.look(1)
 	}
 }
@@ -107,8 +108,12 @@ func (c *claims) planNext(r jobdb.Claim, result jobdb.Result, now time.Time) {
 	}
 	switch {
 	case len(result.Chosen) == 0 && result.Limited:
-		if c.looks, c.at = 2, now.Add(limitPause); result.More {
+		c.looks, c.at = 2, now.Add(limitPause)
+		if result.More {
 			c.at = now.Add(behindPause)
+		}
+		if c.freedAt.After(now) { // it did not see that end
+			c.at = time.Time{}
 		}
 	case len(result.Chosen) > 0 || result.More: // also if it could not begin them: others wait behind
 		c.looks, c.at = 2, time.Time{}

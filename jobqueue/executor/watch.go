@@ -61,7 +61,6 @@ func (w *watch) forget() { w.beats, w.looks = nil, nil }
 
 // live says that the executor lives until ctx ends, and tells the loop who has died.
 func (e *Executor) live(ctx context.Context) {
-	defer e.store.Leave(ctx, e.worker) //nolint:errcheck // the row says nothing any more, and housekeeping deletes it
 	who, again, down := e.about(), service.Backoff{Least: 50 * time.Millisecond, Most: time.Second}, false
 	var w watch
 	last, next := time.Time{}, time.Now()
@@ -70,6 +69,9 @@ func (e *Executor) live(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			if !down { // otherwise housekeeping deletes the row
+				_ = e.store.Leave(ctx, e.worker)
+			}
 			return
 		case <-e.stirred: // jobs may run now
 			if soon := last.Add(e.tempo.beat); soon.Before(next) {
