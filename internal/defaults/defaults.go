@@ -58,7 +58,6 @@ const (
 
 // Of what hooks run and call, and of webhooks.
 const (
-	HookTimeout     = 10 * time.Second
-	HookTimeoutMost = 20 * time.Second // nobody can set more
-	WebhookTimeout  = 10 * time.Second
+	HookTimeout    = 10 * time.Second
+	WebhookTimeout = 10 * time.Second
 )

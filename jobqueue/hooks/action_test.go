@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
 
@@ -29,7 +28,7 @@ func notice(e hooks.Event) hooks.Notice {
 func TestCommandOfAHook(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "out")
-	command, err := hooks.Command(hooks.CommandConfig{
+	command, err := hooks.Command(handlers.CommandConfig{
 		Argv: []string{"sh", "-c", `{ cat; echo; echo "$NEXTRUN_EVENT|$NEXTRUN_HOOK|$NEXTRUN_EVENT_ID|$NEXTRUN_ERROR|$NEXTRUN_TRACKER|$NEXTRUN_JOB_ID|$OWN|$HOME"; } >"$0"`, file},
 		Env:  []string{"OWN=x"}, Without: []string{"HOME"},
 	})
@@ -58,11 +57,11 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 		want    string
 		refused bool
 	}{
-		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, defaults.HookTimeoutMost, "sh: exit status 3: no mail server", false},
+		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, time.Minute, "sh: exit status 3: no mail server", false},
 		{[]string{"sleep", "60"}, 500 * time.Millisecond, "sleep was ended", false},
 		{[]string{"no-such-program"}, 0, "start no-such-program", true},
 	} {
-		command, err := hooks.Command(hooks.CommandConfig{Argv: test.argv, Timeout: test.timeout})
+		command, err := hooks.Command(handlers.CommandConfig{Argv: test.argv, Timeout: test.timeout})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +98,7 @@ func TestPost(t *testing.T) {
 	const secret = "raw:a key of more than 16 bytes"
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	post, err := hooks.Post(hooks.PostConfig{URL: url + "/hook", Secrets: []string{secret}, Headers: map[string]string{"Authorization": "Bearer x"}, Transport: transport})
+	post, err := hooks.Post(webhook.Config{URL: url + "/hook", Secrets: []string{secret}, Headers: map[string]string{"Authorization": "Bearer x"}, Transport: transport})
 	if err == nil {
 		err = post.Do(t.Context(), notice(hooks.Failure))
 	}
@@ -147,7 +146,7 @@ func TestErrorsHideURLs(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	for _, base := range []string{up, down.URL} {
-		post, err1 := hooks.Post(hooks.PostConfig{URL: base + token, Transport: transport})
+		post, err1 := hooks.Post(webhook.Config{URL: base + token, Transport: transport})
 		ping, err2 := hooks.Ping(hooks.PingConfig{URL: base + token, Transport: transport})
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
@@ -157,12 +156,12 @@ func TestErrorsHideURLs(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "T0KEN12345") || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("got %v", err)
 			}
-			if refused := outbox.IsRefusal(err) || jobqueue.IsPermanent(err); refused != (base == up) {
+			if refused := jobqueue.IsPermanent(err); refused != (base == up) {
 				t.Errorf("refused: %t: %v", refused, err)
 			}
 		}
 	}
-	for _, err := range []error{hooks.PostConfig{URL: "ftp://x" + token}.Validate(), hooks.PingConfig{URL: "ftp://x" + token}.Validate()} {
+	for _, err := range []error{webhook.Config{URL: "ftp://x" + token}.Validate(), hooks.PingConfig{URL: "ftp://x" + token}.Validate()} {
 		if err == nil || strings.Contains(err.Error(), "T0KEN12345") {
 			t.Errorf("got %v", err)
 		}

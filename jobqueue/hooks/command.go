@@ -9,55 +9,33 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
-// CommandConfig is a program that a hook runs. The notice comes to it as JSON on
+// Command returns the action that runs a program. The notice comes to it as JSON on
 // standard input, and its main parts as variables: NEXTRUN_EVENT, NEXTRUN_HOOK,
 // NEXTRUN_EVENT_ID, NEXTRUN_ERROR, and of the job what a handler's command gets:
-// NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_TRACKER, NEXTRUN_DUE and others.
-type CommandConfig struct {
-	// Argv is the program and its arguments. There is no shell. Required.
-	Argv []string
-	// Dir is the working directory. Empty: that of this process.
-	Dir string
-	// Env are variables as NAME=value, beside those of this process.
-	Env []string
-	// Without are the names of variables that the program does not get.
-	Without []string
-	// Timeout ends the program. At most 20 s. 0: 10 s.
-	Timeout time.Duration
-}
-
-// Validate returns an error that names each bad field. [Command] calls it.
-func (c CommandConfig) Validate() error {
-	p := &service.Check{Config: "hooks.CommandConfig"}
-	p.Field(len(c.Argv) > 0 && c.Argv[0] != "", "Argv", c.Argv, "a program and its arguments")
-	service.Within(p, "Timeout", cmp.Or(c.Timeout, defaults.HookTimeout), time.Millisecond, defaults.HookTimeoutMost)
-	return p.Err()
-}
-
-// Command returns the action that runs a program. An exit code other than 0 is an
-// error, and so is the end of its time. What the program writes is of no account, but
-// for its last line, which is part of the error.
-func Command(c CommandConfig) (Action, error) {
+// NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_TRACKER, NEXTRUN_DUE and others. An exit code
+// other than 0 is an error, and so is the end of its Timeout, which is 10 s unless it is
+// set. What the program writes is of no account, but for its last line, which is part of
+// the error.
+func Command(c handlers.CommandConfig) (Action, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clip(slices.Clone(c.Env)), cmp.Or(c.Timeout, defaults.HookTimeout)
+	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clone(c.Env), cmp.Or(c.Timeout, defaults.HookTimeout)
+	c.KillGrace, c.MaxOutput = time.Second, 4<<10
 	return &command{c}, nil
 }
 
-type command struct{ cfg CommandConfig }
+type command struct{ cfg handlers.CommandConfig }
 
 func (c *command) Do(ctx context.Context, n Notice) error {
-	run, err := handlers.Command(handlers.CommandConfig{
-		Argv: c.cfg.Argv, Dir: c.cfg.Dir, Env: append(c.cfg.Env, variables(n)...), Without: c.cfg.Without,
-		Timeout: c.cfg.Timeout, KillGrace: time.Second, MaxOutput: 4 << 10,
-	})
+	cfg := c.cfg
+	cfg.Env = slices.Concat(cfg.Env, variables(n))
+	run, err := handlers.Command(cfg)
 	if err != nil {
 		return jobqueue.Permanent(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // maxSubject is the length of the column.
@@ -111,7 +110,7 @@ func (h Hooks) Handler(next Submitter) jobqueue.Handler {
 			ctx = traceparent.With(ctx, n.Traceparent)
 		}
 		err := do(ctx, action, n, next)
-		if outbox.IsRefusal(err) || errors.Is(err, jobqueue.ErrNotFound) {
+		if errors.Is(err, jobqueue.ErrNotFound) {
 			return jobqueue.Permanent(err)
 		}
 		return err

@@ -6,7 +6,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
 
 // HookSet is the hooks of a task, of a handler, or of all. nil: the file has none there.
@@ -25,8 +27,8 @@ func (s *HookSet) At(k hooks.Kind) **Hook {
 // Hook is what a hook does: one of its fields, or nothing. It names secrets;
 // [Config.BuildHooks] looks them up.
 type Hook struct {
-	Command *hooks.CommandConfig
-	Post    *hooks.PostConfig
+	Command *handlers.CommandConfig
+	Post    *webhook.Config
 	Ping    *hooks.PingConfig
 	Submit  string // id of a periodic task
 	First   bool   // on_failure: only the first failure in a row
@@ -92,7 +94,7 @@ func (r hookReader) hook(place string, n *yaml.Node) *Hook {
 }
 
 func (r hookReader) command(place string, n *yaml.Node, h *Hook) {
-	c := &hooks.CommandConfig{}
+	c := &handlers.CommandConfig{}
 	h.Command = c
 	r.mapping(n, place, keys{
 		"command": func(place string, v *yaml.Node) { c.Argv = handlerReader(r).command(place, v) },
@@ -105,7 +107,7 @@ func (r hookReader) command(place string, n *yaml.Node, h *Hook) {
 }
 
 func (r hookReader) post(place string, n *yaml.Node, h *Hook) {
-	c := &hooks.PostConfig{}
+	c := &webhook.Config{}
 	h.Post = c
 	r.mapping(n, place, keys{
 		"url":         &c.URL,
