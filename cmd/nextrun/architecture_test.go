@@ -31,7 +31,6 @@ var arrows = []struct {
 	{"internal/figures", []string{"internal/sqldb", "internal/jobdb", "periodic/days", "periodic/sink", "periodic", "jobqueue"}},
 	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell
 	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
-	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
 	{"internal/verify", []string{"store", "calendar", "internal/decide", "internal/sqldb", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
@@ -69,7 +68,7 @@ var arrows = []struct {
 	{"store/postgres", []string{"internal/connect", "internal/sqldb", "internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"internal/connect", "internal/sqldb", "internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
-	{"store/queues", []string{"store", "internal/foreign", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
+	{"store/queues", []string{"store", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
@@ -97,13 +96,13 @@ var arrows = []struct {
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
 	"internal/explain", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/figures", "internal/neighbors",
-	"internal/statement", "internal/foreign",
+	"internal/statement",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
 var parts = []string{
 	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/figures",
-	"internal/neighbors", "internal/statement", "internal/foreign", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/explain", "internal/diagnosis",
+	"internal/neighbors", "internal/statement", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/decide", "internal/taskdb", "internal/jobdb", "internal/explain", "internal/diagnosis",
 }
 
 // belowCommands is what a command of nextrun may know.

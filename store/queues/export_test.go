@@ -1,9 +1,9 @@
 package queues
 
 import (
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // OpenIn is [Open] for a database without a [store.DB].
-func OpenIn(db *sqldb.DB, k Kind) (foreign.Queue, error) { return k.kind().Open(db) }
+func OpenIn(db *sqldb.DB, k Kind) (sink.Submitter, error) { return open(db, k) }

@@ -14,7 +14,6 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -56,7 +55,7 @@ func open(t testing.TB, url string) *sqldb.DB {
 }
 
 // queue opens a queue.
-func (f *fixture) queue(k queues.Kind) foreign.Queue {
+func (f *fixture) queue(k queues.Kind) sink.Submitter {
 	f.Helper()
 	q, err := queues.OpenIn(f.db, k)
 	if err != nil {
@@ -98,7 +97,7 @@ func (f *fixture) update(fn func(ctx context.Context, tx jobqueue.DBTX) error) e
 }
 
 // submit submits jobs in a transaction of their own.
-func (f *fixture) submit(q foreign.Queue, jobs ...jobqueue.Job) ([]sink.Submission, error) {
+func (f *fixture) submit(q sink.Submitter, jobs ...jobqueue.Job) ([]sink.Submission, error) {
 	var done []sink.Submission
 	err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		done, err = q.Submit(ctx, tx, jobs)
@@ -109,7 +108,7 @@ func (f *fixture) submit(q foreign.Queue, jobs ...jobqueue.Job) ([]sink.Submissi
 
 // accept submits jobs, all of which the queue has to take, and returns them as open
 // ones.
-func (f *fixture) accept(q foreign.Queue, jobs ...jobqueue.Job) []sink.Open {
+func (f *fixture) accept(q sink.Submitter, jobs ...jobqueue.Job) []sink.Open {
 	f.Helper()
 	done, err := f.submit(q, jobs...)
 	if err != nil {
@@ -130,7 +129,7 @@ func (f *fixture) accept(q foreign.Queue, jobs ...jobqueue.Job) []sink.Open {
 }
 
 // pending returns those of the open jobs that are not final.
-func (f *fixture) pending(q foreign.Queue, open ...sink.Open) []sink.Pending {
+func (f *fixture) pending(q sink.Submitter, open ...sink.Open) []sink.Pending {
 	f.Helper()
 	var list []sink.Pending
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
@@ -143,7 +142,7 @@ func (f *fixture) pending(q foreign.Queue, open ...sink.Open) []sink.Pending {
 }
 
 // cancel cancels open jobs and returns the ids of those that were.
-func (f *fixture) cancel(q foreign.Queue, open ...sink.Open) (jids []string) {
+func (f *fixture) cancel(q sink.Submitter, open ...sink.Open) (jids []string) {
 	f.Helper()
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		jids, err = q.(canceller).Cancel(ctx, tx, open, due.Add(time.Hour))
@@ -181,16 +180,11 @@ func (f *fixture) run(files ...string) {
 }
 
 // unusable checks that a queue says why it cannot be used, whatever is asked of it.
-func (f *fixture) unusable(q foreign.Queue, want string) {
+func (f *fixture) unusable(q sink.Submitter, want string) {
 	f.Helper()
-	one := sink.Open{TaskID: "t", JID: "j", Ref: "1"}
 	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
 		"Submit": func(ctx context.Context, tx jobqueue.DBTX) error {
 			_, err := q.Submit(ctx, tx, []jobqueue.Job{jobOf("t")})
-			return err
-		},
-		"Pending": func(ctx context.Context, tx jobqueue.DBTX) error {
-			_, err := q.Pending(ctx, tx, []sink.Open{one})
 			return err
 		},
 		"Probe": func(ctx context.Context, tx jobqueue.DBTX) error { return q.(prober).Probe(ctx, tx) },
@@ -200,10 +194,19 @@ func (f *fixture) unusable(q foreign.Queue, want string) {
 			f.Errorf("%s: %v; want %s", what, err, want)
 		}
 	}
-	report, err := q.Inspect(f.Context())
-	if err != nil || len(report.Problems) == 0 || !strings.Contains(report.Problems[0].String(), want) || report.Problems[0].Warning {
-		f.Errorf("Inspect: %+v, %v; want %s", report, err, want)
+	if r := f.report(q); len(r.Problems) == 0 || !strings.Contains(r.Problems[0], want) {
+		f.Errorf("Check: %+v; want %s", r, want)
 	}
+}
+
+// report is what Check says about a queue.
+func (f *fixture) report(q sink.Submitter) queues.Report {
+	f.Helper()
+	r, ok, err := queues.Check(f.Context(), q)
+	if err != nil || !ok {
+		f.Fatal(ok, err)
+	}
+	return r
 }
 
 // bareRole makes a role without rights, which ends with the test.
@@ -231,18 +234,10 @@ func (f *fixture) as(role string, fn func(ctx context.Context, tx jobqueue.DBTX)
 	}
 }
 
-// hear begins to listen on a channel of PostgreSQL, or of River on SQLite. What it
+// hear begins to listen on a channel of PostgreSQL. What it
 // returns waits for n notifications and returns all that came.
 func (f *fixture) hear(channel string) func(n int) []string {
 	f.Helper()
-	if f.Kind == storetest.SQLite {
-		return func(int) (got []string) {
-			if err := f.SQL.Select(&got, "SELECT payload FROM river_notification WHERE topic = 'river_insert'"); err != nil {
-				f.Fatal(err)
-			}
-			return got
-		}
-	}
 	l := pq.NewListener(f.URL, time.Second, time.Second, nil)
 	f.Cleanup(func() { _ = l.Close() })
 	if err := l.Listen(channel); err != nil {

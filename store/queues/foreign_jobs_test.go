@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -16,7 +15,7 @@ import (
 
 // wantNotOurs checks that an open job is final, and that its cancellation spares the
 // job of somebody else that has its reference now.
-func (f *fixture) wantNotOurs(q foreign.Queue, open []sink.Open) {
+func (f *fixture) wantNotOurs(q sink.Submitter, open []sink.Open) {
 	f.Helper()
 	if got := f.pending(q, open...); len(got) > 0 {
 		f.Errorf("pending %+v: that is somebody else's job", got)
@@ -105,9 +104,8 @@ func TestPGMQKeepsJobsThatItMayNotSee(t *testing.T) {
 				return err
 			},
 		} {
-			want := `GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq."q_mail" TO ` + role.name
-			if err := role.update(do); !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s, %+v: %v; want the rights that it needs", what, k, err)
+			if err := role.update(do); !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), "permission denied for table q_mail") {
+				t.Errorf("%s, %+v: %v; want the right that is missing", what, k, err)
 			}
 		}
 	}

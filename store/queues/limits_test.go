@@ -74,7 +74,7 @@ func TestLimitsOfATaskReachItsJob(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("the jobs have %q, want %q", got, test.want)
 			}
-			if heeds := q.Heeds(); !slices.Equal(heeds, test.heeds) {
+			if heeds, _ := queues.Heeds(q); !slices.Equal(heeds, test.heeds) {
 				t.Errorf("the queue heeds %q, want %q", heeds, test.heeds)
 			}
 		})

@@ -1,13 +1,13 @@
 package queues
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -33,34 +33,11 @@ type PgBoss struct {
 	Gone string
 }
 
-// pgBossSchema is pg-boss's own default.
-const pgBossSchema = "pgboss"
-
-func (k PgBoss) kind() foreign.Kind { return pgBoss(k) }
-
-type pgBoss PgBoss
-
-// Validate implements [foreign.Kind].
-func (k pgBoss) Validate() error {
-	p := &service.Check{Config: "queues.PgBoss"}
-	foreign.CheckIdentifier(p, "Schema", k.Schema)
-	foreign.CheckGone(p, k.Gone)
-	return p.Err()
-}
-
-// Open implements [foreign.Kind].
-func (k pgBoss) Open(db *sqldb.DB) (foreign.Queue, error) {
-	if k.Schema == "" {
-		k.Schema = pgBossSchema
-	}
-	if err := k.Validate(); err != nil {
-		return nil, err
-	}
-	if db.SQL().IsSQLite() {
-		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
-	}
-	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true, Retries: true, Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"),
-		Heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}}), nil
+func (k PgBoss) validate() error {
+	c := &service.Check{Config: "queues.PgBoss"}
+	checkIdentifier(c, "Schema", k.Schema)
+	checkGone(c, k.Gone)
+	return c.Err()
 }
 
 // uuid is the form of a job's id. A reference is the queue and that id.
@@ -69,26 +46,79 @@ var (
 	pgBossRef = regexp.MustCompile(`(?s)^.*/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-func (k pgBoss) check(j jobqueue.Job) string {
+func (k PgBoss) check(j jobqueue.Job) string {
 	switch {
 	case k.queueOf(j) == "":
 		return "task is empty; pg-boss needs the name of a queue there"
 	case !uuid.MatchString(j.JID):
 		return fmt.Sprintf("the id %q is not a UUID, as ids of pg-boss are", j.JID)
 	}
-	return foreign.CheckPriority(j)
+	return badPriority(j)
 }
 
-func (k pgBoss) queueOf(j jobqueue.Job) string {
+func (k PgBoss) queueOf(j jobqueue.Job) string { return cmp.Or(k.Queue, j.Task) }
+
+func (k PgBoss) preset(sqlite bool) (preset, error) {
+	if sqlite {
+		return preset{}, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
+	}
+	schema := cmp.Or(k.Schema, "pgboss") // its own default
+	key := `CASE WHEN q.policy IN ('standard', 'key_strict_fifo') THEN v.tracker END`
+	if k.PerTask {
+		key = `v.tracker`
+	}
+	name := "t.task"
 	if k.Queue != "" {
-		return k.Queue
+		name = literal(k.Queue)
 	}
-	return j.Task
-}
-
-func (k pgBoss) columns() []foreign.Column {
-	return []foreign.Column{
-		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnGroup, foreign.ColumnDue, foreign.ColumnPriority,
-		foreign.TextColumn("queue", k.queueOf),
-	}
+	words := strings.NewReplacer("{job}", qualified(schema, "job"), "{queue}", qualified(schema, "queue"), "{version}", qualified(schema, "version"),
+		"{schema}", literal(schema), "{task}", joinTask, "{key}", key, "{name}", name,
+		// A job j of a reference v.ref, a queue and a UUID, by its primary key.
+		"{ours}", `j.name = left(v.ref, -37) AND j.id = right(v.ref, 36)::uuid`)
+	sql := func(text string) statement { return own(words.Replace(text)) }
+	return preset{
+		kind: "pg-boss", heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}, check: k.check, gone: goneState(k.Gone, "unknown"),
+		remedy: "nextrun needs pg-boss 12.26 or newer, which migrates its tables when it starts, or run: npx pg-boss create",
+		version: words.Replace(`SELECT 'schema ' || max(version) AS found, CASE WHEN max(version) >= 37 THEN ''
+			ELSE 'pg-boss''s tables are at schema ' || max(version) || '; nextrun needs 37 or newer' END AS problem FROM {version}`),
+		columns: []column{columnJID, columnTracker, columnGroup, columnDue, columnPriority, textColumn("queue", k.queueOf)},
+		queueOf: k.queueOf, ref: pgBossRef, absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
+		// A job gets from its queue what boss.send would give it. pg-boss deletes jobs after keep_until that no worker has
+		// begun, and a tick may be older than the retention.
+		insert: sql(`INSERT INTO {job} (id, name, data, priority, start_after, keep_until, singleton_key, group_id, policy, retry_limit, retry_delay,
+				retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, dead_letter, heartbeat_seconds)
+			SELECT v.jid::uuid, q.name, t.args::jsonb, v.priority, v.due AT TIME ZONE 'UTC',
+				greatest(v.due AT TIME ZONE 'UTC', now()) + q.retention_seconds * interval '1 second', {key}, nullif(v.group_, 'default'), q.policy,
+				coalesce(t.retry_limit, q.retry_limit), coalesce(t.retry_delay, q.retry_delay), q.retry_backoff, q.retry_delay_max,
+				coalesce(t.timeout, q.expire_seconds), q.deletion_seconds, q.dead_letter, q.heartbeat_seconds
+			FROM {batch} AS v {task} JOIN {queue} AS q ON q.name = v.queue
+			ON CONFLICT DO NOTHING
+			RETURNING id AS jid, name || '/' || id AS ref`),
+		whyAbsent: sql(`SELECT v.jid, CASE
+				WHEN q.name IS NULL THEN 'pg-boss has no queue ' || to_json(v.queue)::text || '; create it in your program: await boss.createQueue('
+					|| to_json(v.queue)::text || ')'
+				WHEN q.policy = 'standard' THEN 'pg-boss has a job with the id ' || v.jid || ' in the queue ' || to_json(v.queue)::text || ' already'
+				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
+				END AS reason, q.policy <> 'standard' AS passing
+			FROM {batch} AS v LEFT JOIN {queue} AS q ON q.name = v.queue`),
+		pending: sql(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
+				j.started_on AT TIME ZONE 'UTC' AS started
+			FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry', 'active')`),
+		ends: sql(`SELECT v.ref, CASE j.state WHEN 'completed' THEN 'success' WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome,
+				j.completed_on AT TIME ZONE 'UTC' AS finished, CASE WHEN j.started_on IS NOT NULL THEN j.retry_count + 1 END AS attempts,
+				CASE WHEN j.state <> 'completed' THEN coalesce(j.output ->> 'message', j.output #>> '{value,message}', j.output ->> 'value', j.output::text) END AS error
+			FROM {batch} AS v JOIN {job} AS j ON {ours}`),
+		cancel: sql(`UPDATE {job} AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
+			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry')
+				FOR UPDATE OF j SKIP LOCKED) AS c
+			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
+		// As boss.retry does.
+		retry: sql(`UPDATE {job} AS u SET state = 'retry', completed_on = NULL, start_after = now(), retry_limit = greatest(u.retry_limit, u.retry_count + 1)
+			FROM {batch} AS v JOIN periodic_task AS t ON t.id = v.task_id
+			WHERE u.name = {name} AND u.id = v.jid::uuid AND u.state IN ('failed', 'cancelled') AND $2::timestamp IS NOT NULL
+			RETURNING u.name || '/' || u.id AS ref`),
+		// pg-boss listens on the first 24 digits of the hash of its schema's name.
+		notify: sql(`SELECT pg_notify(concat('pgboss_', left(encode(sha224({schema}::bytea), 'hex'), 24)), v.queue)
+			FROM {batch} AS v JOIN {queue} AS q ON q.name = v.queue WHERE q.notify`),
+	}, nil
 }

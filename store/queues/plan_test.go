@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -47,7 +46,7 @@ func TestGraphileLooksUpJobsByTheirID(t *testing.T) {
 
 // looksUp checks that want is part of the plans of pending and cancel, with statistics
 // and without.
-func (f *fixture) looksUp(q foreign.Queue, open []sink.Open, want string) {
+func (f *fixture) looksUp(q sink.Submitter, open []sink.Open, want string) {
 	f.Helper()
 	explain := "EXPLAIN "
 	if f.Kind == storetest.SQLite {

@@ -1,7 +1,6 @@
 package queues_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -73,54 +71,35 @@ func TestRiverBatchThatFailsAlike(t *testing.T) {
 func TestRiverProblems(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		files func(*storetest.Database) []string
-		sql   string
-		kind  queues.River
-		want  string
+		level            int
+		sql              string
+		postgres, sqlite string
 	}{
-		"no tables": {want: "there is no table river_job in this database: run: river migrate-up"},
-		"too old": {
-			files: func(d *storetest.Database) []string { return riverFiles(d, 6) },
-			sql:   "DELETE FROM river_migration WHERE version > 4",
-			want:  "River's schema is at level 4; nextrun needs 6 or newer: run river migrate-up",
-		},
-		"half migrated": {
-			files: func(d *storetest.Database) []string { return riverFiles(d, 6) },
-			sql:   "DROP INDEX river_job_unique_idx; ALTER TABLE river_job DROP COLUMN unique_states",
-			want:  "no column unique_states",
-		},
-		"a column that nextrun does not know": {
-			files: func(d *storetest.Database) []string { return riverFiles(d, 6) },
-			sql:   "ALTER TABLE river_job RENAME COLUMN max_attempts TO tries",
-			want:  "column tries that needs a value",
-		},
-		"a renamed column": {
-			files: func(d *storetest.Database) []string { return riverFiles(d, 6) },
-			sql:   "ALTER TABLE river_job RENAME COLUMN tags TO labels",
-			want:  "table river_job has no column tags, which nextrun writes: restore what was renamed or dropped",
-		},
+		"no tables": {0, "", `relation "river_job" does not exist; run: river migrate-up`, "no such table: river_job; run: river migrate-up"},
+		"half migrated": {7, "DROP INDEX river_job_unique_idx; ALTER TABLE river_job DROP COLUMN unique_states",
+			`column "unique_states" of relation "river_job" does not exist`, "no column named unique_states"},
+		"a renamed column": {7, "ALTER TABLE river_job RENAME COLUMN tags TO labels",
+			`column "tags" of relation "river_job" does not exist`, "no column named tags"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-				var files []string
-				if c.files != nil {
-					files = c.files(d.Database)
+				f := newFixture(t, d.Database)
+				if c.level > 0 {
+					f.run(riverFiles(d.Database, c.level)...)
+					f.Exec(c.sql)
 				}
-				f := newFixture(t, d.Database, files...)
-				f.Exec(c.sql)
-				f.unusable(f.queue(c.kind), c.want)
+				f.unusable(f.queue(queues.River{}), map[string]string{storetest.Postgres: c.postgres, storetest.SQLite: c.sqlite}[f.Kind])
 			})
 		})
 	}
 }
 
-// TestRiverInAnotherSchema: the error says where River's tables are.
-func TestRiverInAnotherSchema(t *testing.T) {
+func TestRiverTooOld(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
-	f.Exec(`CREATE SCHEMA side; CREATE TABLE side.river_job (id integer); CREATE SCHEMA "Else"`)
-	f.unusable(f.queue(queues.River{}), "there is no table river_job in the search path, but one in side: set schema to where this queue is")
-	f.unusable(f.queue(queues.River{Schema: "Else"}), "there is no table river_job in the schema Else, but one in side: set schema")
+	river(t, func(t *testing.T, f *fixture) {
+		f.Exec("DELETE FROM river_migration WHERE version > 4")
+		f.wantProblem(f.queue(queues.River{}), "River's schema is at level 4; nextrun needs 6 or newer; run: river migrate-up")
+	})
 }
 
 // TestRiverBecomesUsable: nobody has to restart a scheduler.
@@ -130,11 +109,11 @@ func TestRiverBecomesUsable(t *testing.T) {
 		f := newFixture(t, d.Database)
 		q := f.queue(queues.River{})
 		job := f.task("one", "{}")
-		f.unusable(q, "no table river_job")
-		f.run(riverFiles(d.Database, 6)...)
+		f.unusable(q, "river_job")
+		f.run(riverFiles(d.Database, 7)...)
 		open := f.accept(q, job)
 		f.Exec("ALTER TABLE river_job RENAME TO hidden")
-		f.unusable(q, "no table river_job")
+		f.unusable(q, "river_job")
 		f.Exec("ALTER TABLE hidden RENAME TO river_job")
 		if got := f.pending(q, open...); len(got) != 1 {
 			t.Errorf("pending %+v, want the job", got)
@@ -147,48 +126,18 @@ func TestRiverInSchemaWithRole(t *testing.T) {
 	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
 	f.Exec(`CREATE SCHEMA "Side-Jobs"`)
 	f.Exec(`SET search_path = "Side-Jobs"; ` + f.script("river_postgres_6.sql") + f.script("river_postgres_7.sql") + `; RESET search_path`)
-	role := f.bareRole()
-	f.Exec(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ` + role)
 	q := f.queue(queues.River{Schema: "Side-Jobs"})
-	job := f.task("one", "{}")
-	grants := []string{
-		`GRANT USAGE ON SCHEMA "Side-Jobs" TO ` + role, `GRANT SELECT, INSERT, UPDATE ON "Side-Jobs"."river_job" TO ` + role,
-		`GRANT USAGE ON SEQUENCE "Side-Jobs".river_job_id_seq TO ` + role,
-	}
-	f.as(role, func(ctx context.Context, tx jobqueue.DBTX) {
-		_, err := q.Submit(ctx, tx, []jobqueue.Job{job})
-		for _, want := range append(grants, `role `+role+` lacks rights on "Side-Jobs"."river_job"`) {
-			if !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), want) {
-				t.Errorf("the error is %v, want %s", err, want)
-			}
-		}
-	})
-	report, err := q.Inspect(t.Context()) // as the owner, who may
-	if err != nil || len(report.Problems) > 0 || report.Found != "schema level 7" {
-		t.Errorf("report %+v, %v", report, err)
+	if r := f.report(q); len(r.Problems) > 0 || r.Found != "schema level 7" {
+		t.Errorf("report %+v", r)
 	}
 	heard := f.hear("Side-Jobs.river_insert")
-	f.as(role, func(ctx context.Context, tx jobqueue.DBTX) {
-		_, err := tx.ExecContext(ctx, "RESET ROLE")
-		for _, grant := range grants {
-			if err == nil {
-				_, err = tx.ExecContext(ctx, grant)
-			}
-		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, "SET LOCAL ROLE "+role)
-		}
-		if err == nil {
-			err = q.(prober).Probe(ctx, tx)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, err := q.Submit(ctx, tx, []jobqueue.Job{job})
-		if err != nil || done[0].Ref == "" {
-			t.Errorf("with these rights: %+v, %v", done, err)
-		}
-	})
+	job := f.task("one", "{}")
+	role := f.role()
+	of := role.queue(queues.River{Schema: "Side-Jobs"})
+	role.unusable(of, "permission denied for schema Side-Jobs")
+	f.Exec(`GRANT USAGE ON SCHEMA "Side-Jobs" TO ` + role.name + `; GRANT SELECT, INSERT, UPDATE ON "Side-Jobs".river_job TO ` + role.name +
+		`; GRANT USAGE ON SEQUENCE "Side-Jobs".river_job_id_seq TO ` + role.name)
+	role.accept(of, job)
 	if got := heard(1); got[0] != `{"queue" : "mail"}` {
 		t.Errorf("heard %q", got)
 	}

@@ -1,19 +1,16 @@
 package queues
 
 import (
-	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // SQL is any queue in tables of the same database, by statements of yours. They
-// run in the scheduler's transaction, each once for a whole batch, and are refused
-// unless the database can plan them. The database does not check what they do.
+// run in the scheduler's transaction, each once for a whole batch.
 //
 // Each reads a relation that stands in front of it as a common table expression:
 //
@@ -54,39 +51,25 @@ type SQL struct {
 	Notify string
 }
 
-func (k SQL) kind() foreign.Kind { return sqlQueue(k) }
-
-type sqlQueue SQL
-
-// Validate implements [foreign.Kind].
-func (k sqlQueue) Validate() error {
-	p := &service.Check{Config: "queues.SQL"}
-	p.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")
-	p.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")
-	p.Field(k.Cancel == "" || reads(k.Cancel, "nextrun_open"), "Cancel", fmt.Sprintf("%q", k.Cancel),
+func (k SQL) validate() error {
+	c := &service.Check{Config: "queues.SQL"}
+	c.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")
+	c.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")
+	c.Field(k.Cancel == "" || reads(k.Cancel, "nextrun_open"), "Cancel", fmt.Sprintf("%q", k.Cancel),
 		"a statement that cancels jobs of nextrun_open, or nothing")
-	p.Field(k.Outcome == "" || reads(k.Outcome, "nextrun_open"), "Outcome", fmt.Sprintf("%q", k.Outcome),
+	c.Field(k.Outcome == "" || reads(k.Outcome, "nextrun_open"), "Outcome", fmt.Sprintf("%q", k.Outcome),
 		"a statement that tells how the jobs of nextrun_open ended, or nothing")
-	foreign.CheckGone(p, k.Gone)
-	p.Field(k.Gone == "" || k.Outcome != "", "Gone", fmt.Sprintf("%q", k.Gone), "nothing without Outcome, which tells what is gone")
-	return p.Err()
+	checkGone(c, k.Gone)
+	c.Field(k.Gone == "" || k.Outcome != "", "Gone", fmt.Sprintf("%q", k.Gone), "nothing without Outcome, which tells what is gone")
+	return c.Err()
 }
 
 func reads(statement, relation string) bool {
 	return strings.Contains(strings.ToLower(statement), relation)
 }
 
-// Open implements [foreign.Kind].
-func (k sqlQueue) Open(db *sqldb.DB) (foreign.Queue, error) {
-	if err := k.Validate(); err != nil {
-		return nil, err
-	}
-	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "",
-		Tells: k.Outcome != "", Gone: foreign.GoneState(k.Gone, "unknown"), Rehearse: true, Heeds: k.heeds()}), nil
-}
-
 // heeds are the columns of a task's priority and limits that Enqueue names.
-func (k sqlQueue) heeds() (names []string) {
+func (k SQL) heeds() (names []string) {
 	for _, name := range []string{"priority", "retry_limit", "retry_delay", "timeout"} {
 		if reads(k.Enqueue, name) {
 			names = append(names, name)
@@ -96,74 +79,58 @@ func (k sqlQueue) heeds() (names []string) {
 }
 
 const (
-	sqlBatch = `nextrun_batch AS (SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
-		v.submitted, v.priority, v.single, v.traceparent{limits} FROM {batch} AS v` + foreign.JoinTask + `)`
-	sqlOpen      = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
-	sqlCancel    = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
-	sqlQueues    = `nextrun_queues AS (SELECT v.queue FROM {batch} AS v)`
-	sqlAbsent    = "the statement enqueue returned no row for this job; it can return jid and refused, the reason"
-	pgParamTime  = "$2::timestamp"
-	anyParamTime = "$2"
+	sqlBatch = `nextrun_batch AS {kept}(SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
+		v.submitted, v.priority, v.single, v.traceparent{limits} FROM {batch} AS v` + joinTask + `)`
+	sqlOpen   = `nextrun_open AS {kept}(SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
+	sqlCancel = `nextrun_open AS {kept}(SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
+	sqlQueues = `nextrun_queues AS {kept}(SELECT v.queue FROM {batch} AS v)`
 )
 
-// shape makes the statements. SQLite would unpack the rows again for each row that
-// a user joins with them, if it were not told to keep them.
-func (k sqlQueue) shape(sqlite bool) *foreign.Shape {
-	now, as := pgParamTime, " AS ("
+// preset makes the statements. SQLite would unpack the rows again for each row that a user
+// joins with them, if it were not told to keep them.
+func (k SQL) preset(sqlite bool) (preset, error) {
+	now, kept, limits := "$2::timestamp", "", ""
 	if sqlite {
-		now, as = anyParamTime, " AS MATERIALIZED ("
+		now, kept = "$2", "MATERIALIZED "
 	}
-	limits := "" // a statement that names none may read all columns by *
 	for _, name := range k.heeds() {
-		if name != "priority" {
+		if name != "priority" { // a statement that names no limit may read all columns by *
 			limits += ", t." + name
 		}
 	}
-	with := func(relation, user string) foreign.Statement {
-		return foreign.UserStatement(strings.NewReplacer(" AS (", as, "{now}", now, "{limits}", limits).Replace(relation), user)
-	}
-	return &foreign.Shape{
-		Columns: []foreign.Column{
-			foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnDue, foreign.ColumnTask, foreign.ColumnGroup,
-			foreign.ColumnSubject, foreign.ColumnSubmitter, foreign.ColumnSubmitted, foreign.ColumnPriority, foreign.ColumnSingle, foreign.ColumnTrace,
+	words := strings.NewReplacer("{now}", now, "{kept}", kept, "{limits}", limits)
+	return preset{
+		kind: "sql", heeds: k.heeds(), gone: goneState(k.Gone, "unknown"),
+		columns: []column{
+			columnJID, columnTracker, columnDue, columnTask, columnGroup, columnSubject, columnSubmitter, columnSubmitted, columnPriority, columnSingle,
+			columnTrace,
 		},
-		Insert: with(sqlBatch, k.Enqueue), Pending: with(sqlOpen, k.Pending), Cancel: with(sqlCancel, k.Cancel),
-		Ends: with(sqlOpen, k.Outcome), Notify: with(sqlQueues, k.Notify), Absent: sqlAbsent, QueueOf: func(j jobqueue.Job) string { return j.Group },
-	}
+		absent:  "the statement enqueue returned no row for this job; it can return jid and refused, the reason",
+		queueOf: func(j jobqueue.Job) string { return j.Group },
+		insert:  behind(words.Replace(sqlBatch), k.Enqueue), pending: behind(words.Replace(sqlOpen), k.Pending),
+		cancel: behind(words.Replace(sqlCancel), k.Cancel), ends: behind(words.Replace(sqlOpen), k.Outcome),
+		notify: behind(words.Replace(sqlQueues), k.Notify),
+	}, nil
 }
 
-// detect lets the database plan the statements, and runs pending without a job.
-func (k sqlQueue) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
-	found := k.shape(tx.SQL().IsSQLite())
-	fields := make([]sqldb.Field, len(found.Columns))
-	for i, c := range found.Columns {
-		fields[i] = c.Field
+// withClause is the beginning of a statement that has common table expressions of its
+// own, behind space and comments.
+var withClause = regexp.MustCompile(`(?is)^(?:\s+|--[^\n]*\n|/\*.*?\*/)*(with\s+)(recursive\s+)?`)
+
+// behind is a statement of a user's behind a relation for it to read. An empty one stays
+// empty.
+func behind(relation, text string) statement {
+	if strings.TrimSpace(text) == "" {
+		return statement{}
 	}
-	for _, s := range []struct {
-		name   string
-		s      foreign.Statement
-		fields []sqldb.Field
-		more   []any
-	}{
-		{"enqueue", found.Insert, fields, nil},
-		{"pending", found.Pending, foreign.OpenFields, nil},
-		{"cancel", found.Cancel, foreign.OpenFields, []any{sqldb.Timestamp(tx.Now())}},
-		{"notify", found.Notify, []sqldb.Field{sqldb.Text("queue")}, nil},
-	} {
-		if s.s.Empty() {
-			continue
-		}
-		none, err := tx.DB().Records(1, s.fields, 0, nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.s.Check(ctx, tx, none, s.name, r, s.more...); err != nil {
-			return nil, err
-		}
+	text = strings.TrimRight(text, "; \t\r\n")
+	with := withClause.FindStringSubmatchIndex(text)
+	if with == nil {
+		return statement{"WITH " + relation + "\n", text}
 	}
-	if r.Unusable() {
-		return nil, nil
+	recursive := ""
+	if with[4] >= 0 {
+		recursive = "RECURSIVE "
 	}
-	r.Found = "statements that the database can run"
-	return found, nil
+	return statement{"WITH " + recursive + relation + ",\n", text[with[1]:]}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -91,6 +90,14 @@ func wantSaysWhy(t *testing.T, fixtureOf func(*testing.T) *fixture, k queues.Kin
 	}
 }
 
+// wantProblem checks what Check says about a queue.
+func (f *fixture) wantProblem(q sink.Submitter, want string) {
+	f.Helper()
+	if r := f.report(q); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], want) {
+		f.Errorf("%+v; want %s", r, want)
+	}
+}
+
 // wantNotOnSQLite checks that a queue of PostgreSQL cannot be opened on SQLite.
 func wantNotOnSQLite(t *testing.T, k queues.Kind) {
 	t.Helper()
@@ -102,7 +109,7 @@ func wantNotOnSQLite(t *testing.T, k queues.Kind) {
 
 // wantRunsSince checks when a job that runs was started, in UTC, and that a reference
 // of another kind of queue names no job of this one.
-func wantRunsSince(t *testing.T, f *fixture, q foreign.Queue, running sink.Open, want, otherRef string) {
+func wantRunsSince(t *testing.T, f *fixture, q sink.Submitter, running sink.Open, want, otherRef string) {
 	t.Helper()
 	for _, p := range f.pending(q, running) {
 		if got := p.Started.Format("15:04"); got != want {
@@ -144,7 +151,7 @@ func sha224(text string) string {
 // wantLocksPassedOver checks, for two jobs of which a worker has locked the first,
 // that a look takes no locks, that Cancel does not wait, and that Probe does not
 // wait for a locked table.
-func wantLocksPassedOver(t *testing.T, f *fixture, q foreign.Queue, table string, open []sink.Open, lock string) {
+func wantLocksPassedOver(t *testing.T, f *fixture, q sink.Submitter, table string, open []sink.Open, lock string) {
 	t.Helper()
 	worker, err := f.SQL.Beginx()
 	if err != nil {
@@ -170,7 +177,7 @@ func wantLocksPassedOver(t *testing.T, f *fixture, q foreign.Queue, table string
 // sortOut submits jobs until the queue has taken or refused each of them, as a scheduler
 // does: on a slow machine the search for those that are refused ends early, and leaves
 // others for later.
-func (f *fixture) sortOut(q foreign.Queue, jobs ...jobqueue.Job) (all []sink.Submission) {
+func (f *fixture) sortOut(q sink.Submitter, jobs ...jobqueue.Job) (all []sink.Submission) {
 	f.Helper()
 	for tries := 1; len(jobs) > 0; tries++ {
 		done, err := f.submit(q, jobs...)

@@ -31,7 +31,7 @@ func TestPgBossOldest(t *testing.T) {
 
 func TestPgBossRefuses(t *testing.T) {
 	list := faults(pgBoss, func(f *fixture) { f.migrateQueue("12.25") }, func(f *fixture) { f.migrateQueue() })
-	problems := []string{"there is no table pgboss.job", "at schema 36; nextrun needs 37", "lacks rights on"}
+	problems := []string{`relation "pgboss.job" does not exist`, "does not exist; nextrun needs pg-boss 12.26", "permission denied for schema pgboss"}
 	for i := range list {
 		list[i].problem = problems[i]
 	}

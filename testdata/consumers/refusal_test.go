@@ -40,7 +40,7 @@ func faults(q queue, old, renew func(f *fixture)) []fault {
 		},
 	}
 	if q.database == storetest.Postgres {
-		list = append(list, fault{name: "role lacks the right", prepare: withoutRight, mend: grant, problem: "lacks rights on"})
+		list = append(list, fault{name: "role lacks the right", prepare: withoutRight, mend: grant, problem: "permission denied"})
 	}
 	return list
 }

@@ -60,4 +60,11 @@ LANGUAGE sql SET search_path = graphile_worker AS $$
   DELETE FROM _private_jobs WHERE id = ANY (job_ids) AND (locked_at IS NULL OR locked_at < now() - interval '4 hours') RETURNING *;
 $$;
 
+CREATE FUNCTION reschedule_jobs(job_ids bigint[], run_at timestamptz DEFAULT NULL, priority integer DEFAULT NULL, attempts integer DEFAULT NULL,
+  max_attempts integer DEFAULT NULL) RETURNS SETOF _private_jobs
+LANGUAGE sql SET search_path = graphile_worker AS $$
+  UPDATE _private_jobs AS j SET run_at = coalesce(reschedule_jobs.run_at, j.run_at), attempts = coalesce(reschedule_jobs.attempts, j.attempts)
+    WHERE j.id = ANY (job_ids) AND j.locked_at IS NULL RETURNING *;
+$$;
+
 SET LOCAL search_path = public;

@@ -8,10 +8,10 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/internal/figures"
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // checkQueues looks for the queues of the configuration in the database.
@@ -25,17 +25,16 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 		return nil
 	}
 	r.queues = ui.Queues(built)
-	return r.queues.Inspect(ctx, func(name periodic.Sink, found foreign.Report) error {
+	return r.queues.Check(ctx, func(name periodic.Sink, found queues.Report) error {
 		about := "queue " + string(name)
 		for _, p := range found.Problems {
-			level := levelError
-			if p.Warning {
-				level = levelWarning
-			}
-			r.add(level, about, "%s", p)
+			r.add(levelError, about, "%s", p)
 		}
-		if len(found.Problems) == 0 {
-			r.add(levelOK, about, "%s, %s", found.Kind, found.Found)
+		for _, w := range found.Warnings {
+			r.add(levelWarning, about, "%s", w)
+		}
+		if len(found.Problems)+len(found.Warnings) == 0 {
+			r.add(levelOK, about, "%s", strings.TrimSuffix(found.Kind+", "+found.Found, ", "))
 		}
 		if _, tells := built[name].(sink.EndTeller); tells {
 			return r.checkEnds(ctx, db, name, found.Kind)

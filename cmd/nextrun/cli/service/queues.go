@@ -6,8 +6,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // queues looks at each queue of the configuration, and warns of those to which jobs
@@ -21,17 +21,15 @@ func (s *services) queues(ctx context.Context, f *serviceFlags) error {
 	if err != nil {
 		return err
 	}
-	return ui.Queues(built).Inspect(ctx, func(name periodic.Sink, report foreign.Report) error {
+	return ui.Queues(built).Check(ctx, func(name periodic.Sink, report queues.Report) error {
 		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
 		if report.Found != "" {
 			log = log.WithField("version", report.Found)
 		}
-		usable := true
-		for _, p := range report.Problems {
-			usable = usable && p.Warning
-			log.Warn("queue: " + p.String())
+		for _, p := range append(report.Problems, report.Warnings...) {
+			log.Warn("queue: " + p)
 		}
-		if usable {
+		if len(report.Problems) == 0 {
 			log.Info("queue can be used")
 		}
 		return nil

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Queues are the queues of the configuration file, by the sinks that name them.
@@ -30,16 +30,15 @@ func (env *Env) WithQueues(ctx context.Context, fn func(*store.DB, Queues) error
 	})
 }
 
-// Inspect calls fn with what was found out about each queue in the database, in the order of their names.
-func (q Queues) Inspect(ctx context.Context, fn func(periodic.Sink, foreign.Report) error) error {
+// Check calls fn with what was found out about each queue in the database, in the order of their names.
+func (q Queues) Check(ctx context.Context, fn func(periodic.Sink, queues.Report) error) error {
 	for _, name := range slices.Sorted(maps.Keys(q)) {
-		inspector, ok := q[name].(foreign.Inspector)
-		if !ok {
-			continue
-		}
-		report, err := inspector.Inspect(ctx)
+		report, known, err := queues.Check(ctx, q[name])
 		if err != nil {
 			return fmt.Errorf("queue %q: %w", name, err)
+		}
+		if !known {
+			continue
 		}
 		if err := fn(name, report); err != nil {
 			return err
@@ -60,7 +59,7 @@ func (q Queues) Missing(sink periodic.Sink) string {
 // Ignores says which limits of a task, and whether its priority, do not reach its jobs;
 // empty: all that are set do, or no queue has the name of its sink.
 func (q Queues) Ignores(t *periodic.Task) string {
-	queue, known := q[t.Sink].(foreign.Queue)
+	heeds, known := queues.Heeds(q[t.Sink])
 	if !known && t.Sink != periodic.SinkEvent {
 		return ""
 	}
@@ -72,7 +71,7 @@ func (q Queues) Ignores(t *periodic.Task) string {
 		{"priority", known && t.Priority != 0}, {"retry_limit", t.RetryLimit != nil}, {"retry_delay", t.RetryDelay != 0},
 		{"timeout", t.Timeout != 0},
 	} {
-		if c.set && (!known || !slices.Contains(queue.Heeds(), c.name)) {
+		if c.set && (!known || !slices.Contains(heeds, c.name)) {
 			ignored = append(ignored, c.name)
 		}
 	}
