@@ -19,7 +19,11 @@ func TestCheckOfQueues(t *testing.T) {
 
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
 		r := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 2")
-		clitest.WantLines(t, r.Stdout, "error queue river there is no table river_job in this database: run: river migrate-up",
+		missing := `error queue river enqueue: relation "river_job" does not exist; run: river migrate-up`
+		if strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:") {
+			missing = "error queue river enqueue: no such table: river_job; run: river migrate-up"
+		}
+		clitest.WantLines(t, r.Stdout, missing,
 			`error task b sink "rivre": this program has no queue of that name`)
 		if strings.Contains(r.Stdout, "task a ") || strings.Contains(r.Stdout, "task off") {
 			t.Errorf("the report:\n%s", r.Stdout)
@@ -63,7 +67,7 @@ func TestCheckOfASettingThatTheDatabaseRefuses(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {boss: {type: pg-boss}}\n")
-		want := "error queue boss there is no table pgboss.job"
+		want := `error queue boss enqueue: relation "pgboss.job" does not exist`
 		if strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:") {
 			want = "error configuration " + config + ": queues.boss: pg-boss: the database is SQLite"
 		}

@@ -16,7 +16,7 @@ func TestSchedulerLooksAtItsQueues(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'report', 'every 1s', 'river'), ('b', 'echo', 'every 1s', 'job')`)
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
 		b := s.Start(t, "scheduler", "--config", config)
-		b.WaitFor("WARN", "queue: there is no table river_job in this database: run: river migrate-up", "queue=river", "type=river")
+		b.WaitFor("WARN", "queue: enqueue: ", "river_job", "; run: river migrate-up", "queue=river", "type=river")
 		b.WaitFor("job submitted", "id=b")
 		s.MakeRiver(t)
 		b.WaitFor("job submitted", "id=a")
