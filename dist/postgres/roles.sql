@@ -90,9 +90,9 @@ GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
--- The executor works on jobs, and needs no right on tasks.
+-- The executor works on jobs, and needs no right on tasks. Its hooks read what the end of a job did to its task.
 GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker TO :"executor";
-GRANT SELECT ON job_limit TO :"executor";
+GRANT SELECT ON job_limit, periodic_tick TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
@@ -100,8 +100,8 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, job, joblog,
   event_store, outbox_message, worker TO :"housekeeper";
 
--- The relay publishes events and delivers hooks.
-GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate,
-  outbox_message, scheduler_lock, worker TO :"relay";
-GRANT SELECT ON outbox_lag TO :"relay";
+-- The relay publishes events.
+GRANT SELECT ON event_store, outbox_lag TO :"relay";
+GRANT SELECT, UPDATE ON outbox_message TO :"relay";
+GRANT SELECT, INSERT, UPDATE, DELETE ON scheduler_lock, worker TO :"relay";
 COMMIT;

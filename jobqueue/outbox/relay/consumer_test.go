@@ -153,19 +153,3 @@ func TestEventsAreNoticedAtOnce(t *testing.T) {
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
 	})
 }
-
-// Leases that a killed relay has left are removed a day later, those of others are not.
-func TestOldLeasesAreRemoved(t *testing.T) {
-	both(t, func(f *fixture) {
-		for name, expires := range map[string]string{"topic:old": "2020-01-01", "topic:new": "2999-01-01", "scheduler": "2020-01-01"} {
-			f.exec(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
-				VALUES (?, 'x', '', 0, 1, '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000', '`+expires+` 00:00:00.000000')`, name)
-		}
-		if _, err := f.outbox().Prune(f.Context(), time.Hour, 100); err != nil {
-			f.Fatal(err)
-		}
-		f.want("scheduler topic:new", `SELECT min(name) || ' ' || max(name) FROM scheduler_lock`)
-		f.exec(`DELETE FROM scheduler_lock`)
-		f.want("scheduler", `SELECT name FROM scheduler_lock`) // whose token only rises
-	})
-}

@@ -18,19 +18,13 @@ const oldEvents = `SELECT seq FROM event_store AS e
 		AND (e.due IS NULL OR EXISTS (SELECT 1 FROM event_store AS n WHERE n.aggregate_id = e.aggregate_id AND n.aggregate_version > e.aggregate_version))
 	ORDER BY e.seq LIMIT $2`
 
-// Prune removes up to limit messages that were published before an age, up to limit events that are older and have no
-// message any more, and the leases of relays that were killed a day ago. It returns the greater of the two numbers,
-// also beside an error about rows that cannot be removed.
+// Prune removes up to limit messages that were published before an age, and up to limit events that are older and have
+// no message any more. It returns the greater of the two numbers, also beside an error about rows that cannot be removed.
 func (s Outbox) Prune(ctx context.Context, age time.Duration, limit int) (removed int, err error) {
 	messages, err1 := s.remove(ctx, "outbox_message", "id", oldMessages, age, limit)
 	events, err2 := s.remove(ctx, "event_store", "seq", oldEvents, age, limit)
-	err3 := s.update(ctx, true, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name IN (SELECT name FROM scheduler_lock
-			WHERE name LIKE 'topic:%' AND expires < $1`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().AddDate(0, 0, -1)))
-		return err
-	})
-	if err = errors.Join(err1, err2, err3); err != nil {
-		err = fmt.Errorf("remove old messages, events and leases: %w", err)
+	if err = errors.Join(err1, err2); err != nil {
+		err = fmt.Errorf("remove old messages and events: %w", err)
 	}
 	return max(messages, events), err
 }
@@ -52,8 +46,7 @@ func (s Outbox) remove(ctx context.Context, table, key, query string, age time.D
 			if err != nil {
 				return err
 			}
-			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
-				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param)
+			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 			return err
 		})
 		if err == nil {
