@@ -74,7 +74,7 @@ type Config struct {
 	// 0: 20 s; negative: cancelled at once.
 	ShutdownGrace time.Duration
 	// Hooks, if not nil, hear of jobs that end, in the same transaction; store.DB.Hooks
-	// makes them. The executor runs their jobs, too: those of the group jobqueue.HookGroup.
+	// makes them. The executor runs their jobs, too, in four places beside PoolSize.
 	Hooks Hooks
 	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
 	Tracer Tracer
@@ -96,9 +96,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.MaxInterrupts, defaults.MaxInterrupts)
 	service.SetDefault(&c.ShutdownGrace, defaults.ShutdownGrace)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
-	if c.Hooks != nil && len(c.Groups) > 0 {
-		c.Groups = append(slices.Clip(c.Groups), jobqueue.HookGroup)
-	}
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }

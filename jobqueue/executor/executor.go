@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
@@ -34,7 +33,8 @@ type Executor struct {
 	hurry    chan struct{} // of capacity 1
 	mu       sync.Mutex    // guards handlers until the start
 	handlers map[string]handler
-	left     []string // jobs that were in flight at the end, and why
+	left     []string  // jobs that were in flight at the end, and why
+	hooks    *Executor // runs the jobs of hooks; nil: there are none
 }
 
 // handler runs the jobs of a task.
@@ -46,24 +46,25 @@ type handler struct {
 // New returns an executor that has yet to be started. It returns an
 // error that names every field of cfg that is out of bounds.
 func New(store Store, cfg Config) (*Executor, error) {
+	e, err := newExecutor(store, cfg)
+	if err == nil && cfg.Hooks != nil {
+		e.hooks, err = NewHooks(store, cfg)
+	}
+	return e, err
+}
+
+func newExecutor(store Store, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
-	e := &Executor{
+	return &Executor{
 		store: store, cfg: cfg, worker: worker,
 		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
 		tempo: tempo{busyBeat, compareInterval}, handlers: map[string]handler{},
-	}
-	if cfg.Hooks != nil {
-		e.Register(jobqueue.HookHandler, cfg.Hooks.Handler(), jobqueue.WithLimits(hookLimits))
-	}
-	return e, nil
+	}, nil
 }
-
-// hookLimits are those of the jobs of hooks: the last retry comes about three hours after the first attempt.
-var hookLimits = jobqueue.Limits{RetryLimit: 10, RetryDelay: 10 * time.Second}
 
 // Worker is what the column worker holds for jobs of this executor: name@boot id.
 func (e *Executor) Worker() string { return e.worker }
@@ -103,6 +104,11 @@ func (e *Executor) Start(ctx context.Context) error {
 	if len(e.Tasks()) == 0 {
 		return errors.New("start the executor: no task has a handler; call Register first")
 	}
+	if e.hooks != nil && !e.life.Started() {
+		if err := e.hooks.Start(ctx); err != nil {
+			return err
+		}
+	}
 	return e.life.Start(ctx, func(soft, hard context.Context) {
 		e.emit(Event{Kind: EventStarted, Worker: e.worker})
 		living, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -124,10 +130,14 @@ func (e *Executor) Start(ctx context.Context) error {
 // called more than once, and without Start.
 func (e *Executor) Stop(ctx context.Context) error {
 	_ = e.life.Stop(ctx) // what matters is what was left
+	var err error
 	if len(e.left) > 0 {
-		return fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, "; "))
+		err = fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, "; "))
 	}
-	return nil
+	if e.hooks != nil {
+		err = errors.Join(err, e.hooks.Stop(ctx))
+	}
+	return err
 }
 
 // Hurry ends the grace time of running jobs in a Stop, also one that has yet to begin:
@@ -137,6 +147,9 @@ func (e *Executor) Hurry() {
 	case e.hurry <- struct{}{}:
 	default: // done already
 	}
+	if e.hooks != nil {
+		e.hooks.Hurry()
+	}
 }
 
 // Done is closed when the executor has ended.
@@ -144,13 +157,17 @@ func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 
 // Idle reports whether no job waited, ran or was stuck when the executor looked last, at a
 // poll. It does not ask the database.
-func (e *Executor) Idle() bool { return e.idle.Load() }
+func (e *Executor) Idle() bool { return e.idle.Load() && (e.hooks == nil || e.hooks.Idle()) }
 
 // Health says what is wrong with an executor that was started: that it has not been in
 // touch with the database yet, that this has failed for more than ten seconds, or that
 // it is stuck. Health does not ask the database.
-func (e *Executor) Health(context.Context) error {
-	return e.pulse.Health(service.Stuck(e.cfg.PollInterval))
+func (e *Executor) Health(ctx context.Context) error {
+	err := e.pulse.Health(service.Stuck(e.cfg.PollInterval))
+	if err == nil && e.hooks != nil {
+		err = e.hooks.Health(ctx)
+	}
+	return err
 }
 
 // Wake makes the executor look for jobs now. Stores that notify of new jobs do

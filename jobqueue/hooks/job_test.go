@@ -237,3 +237,37 @@ func TestJobsOfHooksAreApart(t *testing.T) {
 		}
 	})
 }
+
+// A hook waits for no job that takes long, and no job for a hook that hangs.
+func TestHooksHavePlacesOfTheirOwn(t *testing.T) {
+	both(t, func(f *fixture) {
+		told, free := make(chan hooks.Notice, 10), make(chan struct{})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: hooks.Func(func(ctx context.Context, n hooks.Notice) error {
+			told <- n
+			select {
+			case <-free:
+			case <-ctx.Done():
+			}
+			return nil
+		})}})
+		e := f.newExecutor(h, func(c *executor.Config) { c.PoolSize = 1 })
+		e.Register("long", func(ctx context.Context, _ *jobqueue.JobContext) error {
+			select {
+			case <-free:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		f.start(e, nil)
+		for range 3 {
+			f.submit("works", "")
+		}
+		f.ended() // though the hooks of the first jobs hang
+		f.submit("long", "")
+		for range 3 {
+			<-told
+		}
+		close(free)
+		f.allEnded()
+	})
+}

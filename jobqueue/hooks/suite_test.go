@@ -117,7 +117,7 @@ func (f *fixture) newExecutor(h *store.Hooks, change ...func(*executor.Config)) 
 // deliver starts an executor that runs the jobs of hooks only.
 func (f *fixture) deliver(h *store.Hooks) service {
 	f.Helper()
-	e, err := executor.New(f.db.Jobs(), executor.Config{Name: "hooks", Logger: silent(), Groups: []string{jobqueue.HookGroup}, Hooks: h})
+	e, err := executor.NewHooks(f.db.Jobs(), executor.Config{Name: "hooks", Logger: silent(), Hooks: h})
 	return f.start(e, err)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -158,7 +159,7 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 // executors counts the executors that are known to run, and their places.
 func executors(services []figures.Service) (n, places int) {
 	for _, one := range services {
-		if one.Lives && one.Kind == figures.Executor {
+		if one.Lives && one.Kind == figures.Executor && !slices.Equal(one.Groups, []string{jobqueue.HookGroup}) {
 			n, places = n+1, places+one.Places
 		}
 	}

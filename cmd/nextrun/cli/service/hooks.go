@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/neighbors"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
@@ -33,20 +32,17 @@ func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
 	return s.db.Hooks(made, queues)
 }
 
-// hookPlaces is how many hooks a process runs at once that has no other executor.
-const hookPlaces = 4
-
 // hookExecutor runs the jobs of hooks, if there are any, in a process that has no other executor.
 func (s *services) hookExecutor(ctx context.Context) ([]part, error) {
 	own, err := s.hooks(ctx)
 	if err != nil || own == nil {
 		return nil, err
 	}
-	c := executor.Config{Name: s.name, Logger: s.log, PoolSize: hookPlaces, Groups: []string{jobqueue.HookGroup}, Hooks: own}
+	c := executor.Config{Name: s.name, Logger: s.log, Hooks: own}
 	if s.metrics != nil {
 		c.Observe = s.metrics.Executor
 	}
-	hookExecutor, err := executor.New(s.db.Jobs(), c)
+	hookExecutor, err := executor.NewHooks(s.db.Jobs(), c)
 	if err != nil {
 		return nil, err
 	}
