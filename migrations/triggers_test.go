@@ -52,24 +52,10 @@ var edits = []struct{ name, edit, check, want string }{
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due = nextrun", "1"},
 	{"an edit of the jitter has the task planned anew", "UPDATE periodic_task SET jitter = 60 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000' AND worker IS NULL AND changed IS NOT NULL", "1"},
-	{"a job that fails counts", failJobs(1), failing, "1 failing; -; -; -"},
-	{"one without a tick does not", "UPDATE job SET state = 'failed' WHERE jid = 'of-a'", "SELECT failures FROM periodic_task WHERE id = 'a'", "0"},
-	{"one that is tried again does not", "UPDATE job SET state = 'stuck' WHERE jid = 'p1'", failing, "0 -; -; -; -"},
-	{"a cancelled one neither counts nor ends the count", failJobs(1) + "UPDATE job SET state = 'cancelled' WHERE jid = 'p2'", failing, "1 failing; -; -; -"},
-	{"the second failure turns nothing", failJobs(2), failing, "2 failing; -; -; -"},
-	{"the third failure pauses", failJobs(3), failing, "3 failing; -; paused; -; nextrun: paused after 3 failures in a row; the last: no space"},
-	{"a failure of somebody else's pause counts", "UPDATE periodic_task SET paused = '2026-01-01 00:00:00.000000', paused_by = 'ada' WHERE id = 'p'; " + failJobs(3), failing, "3 failing; -; -; -; ada: -"},
-	{"a success ends the count, not the pause", failJobs(3) + "UPDATE job SET state = 'success' WHERE jid = 'p4'",
-		failing, "0 failing; -; paused; recovered; nextrun: paused after 3 failures in a row; the last: no space"},
-	{"a failure of a paused task counts", failJobs(4), failing, "4 failing; -; paused; -; nextrun: paused after 3 failures in a row; the last: no space"},
-	{"a success of a task that is well writes nothing", "UPDATE job SET state = 'success' WHERE jid = 'p1'", failing, "0 -; -; -; -"},
-	{"who resumes keeps the count, so the next failure pauses", failJobs(3) + "UPDATE periodic_task SET paused = NULL WHERE id = 'p'; UPDATE job SET state = 'failed', result = 'no space' WHERE jid = 'p4'",
-		failing, "4 failing; -; paused; paused; nextrun: paused after 4 failures in a row; the last: no space"},
-	{"an edit does not reset the count", failJobs(2) + "UPDATE periodic_task SET timer = 'hourly', pause_after = 9 WHERE id = 'p'", failing, "2 failing; -; -; -"},
-	{"a job of another queue fails", "UPDATE periodic_task SET pause_after = 1, sink = 'river' WHERE id = 'p'; UPDATE periodic_tick SET outcome = 'failed', error = 'boom' WHERE task_id = 'p' AND jid = 'p1'",
-		failing, "1 failing, paused; -; -; -; nextrun: paused after 1 failure in a row; the last: boom"},
-	{"what a scheduler records of a job that has ended counts once", failJobs(1) + "UPDATE periodic_tick SET outcome = 'failed' WHERE jid = 'p1'", failing, "1 failing; -; -; -"},
-	{"and one that is gone succeeds", failJobs(1) + "UPDATE periodic_task SET sink = 'river' WHERE id = 'p'; UPDATE periodic_tick SET outcome = 'gone' WHERE task_id = 'p' AND jid = 'p2'", failing, "0 failing; recovered; -; -"},
+	{"the end of a job leaves its task alone", "UPDATE job SET state = 'failed', result = 'no space' WHERE tracker = 'p'",
+		"SELECT count(*) FROM periodic_task WHERE id = 'p' AND paused IS NULL AND resumed IS NULL", "1"},
+	{"who resumes has failures count anew", "UPDATE periodic_task SET paused = '2026-01-01 00:00:00.000000' WHERE id = 'p'; UPDATE periodic_task SET paused = NULL WHERE id = 'p'",
+		"SELECT count(*) FROM periodic_task WHERE id = 'p' AND resumed > '2026-01-02'", "1"},
 	{"a jitter leaves a time that was set by hand", "UPDATE periodic_task SET nextrun = '2031-01-01 00:00:00.000000', jitter = 60 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '2031-01-01 00:00:00.000000'", "1"},
 	{"a mark is no edit", "UPDATE periodic_task SET worker = 'other' WHERE id = 'a'",
@@ -79,20 +65,6 @@ var edits = []struct{ name, edit, check, want string }{
 	{"a lock's row is kept, and the lock released", "DELETE FROM scheduler_lock",
 		"SELECT count(*) FROM scheduler_lock WHERE token = 7 AND expires = '1970-01-01 00:00:00.000000'", "1"},
 }
-
-// failJobs lets the first n jobs of the task p fail.
-func failJobs(n int) (statements string) {
-	for i := range n {
-		statements += fmt.Sprintf("UPDATE job SET state = 'failed', result = 'no space' WHERE jid = 'p%d'; ", i+1)
-	}
-	return statements
-}
-
-// failing is the failures of the task p, what its ticks turned, and its pause.
-const failing = `SELECT t.failures || ' ' || coalesce(a.turned, '-') || '; ' || coalesce(b.turned, '-') || '; ' || coalesce(c.turned, '-') || '; ' || coalesce(d.turned, '-') ||
-		CASE WHEN t.paused IS NULL THEN coalesce(t.paused_by, '') ELSE '; ' || coalesce(t.paused_by, 'nobody') || ': ' || coalesce(t.paused_reason, '-') END
-	FROM periodic_task AS t JOIN periodic_tick AS a ON a.jid = 'p1' JOIN periodic_tick AS b ON b.jid = 'p2' JOIN periodic_tick AS c ON c.jid = 'p3' JOIN periodic_tick AS d ON d.jid = 'p4'
-	WHERE t.id = 'p'`
 
 const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'x', 'daily', 'queue'), ('b', 'x', 'daily', 'queue');
 	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', marked = '2026-03-04 05:06:07.000000';

@@ -148,7 +148,6 @@ func systemColumns() []Column {
 		{Name: "nextrun", Field: column.TimeIn(func(t *Task) *time.Time { return &t.NextRun })},
 		{Name: "created", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Created })},
 		{Name: "due", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Due })},
-		{Name: "failures", Field: column.NumberIn(func(t *Task) *int { return &t.Failures.Count })},
 		{Name: "paused", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Since })},
 		{Name: "paused_until", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Until })},
 		{Name: "paused_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pause.By })},

@@ -118,7 +118,6 @@ func (s *Tasks) Resume(ctx context.Context, id string) (was bool, err error) {
 // ended: not an attempt that is tried again, and not a job that was cancelled.
 type Failures struct {
 	PauseAfter int // the task is paused after so many failures in a row, until somebody resumes it; 0: it is not
-	Count      int // failures since the last success; written when a job ends
 }
 
 // AfterFailures reports whether the pause follows from failures.

@@ -73,14 +73,14 @@ GRANT INSERT (
   id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
-  failures, retry_limit, retry_delay, timeout,
+  retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 GRANT UPDATE (
   enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
   exclude_calendars, overlap, catchup, grace, deadline,
   jitter, catchup_limit, pause_after,
-  failures, retry_limit, retry_delay, timeout,
+  retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 -- It skips single ticks of them ahead; who undoes that is the editor, or the operator.

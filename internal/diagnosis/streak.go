@@ -72,7 +72,7 @@ func (f *Facts) readStreak(ctx context.Context, db *store.DB) error {
 	if err == nil && len(history) > 0 {
 		f.unsteady, f.wrong = Unsteady(history[0].Ticks)
 	}
-	if err == nil && f.Task.Failures.Count > 1 {
+	if err == nil {
 		var of map[string]figures.Streak
 		of, err = figures.Of(db).Streaks(ctx, []string{f.Task.ID})
 		f.streak = of[f.Task.ID]
@@ -82,7 +82,7 @@ func (f *Facts) readStreak(ctx context.Context, db *store.DB) error {
 
 // inARow adds to a sentence about the last failure how many there were.
 func (f *Facts) inARow(what string) string {
-	if more := InARow("", f.Task.Failures.Count, f.streak, at); more != "" {
+	if more := InARow("", f.streak.Failed, f.streak, at); more != "" {
 		return sentence(what) + " It has failed" + sentence(more)
 	}
 	return sentence(what)

@@ -69,6 +69,9 @@ type Watcher interface {
 	// reports failures and goes on. Meanwhile the worker is shown to live, and to know
 	// these sinks; an empty one is nobody.
 	Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error))
+	// PauseFailing pauses the tasks that are due, and whose jobs have failed as often in a row as their PauseAfter
+	// says. hooks hear of it; nil: nobody does.
+	PauseFailing(ctx context.Context, hooks Hooks) error
 	// Precedes reports whether another worker that is shown to live, and to know these
 	// sinks at least, began before this one. It is a hint: a process that stands still lives, too.
 	Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error)

@@ -26,8 +26,8 @@ type answer struct {
 }
 
 // ask carries out a request. It touches nothing of the loop.
-func (l *loop) ask(q jobdb.Request) answer {
-	a := answer{to: q, asked: time.Now()}
+func (l *loop) ask(q jobdb.Request, now time.Time) answer {
+	a := answer{to: q, asked: now}
 	q.Hooks = l.e.cfg.Hooks
 	a.result, a.err = l.e.store.Sync(l.hard, q)
 	return a
@@ -52,7 +52,7 @@ func (l *loop) roundTrip(q jobdb.Request) (chosen []string, err error) {
 	if q.Empty() {
 		return nil, nil
 	}
-	return l.applyResult(l.ask(q))
+	return l.applyResult(l.ask(q, time.Now()))
 }
 
 // send sends the request of a sync, and does not wait for its answer.
@@ -63,8 +63,9 @@ func (l *loop) send(items []item, c jobdb.Claim, now time.Time) {
 		return
 	}
 	l.sent = true
+	asked := time.Now() // what happens from now on, it does not see
 	go func() {
-		a := l.ask(q)
+		a := l.ask(q, asked)
 		a.items = items
 		l.answers <- a
 	}()

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -206,6 +207,29 @@ func TestLocksHoldUpNoOther(t *testing.T) {
 		}
 		for _, jid := range bad {
 			e.awaitEnd(jid, jobqueue.Success)
+		}
+	})
+}
+
+// Jobs end although somebody has locked the rows of their tasks, also those that fail.
+func TestLockedTasksHoldUpNoEnd(t *testing.T) {
+	onPostgres(t, func(t *testing.T, q *fixture) {
+		q.sql("INSERT INTO periodic_task (id, task, timer, pause_after) SELECT 't' || n, 'fails', 'yearly', 1 FROM generate_series(1, 20) AS n")
+		q.sql("INSERT INTO job (jid, task, tracker, due) SELECT id, task, id, '2026-01-01' FROM periodic_task WHERE task = 'fails'")
+		q.sql("INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT tracker, due, 'submitted', jid, due FROM job WHERE tracker IS NOT NULL")
+		tx := q.lock("SELECT 1 FROM periodic_task FOR UPDATE")
+		runs := make(chan string, 100)
+		e := q.run(executor.Config{PoolSize: 5, RetryLimit: executor.Never}, map[string]jobqueue.Handler{
+			"fails": func(context.Context, *jobqueue.JobContext) error { return errors.New("no") },
+			"good":  func(_ context.Context, job *jobqueue.JobContext) error { runs <- job.JID; return nil },
+		})
+		e.await(20, "of failure", ended(jobqueue.Failed))
+		q.punctual(runs)
+		if n := e.count(kind(executor.EventRefused)) + e.count(kind(executor.EventTrouble)); n != 0 {
+			t.Errorf("%d jobs were refused, or the database had trouble", n)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

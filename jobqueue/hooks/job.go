@@ -22,9 +22,11 @@ func heard(e Event) map[Kind]Event {
 	case Success:
 		return map[Kind]Event{OnSuccess: Success, OnPing: Success, OnRecovered: Recovered}
 	case Failure:
-		return map[Kind]Event{OnFailure: Failure, OnPing: Failure, OnPaused: Paused}
+		return map[Kind]Event{OnFailure: Failure, OnPing: Failure}
 	case Missed:
 		return map[Kind]Event{OnMissed: Missed}
+	case Paused:
+		return map[Kind]Event{OnPaused: Paused}
 	}
 	return nil
 }
@@ -34,11 +36,9 @@ func (h Hook) hears(turned jobqueue.Turned) bool {
 	_, once := h.Action.(first)
 	switch {
 	case h.Kind == OnRecovered:
-		return turned.Has(jobqueue.Recovered)
-	case h.Kind == OnPaused:
-		return turned.Has(jobqueue.Paused)
+		return turned == jobqueue.Recovered
 	case h.Kind == OnFailure && once:
-		return turned.Has(jobqueue.Failing)
+		return turned == jobqueue.Failing
 	}
 	return true
 }

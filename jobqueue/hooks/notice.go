@@ -31,7 +31,7 @@ type Notice struct {
 	Task    string    `json:"task,omitempty"`    // id of the periodic task, or what the submitter gave as tracker
 	Handler string    `json:"handler,omitempty"` // what the task runs
 	Tick    *Tick     `json:"tick,omitempty"`
-	Job     *Job      `json:"job,omitempty"`    // of Missed: none
+	Job     *Job      `json:"job,omitempty"`    // of Missed and Paused: none
 	Error   string    `json:"error,omitempty"`  // of Failure and Paused
 	Output  string    `json:"output,omitempty"` // the end of the job's log
 
@@ -39,7 +39,7 @@ type Notice struct {
 	// not traced, as the W3C's header has it.
 	Traceparent string `json:"traceparent,omitempty"`
 
-	// Turned is what the end of the job did to its task.
+	// Turned is what the end of the job meant for its task.
 	Turned jobqueue.Turned `json:"turned,omitempty"`
 }
 

@@ -64,11 +64,11 @@ ALTER TABLE periodic_task
   ADD COLUMN retry_delay       integer,
   ADD COLUMN timeout           integer,
   ADD COLUMN pause_after       integer,
-  ADD COLUMN failures          integer      NOT NULL DEFAULT 0,
   ADD COLUMN paused            timestamp,
   ADD COLUMN paused_until      timestamp,
   ADD COLUMN paused_by         varchar(254),
   ADD COLUMN paused_reason     varchar(254),
+  ADD COLUMN resumed           timestamp,
   ADD COLUMN origin            varchar(254),
   ADD COLUMN problem           text,
   ADD CONSTRAINT nextrun_due           CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'),
@@ -84,7 +84,6 @@ ALTER TABLE periodic_task
   ADD CONSTRAINT nextrun_retry_delay   CHECK (retry_delay BETWEEN 1 AND 31536000),
   ADD CONSTRAINT nextrun_timeout       CHECK (timeout BETWEEN 1 AND 31536000),
   ADD CONSTRAINT nextrun_pause_after   CHECK (pause_after BETWEEN 1 AND 1000000),
-  ADD CONSTRAINT nextrun_failures      CHECK (failures >= 0),
   ADD CONSTRAINT nextrun_origin        CHECK (origin <> '');
 
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
@@ -104,11 +103,11 @@ COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job of 
 COMMENT ON COLUMN periodic_task.retry_delay       IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN periodic_task.timeout           IS 'seconds that an attempt may take; NULL: as its handler says';
 COMMENT ON COLUMN periodic_task.pause_after       IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
-COMMENT ON COLUMN periodic_task.failures          IS 'so many jobs of ticks have failed since the last success; written when a job ends';
 COMMENT ON COLUMN periodic_task.paused            IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
 COMMENT ON COLUMN periodic_task.paused_until      IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
 COMMENT ON COLUMN periodic_task.paused_by         IS 'who paused it, for people';
 COMMENT ON COLUMN periodic_task.paused_reason     IS 'why it is paused, for people';
+COMMENT ON COLUMN periodic_task.resumed           IS 'when somebody last ended a pause, UTC: failures before it do not count for pause_after; NULL: never';
 COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
 COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; cleared by the next edit';
 
@@ -153,7 +152,6 @@ CREATE TABLE periodic_tick (
   jid      varchar(254),
   worker   varchar(254),
   decided  timestamp,
-  turned   varchar(16),
   outcome  varchar(16),
   finished timestamp,
   attempts integer,
@@ -161,12 +159,10 @@ CREATE TABLE periodic_tick (
   PRIMARY KEY (task_id, due),
   CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
   CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
-  CONSTRAINT nextrun_turned     CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered')),
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 );
 COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
 COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
-COMMENT ON COLUMN periodic_tick.turned   IS 'what the end of its job did to the task: failing (the first failure), paused, recovered (the first success after failures); NULL: nothing';
 COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in nextrun''s own queue';
 COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
 COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
@@ -486,6 +482,7 @@ BEGIN
   END IF;
   IF (NEW.paused, NEW.paused_until) IS DISTINCT FROM (OLD.paused, OLD.paused_until) THEN
     IF NEW.paused IS NULL AND OLD.paused IS NOT NULL THEN
+      NEW.resumed := clock_timestamp() AT TIME ZONE 'UTC';
       NEW.paused_until := NULL;
       NEW.paused_by := NULL;
       NEW.paused_reason := NULL;
@@ -638,22 +635,13 @@ CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE ON periodic_tick
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
 
 -- A queued tick waits for the end of its task's job. The tick may be queued between this statement
--- and its commit, so the policy counts as well. A success without failures before it writes nothing.
+-- and its commit, so the policy counts as well.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  queues boolean;
-  before integer;
 BEGIN
-  SELECT overlap IN ('queue', 'replace'), failures INTO queues, before FROM {{schema}}.periodic_task WHERE id = OLD.tracker;
-  IF queues OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
+  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace')) OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
     INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (OLD.tracker);
     PERFORM pg_notify('nextrun_task', '');
-  END IF;
-  IF TG_OP = 'UPDATE' THEN
-    IF NEW.due IS NOT NULL AND NEW.tracker = OLD.tracker AND (NEW.state = 'failed' OR NEW.state = 'success' AND before > 0) THEN
-      PERFORM {{schema}}.nextrun_task_outcome(NEW.tracker, NEW.due, NEW.state = 'failed', NEW.result, NEW.finished);
-    END IF;
   END IF;
   RETURN NULL;
 END $$;
@@ -700,60 +688,6 @@ CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
   REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
 CREATE TRIGGER nextrun_open_truncated AFTER TRUNCATE ON periodic_open
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
-
--- What the end of a tick's job does to its task, in the transaction that records the end. The task is
--- locked only if a job fails or has failed before. paused_by is 'nextrun' of these pauses alone. A worker
--- tells when the job ended, another queue nothing that can be relied on.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_outcome(of_task text, of_due timestamp, failed boolean, said text, ended timestamp) RETURNS void
-LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  t    record;
-  here timestamp;
-  turn text;
-BEGIN
-  SELECT failures, pause_after, paused, paused_until INTO t
-    FROM {{schema}}.periodic_task WHERE id = of_task FOR NO KEY UPDATE;
-  IF NOT FOUND OR (NOT failed AND t.failures = 0) THEN
-    RETURN;
-  END IF;
-  here := CASE WHEN ended BETWEEN '1970-01-01' AND '9000-01-01' THEN ended ELSE clock_timestamp() AT TIME ZONE 'UTC' END;
-  IF NOT failed THEN
-    turn := 'recovered';
-    UPDATE {{schema}}.periodic_task SET failures = 0 WHERE id = of_task;
-  ELSE
-    turn := CASE WHEN t.failures = 0 THEN 'failing' END;
-    UPDATE {{schema}}.periodic_task SET failures = least(failures, 2147483646) + 1 WHERE id = of_task;
-    IF t.failures + 1 >= t.pause_after AND (t.paused IS NULL OR t.paused_until <= here) THEN
-      turn := concat_ws(', ', turn, 'paused');
-      UPDATE {{schema}}.periodic_task
-         SET paused        = here,
-             paused_until  = NULL,
-             paused_by     = 'nextrun',
-             paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
-               CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
-       WHERE id = of_task;
-    END IF;
-  END IF;
-  IF turn IS NOT NULL THEN
-    UPDATE {{schema}}.periodic_tick SET turned = turn WHERE task_id = of_task AND due = of_due;
-  END IF;
-END $$;
--- +goose StatementEnd
-
--- The same for a job of another queue. One in the table job has been counted when it ended.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_tick_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = NEW.task_id AND sink <> 'job') THEN
-    PERFORM {{schema}}.nextrun_task_outcome(NEW.task_id, NEW.due, NEW.outcome = 'failed', NEW.error, NULL);
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_tick_ended AFTER UPDATE OF outcome ON periodic_tick
-  FOR EACH ROW WHEN (OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone', 'failed'))
-  EXECUTE FUNCTION nextrun_tick_ended();
 
 -- Who is woken --------------------------------------------------------------------------------------------------------
 
@@ -823,8 +757,7 @@ CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
 
 -- They run with the rights of their owner.
 REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_task_removed(), nextrun_tick_skipped(),
-  nextrun_tick_queues(), nextrun_tick_ended(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_open_ended(),
-  nextrun_task_outcome(text, timestamp, boolean, text, timestamp) FROM PUBLIC;
+  nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_open_ended() FROM PUBLIC;
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 

@@ -108,14 +108,13 @@ ALTER TABLE periodic_task ADD COLUMN timeout integer
   CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
 ALTER TABLE periodic_task ADD COLUMN pause_after integer
   CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN failures integer NOT NULL DEFAULT 0
-  CONSTRAINT nextrun_failures CHECK (typeof(failures) = 'integer' AND failures BETWEEN 0 AND 2147483647);
 ALTER TABLE periodic_task ADD COLUMN paused timestamp;
 ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
 ALTER TABLE periodic_task ADD COLUMN paused_by varchar(254)
   CONSTRAINT nextrun_paused_by CHECK {{template "labelOrNull" "paused_by"}};
 ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254)
   CONSTRAINT nextrun_paused_reason CHECK {{template "labelOrNull" "paused_reason"}};
+ALTER TABLE periodic_task ADD COLUMN resumed timestamp;
 ALTER TABLE periodic_task ADD COLUMN origin varchar(254)
   CONSTRAINT nextrun_origin CHECK ({{template "labelOrNull" "origin"}} AND origin IS NOT '');
 ALTER TABLE periodic_task ADD COLUMN problem text;
@@ -159,7 +158,6 @@ CREATE TABLE periodic_tick (
   jid      varchar(254),
   worker   varchar(254),
   decided  timestamp,
-  turned   varchar(16),
   outcome  varchar(16),
   finished timestamp,
   attempts integer,
@@ -167,7 +165,6 @@ CREATE TABLE periodic_tick (
   PRIMARY KEY (task_id, due),
   CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
   CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
-  CONSTRAINT nextrun_turned     CHECK (turned IN ('failing', 'failing, paused', 'paused', 'recovered')),
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
@@ -687,6 +684,7 @@ BEGIN
                    OR (NEW.enabled AND NOT OLD.enabled)
                    OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0) AS anew
                  FROM (SELECT {{template "utc" "NEW.nextrun"}} AS utc))),
+         resumed       = CASE WHEN NEW.paused IS NULL AND OLD.paused IS NOT NULL THEN strftime('%Y-%m-%d %H:%M:%f000', 'now') ELSE NEW.resumed END,
          paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
          paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
          (paused, paused_until) = (SELECT since,
@@ -794,67 +792,6 @@ BEGIN
   INSERT INTO periodic_ready (task_id) SELECT OLD.task_id
    WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.task_id AND decision = 'queued')
      AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.task_id);
-END;
--- +goose StatementEnd
-
--- What the end of a tick's job does to its task, in the transaction that records the end. The first
--- statement reads the task as it was before. paused_by is 'nextrun' of these pauses alone.
-{{define "pauses"}}failures + 1 >= pause_after AND (paused IS NULL OR paused_until <= {{.}}){{end}}
-{{define "turned"}}
-  UPDATE periodic_tick SET turned = (
-      SELECT nullif(CASE WHEN failures = 0 THEN 'failing' ELSE '' END ||
-        CASE WHEN NOT coalesce({{template "pauses" .}}, 0) THEN ''
-             WHEN failures = 0 THEN ', paused' ELSE 'paused' END, '')
-        FROM periodic_task WHERE id = periodic_tick.task_id)
-   WHERE due = NEW.due AND task_id ={{end}}
-{{define "failed"}}  UPDATE periodic_task SET failures = min(failures, 2147483646) + 1,
-      (paused, paused_until, paused_by, paused_reason) = (SELECT
-        CASE WHEN pauses THEN {{.}} ELSE paused END,
-        CASE WHEN NOT pauses THEN paused_until END,
-        CASE WHEN pauses THEN 'nextrun' ELSE paused_by END,
-        CASE WHEN pauses THEN substr(printf('paused after %d %s in a row; the last: ', failures + 1, CASE failures WHEN 0 THEN 'failure' ELSE 'failures' END) ||
-          coalesce(nullif(replace(replace(replace(said, char(10), ' '), char(13), ' '), char(9), ' '), ''), 'it did not say why'), 1, 254) ELSE paused_reason END
-        FROM (SELECT coalesce({{template "pauses" .}}, 0) AS pauses,{{end}}
-{{define "recovered"}}
-  UPDATE periodic_tick SET turned = 'recovered' WHERE task_id = NEW.{{.}} AND due = NEW.due;
-  UPDATE periodic_task SET failures = 0 WHERE id = NEW.{{.}};
-{{end}}
--- A success without failures before it writes nothing.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_failed AFTER UPDATE OF state ON job
-  WHEN NEW.state = 'failed' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
-BEGIN
-{{template "turned" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.tracker;
-{{template "failed" "coalesce(CASE WHEN NEW.finished BETWEEN '1970-01-01' AND '9000' THEN strftime('%Y-%m-%d %H:%M:%f000', NEW.finished) END, strftime('%Y-%m-%d %H:%M:%f000', 'now'))"}} NEW.result AS said))
-   WHERE id = NEW.tracker;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_recovered AFTER UPDATE OF state ON job
-  WHEN NEW.state = 'success' AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck') AND NEW.due IS NOT NULL
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.tracker AND failures > 0)
-BEGIN
-{{template "recovered" "tracker"}}
-END;
--- +goose StatementEnd
-
--- The same for a job of another queue. One in the table job has been counted when it ended.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_failed AFTER UPDATE OF outcome ON periodic_tick
-  WHEN OLD.outcome IS NULL AND NEW.outcome = 'failed'
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job')
-BEGIN
-{{template "turned" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.task_id;
-{{template "failed" "strftime('%Y-%m-%d %H:%M:%f000', 'now')"}} NEW.error AS said))
-   WHERE id = NEW.task_id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_recovered AFTER UPDATE OF outcome ON periodic_tick
-  WHEN OLD.outcome IS NULL AND NEW.outcome IN ('success', 'gone')
-   AND EXISTS (SELECT 1 FROM periodic_task WHERE id = NEW.task_id AND sink <> 'job' AND failures > 0)
-BEGIN
-{{template "recovered" "task_id"}}
 END;
 -- +goose StatementEnd
 

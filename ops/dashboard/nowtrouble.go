@@ -120,6 +120,14 @@ func (d *nowView) readFailures(ctx context.Context, s *server, now time.Time, zo
 	said, err := figures.Of(s.db).LastLines(ctx, jids)
 	for i := range d.Troubled {
 		t := &d.Troubled[i]
+		if streak, ok := since[t.ID]; ok && t.Harm == "failed" {
+			if streak.Failed > t.Times {
+				t.Times = streak.Failed
+				if !t.paused {
+					t.Cause = show.Word(t.Harm)
+				}
+			}
+		}
 		if streak, ok := since[t.ID]; ok && !t.paused {
 			t.Cause = diagnosis.InARow(t.Cause, t.Times, streak, func(at time.Time) string { return show.Clock(at, now, zone) })
 		}
@@ -211,7 +219,7 @@ func merged(list, others []periodic.Task) []periodic.Task {
 func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, newest []figures.TickResult, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
 	row.Pause = pauseOf(t, s.now(), zone)
-	counted := row.count(t)
+	row.count()
 	warning, isWarning := reasons.CutWarning(t.Problem)
 	unsteady, failed := diagnosis.Unsteady(newest)
 	switch {
@@ -222,7 +230,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, newest []fig
 	case t.Pause.AfterFailures():
 		cause, _, _ := strings.Cut(t.Pause.Reason, ";")
 		row.Harm, row.Cause, row.paused = "failed", cause, true
-	case row.Wrong != nil && !counted && row.Times == shownTicks:
+	case row.Wrong != nil && row.Times == shownTicks:
 		row.Cause = fmt.Sprintf("%s the last %d times", show.Word(row.Harm), row.Times)
 	case row.Wrong != nil:
 		row.Cause = show.Word(row.Harm)
@@ -244,9 +252,8 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, newest []fig
 	return row
 }
 
-// count counts those of the newest ticks that went wrong in a row, or takes the number of failures that the row of the task has,
-// if that is more.
-func (t *troubledRow) count(of *periodic.Task) (counted bool) {
+// count counts those of the newest ticks that went wrong in a row.
+func (t *troubledRow) count() {
 	for i := len(t.Cells) - 1; i >= 0 && t.Cells[i].State != "success"; i-- {
 		switch c := &t.Cells[i]; c.State { // others have not ended, or did not have to
 		case "failed", "missed", "late":
@@ -255,10 +262,6 @@ func (t *troubledRow) count(of *periodic.Task) (counted bool) {
 			}
 		}
 	}
-	if counted = t.Harm == "failed" && of.Failures.Count > t.Times; counted {
-		t.Times = of.Failures.Count
-	}
-	return counted
 }
 
 // BadTimer reports whether another timer helps.

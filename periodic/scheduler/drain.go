@@ -21,6 +21,9 @@ func (l *loop) drain(soft, hard context.Context) error {
 	if l.prepared.peer.yieldsBacklog(hard, l.store, l.aside.Exclude()) {
 		return nil
 	}
+	if err := l.store.PauseFailing(hard, l.cfg.Hooks); err != nil { // before their ticks are decided
+		return err
+	}
 	s := submitter{loop: l, results: make(chan result, maxInFlight)}
 	l.prepared.unpreparedAt = time.Time{}
 	var err error

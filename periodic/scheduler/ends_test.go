@@ -65,6 +65,10 @@ func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []taskd
 	return nil
 }
 
+func (h *endHooks) TellPaused(context.Context, jobqueue.DBTX, time.Time, taskdb.PausedTask) error {
+	return nil
+}
+
 func (h *endHooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
 	return t.Task == t.ID && k.Ended != sink.EndCancelled
 }

@@ -18,6 +18,7 @@ import (
 //	event                                     package whose tellHooks writes it: methods that it calls
 //	jobs that end                             store/internal/queue: Hears, Tell
 //	ticks without a job                       periodic/scheduler/internal/batch: HearsMissed, TellMissed
+//	tasks that are paused after failures      store/internal/schedule: TellPaused
 //	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
 type Hooks struct {
 	Hooks hooks.Hooks
@@ -68,6 +69,11 @@ func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, 
 		notices[i] = hooks.Notice{Event: hooks.Missed, At: now, Task: m.Task.ID, Handler: m.Task.Task, Tick: tick}
 	}
 	return h.insert(ctx, tx, now, notices)
+}
+
+// TellPaused implements [taskdb.Hooks].
+func (h Hooks) TellPaused(ctx context.Context, tx jobqueue.DBTX, now time.Time, t taskdb.PausedTask) error {
+	return h.insert(ctx, tx, now, []hooks.Notice{{Event: hooks.Paused, At: now, Task: t.ID, Handler: t.Handler, Error: t.Reason}})
 }
 
 // HearsEnd implements [taskdb.Hooks].

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/turning"
 )
 
 // hookLines is how many of the last lines of its log go with a job that has ended, and
@@ -59,7 +59,13 @@ func (tx jobTx) endsToTell(ctx context.Context, q jobdb.Request, done []string) 
 	if err != nil {
 		return nil, err
 	}
-	turned, err := tx.turned(ctx, jobs)
+	var ends []turning.End
+	for _, job := range jobs {
+		if !job.Due.IsZero() {
+			ends = append(ends, turning.End{Task: job.Tracker, Due: job.Due, JID: job.JID})
+		}
+	}
+	turned, err := turning.Of(ctx, tx.Tx, ends)
 	if err != nil {
 		return nil, err
 	}
@@ -71,23 +77,6 @@ func (tx jobTx) endsToTell(ctx context.Context, q jobdb.Request, done []string) 
 		}
 	}
 	return told, tx.lastLines(ctx, told)
-}
-
-// turned is what the ends of jobs did to their tasks, as a trigger has noted with their ticks.
-func (tx jobTx) turned(ctx context.Context, jobs []jobqueue.Job) (map[string]jobqueue.Turned, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task"), sqldb.Time("due"), sqldb.Text("jid")}, len(jobs),
-		func(i int) []any { return []any{jobs[i].Tracker, jobs[i].Due, jobs[i].JID} })
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct{ JID, Turned string }
-	err = tx.Select(ctx, &rows, `SELECT k.jid, k.turned FROM `+r.SQL+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.task AND k.due = v.due AND k.jid = v.jid WHERE k.turned IS NOT NULL`, r.Param)
-	turned := make(map[string]jobqueue.Turned, len(rows))
-	for _, row := range rows {
-		turned[row.JID] = jobqueue.Turned(row.Turned)
-	}
-	return turned, err
 }
 
 // lastLines reads the end of the logs of jobs.

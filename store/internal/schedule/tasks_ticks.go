@@ -7,9 +7,9 @@ import (
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store/internal/turning"
 )
 
 // tickRow is a row of periodic_tick, whatever anybody may have written into it.
@@ -23,7 +23,6 @@ type tickRow struct {
 	JID      sqldb.RowText
 	Worker   sqldb.RowText
 	Decided  sqldb.RowTime
-	Turned   sqldb.RowText
 	endRow
 }
 
@@ -45,7 +44,6 @@ func (r tickRow) tick() periodic.Tick {
 	return r.on(periodic.Tick{
 		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
-		Turned: jobqueue.Turned(r.Turned),
 	})
 }
 
@@ -74,7 +72,7 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error, k.turned
+	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error
 		FROM ` + from + `
 		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + bounds.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
 			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6
@@ -145,25 +143,15 @@ func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]taskdb.Ended
 	return list, tx.withTurns(ctx, list)
 }
 
-// withTurns adds what the ends did to their tasks, as a trigger has noted.
+// withTurns adds what the ends meant for their tasks.
 func (tx endsTx) withTurns(ctx context.Context, list []taskdb.EndedTick) error {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due")}, len(list),
-		func(i int) []any { return []any{list[i].Tick.TaskID, list[i].Tick.Due} })
-	if err != nil {
-		return err
-	}
-	var rows []struct {
-		tickKeyRow
-		Turned string
-	}
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, k.turned FROM `+r.SQL+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.of_task AND k.due = v.of_due WHERE k.turned IS NOT NULL`, r.Param)
-	turned := make(map[periodic.TickKey]jobqueue.Turned, len(rows))
-	for _, row := range rows {
-		turned[periodic.TickKey{TaskID: row.TaskID, Due: row.Due.Time()}] = jobqueue.Turned(row.Turned)
-	}
+	ends := make([]turning.End, len(list))
 	for i := range list {
-		list[i].Tick.Turned = turned[list[i].Tick.Key()]
+		ends[i] = turning.End{Task: list[i].Tick.TaskID, Due: list[i].Tick.Due, JID: list[i].Tick.JID}
+	}
+	turned, err := turning.Of(ctx, tx.Tx, ends)
+	for i := range list {
+		list[i].Tick.Turned = turned[list[i].Tick.JID]
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // results are what became of the last runs of tasks, and since when those fail that fail.
 type results struct {
 	outcomes map[string]periodic.Outcome
-	failing  map[string]figures.Streak // of those with two failures in a row or more
+	failing  map[string]figures.Streak // of those whose last run failed
 }
 
 // readResults reads those of some tasks, which a filter selects.
@@ -29,7 +29,7 @@ func readResults(ctx context.Context, db *store.DB, filter periodic.TaskFilter, 
 	}
 	var ids []string
 	for i := range tasks {
-		if tasks[i].Failures.Count > 1 {
+		if o := r.outcomes[tasks[i].ID]; o.Run != nil && o.Result.State == string(jobqueue.Failed) {
 			ids = append(ids, tasks[i].ID)
 		}
 	}
@@ -45,7 +45,7 @@ func (r results) of(env *ui.Env, t *periodic.Task) string {
 	}
 	at := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
 	_, then, later := strings.Cut(resultOf(o), ", then ")
-	said := diagnosis.Since("failed", t.Failures.Count, r.failing[t.ID], at)
+	said := diagnosis.Since("failed", r.failing[t.ID].Failed, r.failing[t.ID], at)
 	if later {
 		said += ", then " + then
 	}

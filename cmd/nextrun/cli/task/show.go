@@ -133,10 +133,10 @@ func (s shown) state(env *ui.Env) [][2]string {
 		paused = strings.TrimPrefix(t.Pause.Text(), "paused ")
 	}
 	failed := ""
-	if t.Failures.Count > 0 {
-		failed = strings.TrimPrefix(diagnosis.InARow("", t.Failures.Count, s.results.failing[t.ID], env.Moment), " ")
+	if streak := s.results.failing[t.ID]; streak.Failed > 0 {
+		failed = strings.TrimPrefix(diagnosis.InARow("", streak.Failed, streak, env.Moment), " ")
 		if failed == "" {
-			failed = fmt.Sprintf("%d in a row", t.Failures.Count)
+			failed = fmt.Sprintf("%d in a row", streak.Failed)
 		}
 	}
 	return [][2]string{

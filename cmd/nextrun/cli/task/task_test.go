@@ -61,7 +61,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
 			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "exclude_calendars": "c",
-			"catchup_limit": 5.0, "pause_after": 3.0, "failures": 0.0,
+			"catchup_limit": 5.0, "pause_after": 3.0,
 			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "failing_since": nil, "last_success": nil, "skips": []any{}, "ticks": []any{}, "upcoming": []any{},
 		}
 		delete(got, "created")

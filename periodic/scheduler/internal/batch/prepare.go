@@ -21,7 +21,7 @@ func (c Committer) Prepare(ctx context.Context, wait time.Duration, claim taskdb
 // CanPrepare reports whether a plan that was decided before its time can be written at that time
 // as it is, if its row is as it was read.
 func (c Committer) CanPrepare(p *decide.Plan) bool {
-	return p.Plain() && c.Queues[p.Task.Sink] != nil
+	return p.Plain() && p.Task.Failures.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
 }
 
 // EarlyError says that a batch was not submitted because its time has not come by the
