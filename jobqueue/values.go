@@ -45,8 +45,8 @@ var (
 	ErrForeign = errors.New("the job belongs to another kind of executor")
 	// ErrCancelled: somebody asked for the cancellation of the job.
 	ErrCancelled = errors.New("the job was cancelled")
-	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
-	// executor has taken the job. What the handler returns is ignored.
+	// ErrLeaseLost: another executor has taken the job, as it took this one for dead, or somebody has changed it in
+	// the table. What the handler returns is ignored.
 	ErrLeaseLost = errors.New("the lease of the job was lost")
 	// ErrShutdown: the executor stops, and the grace time is over. Unless the
 	// handler returns nil the job goes back to waiting.

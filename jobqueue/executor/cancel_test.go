@@ -14,7 +14,7 @@ import (
 func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
-		// Neither a heartbeat nor a poll comes to its help.
+		// Neither a comparison nor a poll comes to its help.
 		e := q.run(executor.Config{PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 				began <- job.JID

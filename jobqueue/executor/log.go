@@ -77,7 +77,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventLost:
 		line.Warn("job lost: another worker has it, or it was cancelled or changed in the table")
 	case EventInterrupted:
-		line.Warn("job taken back: its worker has ended, or sent no heartbeat")
+		line.Warn("job taken back: its worker has died")
 	case EventRetried:
 		line.Debug("stuck jobs put back to waiting: their retry is due")
 	case EventRefused:
