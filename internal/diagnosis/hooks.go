@@ -56,7 +56,8 @@ func ofHooks(f *Facts) []Finding {
 		case jobqueue.Failed:
 			list = append(list, Finding{hookDead, fmt.Sprintf("Its hook %s was given up: %s", h.notice.Hook, why), "to deliver it again: nextrun job retry " + h.job.JID})
 		case jobqueue.Stuck:
-			list = append(list, Finding{hookRefused, fmt.Sprintf("Its hook %s is not delivered, and is tried again: %s", h.notice.Hook, why), "more about it: nextrun job show " + h.job.JID})
+			list = append(list, Finding{hookRefused, fmt.Sprintf("Its hook %s is not delivered, and is tried again: %s", h.notice.Hook, why),
+				"more about it: nextrun job show " + h.job.JID})
 		default:
 			list = append(list, Finding{hookWaits, fmt.Sprintf("Its hook %s waits for an executor that has hooks.", h.notice.Hook),
 				"is a process running whose configuration has this hook? start one: nextrun executor --config FILE"})
