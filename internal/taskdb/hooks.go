@@ -44,3 +44,9 @@ type EndedTick struct {
 	Task *periodic.Task // nil: it was deleted
 	Tick periodic.Tick
 }
+
+// BadEnd is a job whose end cannot be read or recorded.
+type BadEnd struct {
+	TaskID, JID string
+	Err         error
+}

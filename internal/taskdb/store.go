@@ -170,6 +170,7 @@ type Ends struct {
 	Sink  periodic.Sink // the queue that was asked; empty: it was the turn of none
 	Asked int           // jobs
 	Ended []EndedTick   // that were not recorded before, by this scheduler
+	Bad   []BadEnd      // jobs whose end cannot be read or recorded; they have another turn
 	Now   time.Time     // the database's clock
 	Next  time.Time     // if no queue was asked, when it is the turn of one; zero: no jobs are open
 }

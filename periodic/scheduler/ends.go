@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -35,6 +36,7 @@ type ends struct {
 	// Only its goroutine uses these.
 	limit int
 	asked time.Time
+	bad   map[string]bool                        // the jobs whose end could not be recorded, by id: each is named once
 	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
 	deaf  bool                                   // the last look for jobs that Docspell has ended failed
 
@@ -43,7 +45,7 @@ type ends struct {
 }
 
 func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
-	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]sink.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit}
+	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]sink.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit, bad: map[string]bool{}}
 	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
 	for name, submitter := range cfg.Submitters {
 		if teller, ok := submitter.(sink.EndTeller); ok {
@@ -156,6 +158,7 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	more = found.Asked == e.limit && len(found.Ended) > found.Asked/2
 	e.limit = min(2*e.limit, endsLimit)
 	e.observe(found.Ended, found.Sink)
+	e.name(found)
 	switch {
 	case more:
 		e.asked = time.Time{}
@@ -171,6 +174,20 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 func (e *ends) observe(ended []taskdb.EndedTick, sink periodic.Sink) {
 	for _, t := range ended {
 		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
+	}
+}
+
+// name names the jobs whose end cannot be read or recorded. They have another turn, after a pause that grows.
+func (e *ends) name(found taskdb.Ends) {
+	for _, b := range found.Bad {
+		if e.bad[b.JID] {
+			continue
+		}
+		if len(e.bad) == endsLimit {
+			clear(e.bad)
+		}
+		e.bad[b.JID] = true
+		e.cfg.fail("record how a job ended; others go on", fmt.Errorf("task %q, job %s in the queue %s: %w", b.TaskID, b.JID, found.Sink, b.Err))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store"
 )
 
 // acmeTeller is an acme that tells how its jobs end: the state of a job that has ended is a
@@ -24,6 +25,8 @@ type acmeTeller struct {
 	*acme
 	gone sink.EndState
 	deaf func() error // nil: it answers
+
+	unreadable string // the id of a job that the database refuses to read
 }
 
 func (q *acmeTeller) Gone() sink.EndState { return q.gone }
@@ -35,6 +38,9 @@ func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []sink.Ope
 		}
 	}
 	for _, o := range open {
+		if o.JID == q.unreadable {
+			return nil, fmt.Errorf("%w: invalid input syntax", store.ErrRefused)
+		}
 		var state string
 		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT coalesce(max(state), '') FROM acme_job WHERE ref = '%s'`, o.Ref)).Scan(&state); err != nil {
 			return nil, err
@@ -164,6 +170,34 @@ func TestEndsOfBeforeAreNotTold(t *testing.T) {
 		if !slices.Equal(hooks.told, []string{"success success "}) {
 			t.Errorf("told %q", hooks.told)
 		}
+	})
+}
+
+// An end that cannot be recorded, or read, holds up no other: the job is named, and has another turn.
+func TestEndsThatCannotBeRecorded(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme(), gone: sink.EndGone}
+		ids := make([]string, 120)
+		for i := range ids {
+			ids[i] = fmt.Sprintf("t%03d", i)
+		}
+		f.submitted(q, ids...)
+		f.exec("UPDATE acme_job SET state = 'success'")
+		refuse := map[string]string{
+			storetest.Postgres: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				IF NEW.outcome IS NOT NULL AND NEW.task_id = 't007' THEN RAISE 'no outcome'; END IF; RETURN NEW; END $$;
+				CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick FOR EACH ROW EXECUTE FUNCTION refuse()`,
+			storetest.SQLite: `CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick WHEN NEW.outcome IS NOT NULL AND NEW.task_id = 't007'
+				BEGIN SELECT RAISE(ABORT, 'no outcome'); END`,
+		}[f.Kind]
+		f.exec(refuse)
+		q.unreadable = f.one("SELECT jid FROM periodic_awaited WHERE task_id = 't101'")
+		found := f.asks(q, nil)
+		if len(found.Ended) != 118 || len(found.Bad) != 2 || found.Bad[0].TaskID+found.Bad[1].TaskID != "t101t007" || !strings.Contains(found.Bad[1].Err.Error(), "no outcome") {
+			t.Errorf("%d ended; bad: %+v", len(found.Ended), found.Bad)
+		}
+		f.want(118, "SELECT count(*) FROM periodic_tick WHERE outcome = 'success'")
+		f.want(2, "SELECT count(*) FROM periodic_awaited WHERE look > submitted")
 	})
 }
 

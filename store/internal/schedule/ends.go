@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,15 +52,69 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 		return found, wrapEnds(err)
 	}
 	found.Sink, found.Asked = periodic.Sink(jobs[0].Sink), len(jobs)
-	jobs, err = s.ended(ctx, a, found.Sink, jobs)
-	if err != nil || len(jobs) == 0 {
-		return found, wrapEnds(err)
-	}
-	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		found.Ended, err = endsTx{tx}.record(ctx, jobs, a.Hooks)
+	var ended []awaited
+	found.Bad, err = apart(jobs, func(part []awaited) error {
+		some, err := s.ended(ctx, a, found.Sink, part)
+		ended = append(ended, some...)
 		return err
 	})
+	if err != nil || len(ended) == 0 {
+		return found, wrapEnds(err)
+	}
+	bad, err := apart(ended, func(part []awaited) error {
+		return s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
+			list, err := endsTx{tx}.record(ctx, part, a.Hooks)
+			if err == nil {
+				found.Ended = append(found.Ended, list...)
+			}
+			return err
+		})
+	})
+	found.Bad = append(found.Bad, bad...)
 	return found, wrapEnds(err)
+}
+
+// How many jobs are tried at once where all of them fail, and how many may fail alone: the others have
+// another turn.
+const (
+	endsPart = 50
+	endsBad  = 50
+)
+
+// apart tries all jobs at once. If one of them may be to blame for an error, it tries parts of them, and the
+// jobs of a part that fails one by one. It returns those that fail alone, or an error if all do.
+func apart(jobs []awaited, try func([]awaited) error) ([]taskdb.BadEnd, error) {
+	worked := false
+	bad, err := parted(jobs, func(part []awaited) error {
+		err := try(part)
+		worked = worked || err == nil
+		return err
+	})
+	if err == nil && len(bad) > 1 && !worked {
+		return nil, bad[0].Err
+	}
+	return bad, err
+}
+
+func parted(jobs []awaited, try func([]awaited) error) (bad []taskdb.BadEnd, err error) {
+	err = try(jobs)
+	if !errors.Is(err, sqldb.ErrRefused) && !errors.Is(err, sqldb.ErrContended) {
+		return nil, err
+	}
+	if len(jobs) == 1 {
+		return []taskdb.BadEnd{{TaskID: string(jobs[0].TaskID), JID: string(jobs[0].JID), Err: err}}, nil
+	}
+	size := endsPart
+	if len(jobs) <= endsPart {
+		size = 1
+	}
+	for part := range slices.Chunk(jobs, size) {
+		some, err := parted(part, try)
+		if bad = append(bad, some...); err != nil || len(bad) >= endsBad {
+			return bad, err
+		}
+	}
+	return bad, nil
 }
 
 func wrapEnds(err error) error {
@@ -126,7 +181,7 @@ func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, 
 	queue := a.Queues[name]
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		ends, err = guarded(name, func() ([]sink.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
-		return err
+		return s.db.Classify(ctx, err)
 	})
 	if err != nil {
 		return nil, err
