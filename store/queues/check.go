@@ -95,8 +95,9 @@ type check struct {
 	*Report
 }
 
-// version says which version the tables are of. A role that may not read that may submit
-// jobs nevertheless, and of tables that are missing the statements say so.
+// version says which version the tables are of, and warns of one that nextrun was not tried
+// with. A role that may not read it may submit jobs nevertheless, and of tables that are
+// missing the statements say so.
 func (c *check) version(ctx context.Context, tx *sqldb.Tx) {
 	if c.preset.version == "" {
 		return
@@ -107,7 +108,7 @@ func (c *check) version(ctx context.Context, tx *sqldb.Tx) {
 	}
 	c.Found = row.Found
 	if row.Problem != "" {
-		c.Problems = append(c.Problems, row.Problem+"; "+c.preset.remedy)
+		c.Warnings = append(c.Warnings, row.Problem+"; "+c.preset.remedy)
 	}
 }
 

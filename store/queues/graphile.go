@@ -85,7 +85,7 @@ func (k GraphileWorker) preset(sqlite bool) (preset, error) {
 		kind: "graphile-worker", heeds: []string{"retry_limit", "priority"}, check: k.check, gone: goneState(k.Gone, "success"),
 		remedy: "nextrun needs Graphile Worker 0.16 or newer, which migrates its tables when it starts: npx graphile-worker --schema-only --connection ...",
 		version: words.Replace(`SELECT 'migration ' || max(id) AS found, CASE WHEN max(id) >= 18 THEN ''
-			ELSE 'Graphile Worker''s tables are at migration ' || max(id) || '; nextrun needs 18 or newer' END AS problem FROM {schema}.migrations`),
+			ELSE 'Graphile Worker''s tables are at migration ' || max(id) || '; nextrun was tried with 18 or newer' END AS problem FROM {schema}.migrations`),
 		columns: []column{
 			columnJID, columnTracker, columnTask, columnDue, textColumn("key", graphileKey),
 			textColumn("queue_name", func(jobqueue.Job) string { return k.Queue }),
@@ -97,8 +97,7 @@ func (k GraphileWorker) preset(sqlite bool) (preset, error) {
 			SELECT j.jid, a.id AS ref
 			FROM {schema}.add_jobs(ARRAY(SELECT json_populate_record(NULL::{schema}.job_spec, json_build_object(
 				'identifier', j.task, 'payload', j.args::json, 'queue_name', j.queue_name, 'run_at', j.due AT TIME ZONE 'UTC',
-				'max_attempts', j.max_attempts, 'job_key', j.key, 'priority', j.priority)) FROM j)) AS a JOIN j ON j.key = a.key
-			WHERE NOT EXISTS (SELECT 1 FROM {schema}.jobs WHERE false)`), // which release 0.15 does not have
+				'max_attempts', j.max_attempts, 'job_key', j.key, 'priority', j.priority)) FROM j)) AS a JOIN j ON j.key = a.key`),
 		probe: sql(`INSERT INTO {schema}._private_jobs (task_id) SELECT 1 FROM {batch} AS v WHERE false`),
 		pending: sql(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'
 				WHEN j.attempts > 0 THEN 'stuck' ELSE 'waiting' END AS state

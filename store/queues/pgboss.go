@@ -80,7 +80,7 @@ func (k PgBoss) preset(sqlite bool) (preset, error) {
 		kind: "pg-boss", heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}, check: k.check, gone: goneState(k.Gone, "unknown"),
 		remedy: "nextrun needs pg-boss 12.26 or newer, which migrates its tables when it starts, or run: npx pg-boss create",
 		version: words.Replace(`SELECT 'schema ' || max(version) AS found, CASE WHEN max(version) >= 37 THEN ''
-			ELSE 'pg-boss''s tables are at schema ' || max(version) || '; nextrun needs 37 or newer' END AS problem FROM {version}`),
+			ELSE 'pg-boss''s tables are at schema ' || max(version) || '; nextrun was tried with 37 or newer' END AS problem FROM {version}`),
 		columns: []column{columnJID, columnTracker, columnGroup, columnDue, columnPriority, textColumn("queue", k.queueOf)},
 		queueOf: k.queueOf, ref: pgBossRef, absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
 		// A job gets from its queue what boss.send would give it. pg-boss deletes jobs after keep_until that no worker has

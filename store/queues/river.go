@@ -128,7 +128,7 @@ func (k River) preset(sqlite bool) (preset, error) {
 		k.postgres(&p)
 	}
 	p.version = `SELECT 'schema level ' || max(version) AS found, CASE WHEN max(version) >= 6 THEN ''
-			ELSE 'River''s schema is at level ' || max(version) || '; nextrun needs 6 or newer' END AS problem
+			ELSE 'River''s schema is at level ' || max(version) || '; nextrun was tried with 6 or newer' END AS problem
 		FROM ` + qualified(k.Schema, "river_migration") + ` WHERE line = 'main'`
 	return p, nil
 }

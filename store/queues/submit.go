@@ -16,8 +16,8 @@ import (
 )
 
 // A batch that the database refuses is added again in parts of this size, and a part that
-// it refuses job by job. Others wait for the transaction, so after so many refused jobs
-// the rest is left for another one.
+// it refuses job by job. After so many refused jobs the batch fails: others wait for the
+// transaction.
 const (
 	partSize    = 50
 	mostRefused = 100
@@ -51,6 +51,8 @@ type submit struct {
 	tx     *sqldb.Tx
 	done   []sink.Submission
 	queues map[string]bool // those that got jobs
+
+	refused int // by the database, jobs of the part that is being added
 }
 
 // sort returns jobs by the part that they belong to, without those that the queue cannot
@@ -91,53 +93,46 @@ func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
 // add adds the jobs of one part. It refuses those that the database refuses, unless it
 // refuses all of them: then no job is to blame.
 func (s *submit) add(ctx context.Context, part string, jobs []jobqueue.Job) error {
-	first := s.try(ctx, part, jobs)
-	if !errors.Is(first, sqldb.ErrRefused) {
-		return first
+	err := s.try(ctx, part, jobs)
+	if !errors.Is(err, sqldb.ErrRefused) {
+		return err
 	}
-	before, taken := len(s.done), false
-	for some := range slices.Chunk(jobs, partSize) {
-		if len(s.done)-before >= mostRefused && !taken {
-			return first
-		}
-		err := error(nil)
-		if len(some) < len(jobs) {
-			if err = s.try(ctx, part, some); err == nil {
-				taken = true
-				continue
-			}
-		} else {
-			err = first
-		}
-		if !errors.Is(err, sqldb.ErrRefused) {
-			return err
-		}
-		one, err := s.oneByOne(ctx, part, some)
-		if err != nil {
-			return err
-		}
-		taken = taken || one
+	if len(jobs) == 1 {
+		s.refuse(jobs[0], cmp.Or(s.words(err), err.Error()), false)
+		return nil
 	}
-	if !taken && len(jobs) > 1 {
-		return first
+	s.refused = 0
+	if other := s.parted(ctx, part, jobs); other != nil || s.refused < len(jobs) {
+		return other
 	}
-	return nil
+	return err
 }
 
-// oneByOne adds jobs one by one, and reports whether the queue has taken any.
-func (s *submit) oneByOne(ctx context.Context, part string, jobs []jobqueue.Job) (taken bool, err error) {
-	for _, j := range jobs {
-		err := s.try(ctx, part, []jobqueue.Job{j})
+// parted adds jobs that the database has refused together, in parts, and refuses those
+// that it refuses alone. It ends early if these are very many.
+func (s *submit) parted(ctx context.Context, part string, jobs []jobqueue.Job) error {
+	size := partSize
+	if len(jobs) <= partSize {
+		size = 1
+	}
+	for some := range slices.Chunk(jobs, size) {
+		err := s.try(ctx, part, some)
 		switch {
 		case err == nil:
-			taken = true
-		case errors.Is(err, sqldb.ErrRefused):
-			s.refuse(j, cmp.Or(s.words(err), err.Error()), false)
+		case !errors.Is(err, sqldb.ErrRefused):
+			return err
+		case len(some) > 1:
+			if err := s.parted(ctx, part, some); err != nil {
+				return err
+			}
 		default:
-			return taken, err
+			s.refuse(some[0], cmp.Or(s.words(err), err.Error()), false)
+			if s.refused++; s.refused > mostRefused {
+				return err
+			}
 		}
 	}
-	return taken, nil
+	return nil
 }
 
 // try adds jobs, all or none of them.

@@ -90,10 +90,10 @@ func wantSaysWhy(t *testing.T, fixtureOf func(*testing.T) *fixture, k queues.Kin
 	}
 }
 
-// wantProblem checks what Check says about a queue.
-func (f *fixture) wantProblem(q sink.Submitter, want string) {
+// wantWarning checks of what Check warns.
+func (f *fixture) wantWarning(q sink.Submitter, want string) {
 	f.Helper()
-	if r := f.report(q); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], want) {
+	if r := f.report(q); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], want) {
 		f.Errorf("%+v; want %s", r, want)
 	}
 }

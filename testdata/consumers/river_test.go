@@ -75,7 +75,7 @@ func TestRiverRefuses(t *testing.T) {
 	} {
 		t.Run(test.database, func(t *testing.T) {
 			list := faults(test.queue, func(f *fixture) { f.migrateQueue("5") }, func(f *fixture) { f.migrateQueue() })
-			list[0].problem, list[1].problem = "river_job", "unique_states"
+			list[0].problem, list[1].problem = "river_job", "column"
 			refuse(t, test.queue, list)
 			t.Run("rows", func(t *testing.T) { refuseRows(t, test.queue, test.rows) })
 		})
