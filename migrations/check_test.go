@@ -16,14 +16,14 @@ const foundLock = `CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMA
 // Check names what somebody has dropped, with the statement that makes it, and is content when that has run.
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	on := map[string]map[string]string{
-		"postgres": {"trigger": " ON job", "cascade": " CASCADE"},
+		"postgres": {"trigger": " ON periodic_task", "cascade": " CASCADE"},
 		"sqlite":   {"trigger": "", "cascade": ""},
 	}
 	bothMade(t, func(db *database) {
 		for drop, object := range map[string]string{
 			"DROP INDEX nextrun_job_pending":                               "index nextrun_job_pending on job",
 			"DROP VIEW periodic_health":                                    "view periodic_health",
-			"DROP TRIGGER nextrun_job_deleted" + on[db.Kind]["trigger"]:    "trigger nextrun_job_deleted on job",
+			"DROP TRIGGER nextrun_task_deleted" + on[db.Kind]["trigger"]:   "trigger nextrun_task_deleted on periodic_task",
 			"DROP TABLE outbox_message" + on[db.Kind]["cascade"]:           "table outbox_message",
 			"ALTER TABLE worker DROP COLUMN trouble":                       "column worker.trouble",
 			"DROP TABLE jobgroupuse; CREATE TABLE jobgroupuse (x integer)": "column jobgroupuse.groupid",

@@ -45,7 +45,7 @@ func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 			"DELETE FROM one.periodic_task WHERE id = 'newer'",
 			"INSERT INTO one.job (jid, task, tracker) VALUES ('j', 'x', 'a')", "UPDATE one.job SET state = 'success' WHERE jid = 'j'",
 			"DELETE FROM one.job WHERE jid = 'j'",
-			"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'queued', now())",
+			"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'late', now()); DELETE FROM one.periodic_tick WHERE decision = 'late'",
 			"INSERT INTO one.event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (gen_random_uuid(), 't', 'x', gen_random_uuid(), 1)",
 			"INSERT INTO one.job_limit VALUES ('task', 'x', 0)", "DELETE FROM one.job_limit",
 			"UPDATE one.scheduler_lock SET expires = '2026-01-01'", "DELETE FROM one.scheduler_lock",
@@ -57,10 +57,7 @@ func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 		if err := writer.Close(); err != nil {
 			t.Fatal(err)
 		}
-		plain.want("2", "SELECT count(*) FROM one.periodic_ready WHERE task_id = 'a'")
-		plain.exec("DELETE FROM one.periodic_ready")
 	}
-	plain.want("0", "SELECT count(*) FROM two.periodic_ready")
 }
 
 // A function that runs with its owner's rights must not serve others, and none

@@ -1,49 +1,20 @@
 package migrations_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// A statement that queues many ticks of a task adds one row of periodic_ready,
-// so that a long catch-up does not slow down every look at the table.
-func TestQueuedTicksMakeOneRowForEachTask(t *testing.T) {
-	bothMade(t, func(db *database) {
-		var ticks []string
-		for n := range 300 {
-			ticks = append(ticks, fmt.Sprintf("('task-%d', '2026-03-04 05:06:07.%06d', 'queued', '2026-03-04 05:06:07.000000')", n%3, n))
-		}
-		db.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES " + strings.Join(ticks, ", "))
-		db.want("3", "SELECT count(*) FROM periodic_ready")
-		db.exec("DELETE FROM periodic_ready")
-		db.exec("UPDATE periodic_tick SET decision = 'skipped' WHERE task_id = 'task-1'")
-		db.want("0", "SELECT count(*) FROM periodic_ready")
-		db.exec("UPDATE periodic_tick SET decision = 'queued' WHERE task_id = 'task-1'")
-		db.want("1", "SELECT count(*) FROM periodic_ready WHERE task_id = 'task-1'")
-	})
-}
-
 // edits are statements that have the same effect on both databases.
 var edits = []struct{ name, edit, check, want string }{
-	{"a deleted task's queued ticks are skipped", "DELETE FROM periodic_task WHERE id = 'a'",
-		"SELECT count(*) FROM periodic_tick WHERE task_id = 'a' AND decision = 'skipped' AND reason LIKE '%deleted%'", "2"},
-	{"those of others are not", "DELETE FROM periodic_task WHERE id = 'a'",
-		"SELECT count(*) FROM periodic_tick WHERE task_id = 'b' AND decision = 'queued'", "1"},
+	{"what is skipped ahead goes with its task", "DELETE FROM periodic_task WHERE id = 'a'", "SELECT count(*) FROM periodic_tick WHERE task_id = 'a'", "1"},
+	{"that of others does not", "DELETE FROM periodic_task WHERE id = 'a'", "SELECT count(*) FROM periodic_tick WHERE task_id = 'b'", "1"},
 	{"decided ticks stay as they are", "DELETE FROM periodic_task",
 		"SELECT decision FROM periodic_tick WHERE task_id = 'a' AND due = '2026-01-01 00:00:00.000000'", "late"},
-	{"several tasks deleted at once", "DELETE FROM periodic_task WHERE id IN ('a', 'b')",
-		"SELECT count(*) FROM periodic_tick WHERE decision = 'skipped'", "3"},
-	{"another id", "UPDATE periodic_task SET id = 'c' WHERE id = 'a'",
-		"SELECT count(*) FROM periodic_tick WHERE task_id = 'a' AND decision = 'skipped'", "2"},
-	{"the end of a job makes its task ready", "UPDATE job SET state = 'success' WHERE jid = 'of-a'",
-		"SELECT count(*) FROM periodic_ready WHERE task_id = 'a'", "1"},
-	{"a job that only begins does not", "UPDATE job SET state = 'running' WHERE jid = 'of-a'",
-		"SELECT count(*) FROM periodic_ready", "0"},
-	{"a job without a task does not", "UPDATE job SET state = 'success' WHERE jid = 'of-nobody'",
-		"SELECT count(*) FROM periodic_ready", "0"},
+	{"several tasks deleted at once", "DELETE FROM periodic_task WHERE id IN ('a', 'b')", "SELECT count(*) FROM periodic_tick WHERE decided IS NULL", "0"},
+	{"another id", "UPDATE periodic_task SET id = 'c' WHERE id = 'a'", "SELECT count(*) FROM periodic_tick WHERE task_id = 'a'", "1"},
 	{"an edit takes the mark away", "UPDATE periodic_task SET priority = 3 WHERE id = 'a'",
 		"SELECT coalesce(worker, 'nobody') FROM periodic_task WHERE id = 'a'", "nobody"},
 	{"an edit of the timer has the task planned anew", "UPDATE periodic_task SET timer = 'hourly' WHERE id = 'a'",
@@ -71,15 +42,13 @@ const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES 
 	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', changed = NULL;
 	INSERT INTO job (jid, task, tracker) VALUES ('of-a', 'x', 'a'), ('of-b', 'x', 'b'), ('of-nobody', 'x', NULL);
 	INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES
-		('a', '2026-01-01 00:00:00.000000', 'late', '2026-01-01 00:00:00.000000'),
-		('a', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000'),
-		('a', '2026-01-03 00:00:00.000000', 'queued', '2026-01-03 00:00:00.000000'),
-		('b', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000');
+		('a', '2026-01-01 00:00:00.000000', 'late', '2026-01-01 00:00:00.000000');
+	INSERT INTO periodic_tick (task_id, due, decision) VALUES
+		('a', '2090-01-02 00:00:00.000000', 'skipped'), ('a', '2090-01-03 00:00:00.000000', 'skipped'), ('b', '2090-01-02 00:00:00.000000', 'skipped');
 	INSERT INTO periodic_task (id, task, timer, pause_after) VALUES ('p', 'x', 'daily', 3);
 	INSERT INTO job (jid, task, tracker, due) VALUES ('p1', 'x', 'p', '2026-01-01 00:00:00.000000'), ('p2', 'x', 'p', '2026-01-02 00:00:00.000000'),
 		('p3', 'x', 'p', '2026-01-03 00:00:00.000000'), ('p4', 'x', 'p', '2026-01-04 00:00:00.000000');
 	INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 'p', due, 'submitted', jid, due FROM job WHERE tracker = 'p';
-	DELETE FROM periodic_ready;
 	INSERT INTO scheduler_lock VALUES ('nextrun', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`
 
 // The triggers of both databases do the same.
@@ -111,7 +80,7 @@ func TestTruncatedTasksAndLocks(t *testing.T) {
 	db := made(t, storetest.Postgres)
 	db.exec(editedRows)
 	db.exec("TRUNCATE periodic_task")
-	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
+	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decided IS NULL")
 	if _, err := db.SQL.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
 		t.Errorf("TRUNCATE of the locks: %v", err)
 	}
@@ -130,13 +99,13 @@ func TestFoundLocksCanBeDeleted(t *testing.T) {
 	})
 }
 
-// Deleting one task reads its own ticks only, however many others are queued.
+// Deleting one task reads what is skipped ahead of its own only.
 func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
 	db.exec(`INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'x', 'daily' FROM generate_series(1, 50) AS n;
-		INSERT INTO periodic_tick (task_id, due, decision, decided)
-		SELECT 'task-' || n % 50 + 1, timestamp '2026-01-01' + n * interval '1 minute', 'queued', '2026-01-01' FROM generate_series(1, 20000) AS n`)
+		INSERT INTO periodic_tick (task_id, due, decision)
+		SELECT 'task-' || n % 50 + 1, timestamp '2090-01-01' + n * interval '1 minute', 'skipped' FROM generate_series(1, 20000) AS n`)
 	for _, edit := range []string{"DELETE FROM periodic_task WHERE id = 'task-7'", "UPDATE periodic_task SET id = 'other' WHERE id = 'task-8'"} {
 		tx, err := db.SQL.Begin()
 		if err != nil {
@@ -155,7 +124,7 @@ func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	db.want("800", "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped'")
+	db.want("19200", "SELECT count(*) FROM periodic_tick")
 }
 
 // Times that no schedule reaches are refused, whatever else the statement sets.

@@ -116,8 +116,9 @@ func (l timeline) NewestDue(first, now time.Time) time.Time {
 }
 
 // OldestKept is the oldest of the ticks from first to last, which are due, that is submitted, or left out by a
-// calendar. Those before it are missed; the zero time: all are.
-func (l timeline) OldestKept(first, last, now time.Time) time.Time {
+// calendar. Those before it are missed; the zero time: all are. ended is when the job ended that they may have waited for: the
+// grace counts from then.
+func (l timeline) OldestKept(first, last, now, ended time.Time) time.Time {
 	t, limit := l.task, 1
 	if t.Catchup == CatchupAll {
 		if limit = t.CatchupLimit; limit == 0 {
@@ -128,7 +129,11 @@ func (l timeline) OldestKept(first, last, now time.Time) time.Time {
 	if !open {
 		kept = last
 	}
-	if t.Catchup == CatchupNone && now.Sub(kept.Add(l.Delay(kept))) > t.Grace {
+	from := kept.Add(l.Delay(kept))
+	if from.Before(ended) {
+		from = ended
+	}
+	if t.Catchup == CatchupNone && now.Sub(from) > t.Grace {
 		return time.Time{}
 	}
 	for n := 1; n < limit; n++ {

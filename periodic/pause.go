@@ -87,8 +87,7 @@ func (p Pause) Validate(id string, now time.Time) error {
 }
 
 // Pause pauses a task: its timer goes on, and what falls due is recorded as skipped.
-// Ticks that are queued wait until the pause ends; the definition and the plan of the
-// task stay. RunNow still runs it. A pause takes the place of an earlier one. Since is
+// The definition and the plan of the task stay. RunNow still runs it. A pause takes the place of an earlier one. Since is
 // set to the database's now. A pause that is not good gives a [*TaskError].
 func (s *Tasks) Pause(ctx context.Context, id string, p Pause) error {
 	return s.store.Update(ctx, func(tx TaskTx) error {

@@ -55,7 +55,7 @@ func (f *future) next(now time.Time) {
 // keep goes on to the oldest tick that a decision at a time does not leave out as missed.
 func (f *future) keep(decided time.Time) {
 	newest := f.timer.NewestDue(f.At.Due, decided)
-	switch kept := f.timer.OldestKept(f.At.Due, newest, decided); {
+	switch kept := f.timer.OldestKept(f.At.Due, newest, decided, time.Time{}); {
 	case kept.IsZero():
 		f.goTo(newest)
 	case kept.After(f.At.Due):

@@ -205,27 +205,17 @@ func (s *Tasks) Delete(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
-// RunNow submits a task's job at once, as a tick whose due is the database's now.
-// The timer goes on as before. If the task is enabled, a scheduler submits the job.
-// If not, RunNow submits it in its transaction, or returns a [*PendingError] if the
-// task must not overlap and a job of it is not final.
+// RunNow submits a task's job at once, as a tick whose due is the database's now, also for a task that is disabled or
+// paused. The timer goes on as before. It returns a [*PendingError] if the task must not overlap and a job of it is
+// not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return s.runNow(ctx, tx, id) })
-}
-
-// notEnabled is the reason of a tick of a task that is not enabled.
-const notEnabled = reasons.ByHand + "; the task is not enabled"
-
-func (s *Tasks) runNow(ctx context.Context, tx TaskTx, id string) error {
-	t, err := tx.Get(ctx, id, true)
-	if err != nil {
+	return s.store.Update(ctx, func(tx TaskTx) error {
+		t, err := tx.Get(ctx, id, true)
+		if err == nil {
+			_, err = s.submitTick(ctx, tx, t, Tick{Reason: reasons.ByHand})
+		}
 		return about(id, err)
-	}
-	if t.Enabled {
-		return about(id, tx.Run(ctx, id))
-	}
-	_, err = s.submitTick(ctx, tx, t, Tick{Reason: notEnabled}) // no scheduler claims it
-	return about(id, err)
+	})
 }
 
 // about adds the task's id to an error.
@@ -236,7 +226,7 @@ func about(id string, err error) error {
 	return fmt.Errorf("task %q: %w", id, err)
 }
 
-// PendingError is returned by [Tasks.RunNow] for a task that is not enabled, if
+// PendingError is returned by [Tasks.RunNow] for a task that must not overlap, if
 // a job of it is in the way.
 type PendingError struct {
 	Pending sink.Pending
@@ -248,7 +238,7 @@ func (e *PendingError) Error() string {
 	return reasons.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
-// tickError is the error for a tick that is queued or submitted already.
+// tickError is the error for a tick that is recorded already.
 type tickError struct{ Due time.Time }
 
 // Error names the tick.

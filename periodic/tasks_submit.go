@@ -16,7 +16,7 @@ import (
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
 // now. It returns a [*PendingError] if a job of the task is pending, and a
-// *tickError if the tick is queued or submitted already.
+// *tickError if the tick is recorded already.
 func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (jid string, err error) {
 	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
@@ -165,11 +165,11 @@ func (a *Apply) elsewhere(queues map[Sink]Queue) (ids []string, err error) {
 }
 
 // SubmitNext gives a task a tick of a due time of its own, beside those of its timer,
-// such as after the end of another task's job. If that tick has a job or waits for one
-// already, SubmitNext does nothing, so it can be repeated.
+// such as after the end of another task's job. If that tick is recorded already, SubmitNext does nothing,
+// so it can be repeated.
 //
 // While a job of the task is pending, its policy decides as for any tick: the tick is
-// skipped, waits, or replaces the job. A task that is disabled or paused, or outside its
+// skipped; or it waits, or replaces the job, as a nextrun that was set by hand does. A task that is disabled or paused, or outside its
 // Starts and Ends, skips it.
 func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason string) error {
 	tick := Tick{TaskID: id, Due: due, Reason: reason}
@@ -195,7 +195,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):
-		err = s.store.Update(ctx, func(tx TaskTx) error { return overlap(ctx, tx, s.store.Queues(s.queues), tick, pending) })
+		err = s.store.Update(ctx, func(tx TaskTx) error { return overlap(ctx, tx, tick, pending) })
 	}
 	return about(id, err)
 }
@@ -215,20 +215,16 @@ func notOpen(t *Task, now time.Time) string {
 	return ""
 }
 
-// overlap records a tick while a job of its task is pending.
-func overlap(ctx context.Context, tx TaskTx, queues map[Sink]Queue, tick Tick, in *PendingError) error {
+// overlap deals with a tick while a job of its task is pending.
+func overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error {
 	t, err := tx.Get(ctx, tick.TaskID, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case t.Queues():
+		return tx.RunAt(ctx, tick.TaskID, tick.Due)
 	}
 	tick.Decision, tick.Reason = Skipped, reasons.SkipReason(&in.Pending, tick.Due, in.now)
-	if t.Queues() {
-		tick.Decision, tick.Reason = Queued, reasons.WaitReason(&in.Pending, tick.Due, in.now)
-	}
-	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {
-		return err
-	}
-	bare, now := tx.Bare()
-	_, err = queues[t.Sink].Cancel(ctx, bare, map[string]string{in.Pending.JID: t.ID}, now)
+	_, err = tx.Record(ctx, tick)
 	return err
 }

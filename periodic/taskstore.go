@@ -49,8 +49,8 @@ type TaskTx interface {
 	Enable(ctx context.Context, id string, enabled bool) error
 	// SetPause pauses a task, or with the zero value ends its pause.
 	SetPause(ctx context.Context, id string, p Pause) error
-	// Run sets NextRun to now.
-	Run(ctx context.Context, id string) error
+	// RunAt sets NextRun, as by hand.
+	RunAt(ctx context.Context, id string, at time.Time) error
 	// Record records a tick that was decided without a scheduler: TaskID, Due, Decision,
 	// Reason and JID. If it is Submitted, it takes the place of a tick that was skipped,
 	// late or missed. If that is the first of several missed ticks in one row, the row

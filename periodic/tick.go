@@ -14,7 +14,6 @@ type Decision string
 const (
 	Submitted Decision = "submitted" // its job, or its event, is in the queue
 	Skipped   Decision = "skipped"   // a job of the task was not final, or a pause or a calendar left it out
-	Queued    Decision = "queued"    // waits for the end of that job
 	Late      Decision = "late"      // the task's deadline had passed
 	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
 )

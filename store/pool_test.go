@@ -65,7 +65,7 @@ func TestNewListensAtAURL(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		db.Periodic().Watch(ctx, "", nil, func() { woken <- struct{}{} }, func(err error) { t.Error(err) })
+		db.Periodic().Watch(ctx, "", func() { woken <- struct{}{} }, func(err error) { t.Error(err) })
 	}()
 	<-woken // it listens
 	if err := periodic.NewTasks(db.Tasks()).Add(ctx, periodic.NewTask("a", "note", "daily")); err != nil {

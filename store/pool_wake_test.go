@@ -30,12 +30,7 @@ func TestNewWakesWithinTheProcess(t *testing.T) {
 		}
 		silent, _ := test.NewNullLogger()
 		const never = time.Hour // no poll helps
-		queued := make(chan struct{}, 100)
-		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s", PollInterval: never, Logger: silent, Observe: func(e scheduler.Event) {
-			if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Queued {
-				queued <- struct{}{}
-			}
-		}})
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s", PollInterval: never, Logger: silent})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,16 +61,13 @@ func TestNewWakesWithinTheProcess(t *testing.T) {
 		task := periodic.NewTask("byhand", "note", "2099-01-01")
 		task.Overlap = periodic.OverlapQueue
 		mustAdd(t, tasks, task)
-		runNow := func() {
-			t.Helper()
-			if err := tasks.RunNow(t.Context(), "byhand"); err != nil {
-				t.Fatal(err)
-			}
+		if err := tasks.RunNow(t.Context(), "byhand"); err != nil { // wakes the executor
+			t.Fatal(err)
 		}
-		runNow() // wakes the scheduler, which wakes the executor
 		<-ran
-		runNow() // waits for the end of that
-		<-queued
+		if err := tasks.SubmitNext(t.Context(), "byhand", time.Now(), "waits for the end of that"); err != nil {
+			t.Fatal(err)
+		}
 		close(goOn) // the executor wakes the scheduler, which wakes the executor
 		<-ran
 		if _, err := jobqueue.NewQueue(db.Jobs()).Submit(t.Context(), jobqueue.Job{Task: "note"}); err != nil {

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,13 +10,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/figures"
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -72,52 +69,6 @@ func TestHousekeepingForgetsDeadWorkers(t *testing.T) {
 	})
 }
 
-// A scheduler goes behind another one that began before it, lives, and can do all that it can.
-func TestSchedulerThatBeganFirstPrecedes(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		s := d.Store.Periodic()
-		boot := service.WorkerID("x")
-		_, boot, _ = strings.Cut(boot, "@")
-		watch := func(name string, sinks ...periodic.Sink) (stop func()) {
-			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				s.Watch(ctx, name+"@"+boot, sinks, func() {}, func(err error) { t.Error(err) })
-			}()
-			storetest.Eventually(t, name+" is shown", func() bool {
-				return d.One("SELECT count(*) FROM worker WHERE id LIKE '"+name+"@%'") == "1"
-			})
-			return func() { cancel(); <-ended }
-		}
-		want := func(want bool, name string, sinks ...periodic.Sink) {
-			t.Helper()
-			if got, err := s.Precedes(t.Context(), name+"@"+boot, sinks); err != nil || got != want {
-				t.Errorf("another one precedes %s with %v: %v, %v, want %v", name, sinks, got, err, want)
-			}
-		}
-		want(false, "second", "job")
-		stopFirst := watch("first", "event", "job")
-		want(true, "second", "job") // which is not shown yet
-		stopSecond := watch("second", "job")
-		defer stopSecond()
-		want(true, "second", "job")
-		want(false, "first", "event", "job")
-		want(false, "third", "event", "job", "river") // nobody else knows river
-		if err := s.SetTrouble(t.Context(), "first@"+boot, "permission denied"); err != nil {
-			t.Error(err)
-		}
-		want(false, "second", "job")
-		if err := s.SetTrouble(t.Context(), "first@"+boot, ""); err != nil {
-			t.Error(err)
-		}
-		want(true, "second", "job")
-		stopFirst()
-		want(false, "second", "job")
-	})
-}
-
 // On SQLite those who watch keep connections of their own: with few of them, a
 // leader that watched both its lock and the tasks could not read any more.
 func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
@@ -136,7 +87,7 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 	defer cancel()
 	for _, watch := range []func(wake func(), report func(error)){
 		func(wake func(), report func(error)) { db.Periodic().Locks().Watch(ctx, "", wake, report) },
-		func(wake func(), report func(error)) { db.Periodic().Watch(ctx, "", nil, wake, report) },
+		func(wake func(), report func(error)) { db.Periodic().Watch(ctx, "", wake, report) },
 	} {
 		woken := make(chan struct{}, 1000)
 		watching.Go(func() { watch(func() { woken <- struct{}{} }, func(error) {}) })

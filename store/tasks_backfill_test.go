@@ -40,25 +40,25 @@ func TestBackfill(t *testing.T) {
 		}
 		tick(1, "decision, jid", "'submitted', 'x'")
 		tick(2, "decision", "'skipped'")
-		tick(3, "decision", "'queued'")
+		tick(3, "decision", "'late'")
 		tick(4, "decision, missed, until", "'missed', 4, '2026-03-01 07:00:00.000000'")
 
 		// 00:00 has no tick, 02:00 was skipped, 04:00 and 05:00 were missed.
 		submitted, had := env.backfill(t, "a", day, day.Add(6*time.Hour))
-		if submitted != 4 || had != 2 {
-			t.Errorf("submitted %d, had %d; want 4 and 2", submitted, had)
+		if submitted != 5 || had != 1 {
+			t.Errorf("submitted %d, had %d; want 5 and 1", submitted, had)
 		}
 		got := env.texts(t, `SELECT substr(CAST(due AS text), 12, 5) || ' ' || decision || ' ' || CAST(missed AS text)
 			FROM periodic_tick WHERE task_id = 'a' ORDER BY due`)
 		want := []string{
-			"00:00 submitted 0", "01:00 submitted 0", "02:00 submitted 0", "03:00 queued 0", "04:00 submitted 0",
+			"00:00 submitted 0", "01:00 submitted 0", "02:00 submitted 0", "03:00 submitted 0", "04:00 submitted 0",
 			"05:00 submitted 0", "06:00 missed 2",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the ticks are\n%q, want\n%q", got, want)
 		}
-		if n := env.texts(t, `SELECT jid FROM job WHERE due IS NOT NULL AND tracker = 'a' AND single`); len(n) != 4 {
-			t.Errorf("%d single jobs with a due, want 4", len(n))
+		if n := env.texts(t, `SELECT jid FROM job WHERE due IS NOT NULL AND tracker = 'a' AND single`); len(n) != 5 {
+			t.Errorf("%d single jobs with a due, want 5", len(n))
 		}
 		if submitted, had := env.backfill(t, "a", day, day.Add(6*time.Hour)); submitted != 0 || had != 6 {
 			t.Errorf("done again: submitted %d, had %d; want 0 and 6", submitted, had)

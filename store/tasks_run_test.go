@@ -86,8 +86,8 @@ func TestTasksInTransactionsOfOthers(t *testing.T) {
 			}
 		}
 		got, err := inside.Get(t.Context(), "a")
-		if err != nil || got.Subject != "x" || time.Since(got.NextRun).Abs() > time.Minute {
-			t.Errorf("inside: %+v (%v), want subject x and nextrun now", got, err)
+		if err != nil || got.Subject != "x" {
+			t.Errorf("inside: %+v (%v), want subject x", got, err)
 		}
 		if list, err := inside.List(t.Context(), periodic.TaskFilter{}); err != nil || len(list) != 1 {
 			t.Errorf("inside: %v (%v), want one task", list, err)

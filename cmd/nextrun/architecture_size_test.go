@@ -16,7 +16,7 @@ import (
 // declares itself, fields of a type with those of the types that it embeds, parameters of a function that choose
 // a path, and source files of a package.
 const (
-	mostMethods      = 25
+	mostMethods      = 30
 	mostOfInterface  = 10
 	mostFields       = 35 // a job and a task have about 30 columns
 	mostBooleans     = 2  // a call with three reads as a riddle
@@ -64,13 +64,13 @@ func TestArchitectureSizeRules(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"few methods":  {map[string]string{"a.go": "type T struct{}\n" + methods(25)}, ""},
-		"many methods": {map[string]string{"a.go": "type T struct{}\n" + methods(25), "b.go": "func (t T) more() {}"}, "x.T has 26 methods"},
+		"few methods":  {map[string]string{"a.go": "type T struct{}\n" + methods(30)}, ""},
+		"many methods": {map[string]string{"a.go": "type T struct{}\n" + methods(30), "b.go": "func (t T) more() {}"}, "x.T has 31 methods"},
 		"of a generic type": {map[string]string{"a.go": "type T[K, V any] struct{}\n" +
-			strings.ReplaceAll(methods(26), "*T", "*T[K, V]")}, "x.T has 26 methods"},
-		"the same for another system": {map[string]string{"a.go": "type T struct{}\n" + methods(25), "b.go": "func (t T) m0() {}"}, ""},
-		"of tests":                    {map[string]string{"a.go": "type T struct{}\n" + methods(25), "a_test.go": "func (t T) more() {}"}, ""},
-		"promoted":                    {map[string]string{"a.go": "type T struct{ U }\ntype U struct{}\nfunc (U) more() {}\n" + methods(25)}, ""},
+			strings.ReplaceAll(methods(31), "*T", "*T[K, V]")}, "x.T has 31 methods"},
+		"the same for another system": {map[string]string{"a.go": "type T struct{}\n" + methods(30), "b.go": "func (t T) m0() {}"}, ""},
+		"of tests":                    {map[string]string{"a.go": "type T struct{}\n" + methods(30), "a_test.go": "func (t T) more() {}"}, ""},
+		"promoted":                    {map[string]string{"a.go": "type T struct{ U }\ntype U struct{}\nfunc (U) more() {}\n" + methods(30)}, ""},
 		"few fields":                  {map[string]string{"a.go": "type T struct{ U; a, b int }\ntype U struct {" + fields(32) + "}"}, ""},
 		"many fields":                 {map[string]string{"a.go": "type T struct{ U; a, b int }\ntype U struct {" + fields(33) + "}"}, "x.T has 36 fields"},
 		"two booleans":                {map[string]string{"a.go": "func f(a, b bool) {}"}, ""},

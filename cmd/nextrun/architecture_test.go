@@ -70,9 +70,10 @@ var arrows = []struct {
 	// The kinds of other queues know the connection and what a submitter is.
 	{"store/queues", []string{"store", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
 	// The parts of the database know the connection, and not one another.
-	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
-	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/workers", []string{"internal/sqldb", "internal/service", "jobqueue", "internal/jobdb"}},
+	{"store/internal/lock", []string{"internal/sqldb", "internal/leader", "store/internal/workers"}},
+	{"store/internal/queue", []string{"store/internal/workers", "internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/workers", "internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"jobqueue/outbox/relay", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},

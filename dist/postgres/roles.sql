@@ -34,7 +34,7 @@ SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
 
 GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
-REVOKE ALL ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
+REVOKE ALL ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
@@ -50,7 +50,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
-GRANT SELECT ON periodic_task, periodic_tick, periodic_ready, periodic_open, periodic_awaited,
+GRANT SELECT ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
@@ -87,7 +87,7 @@ GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_sta
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_open, periodic_awaited, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
 -- The executor works on jobs, and needs no right on tasks. Its hooks read what the end of a job did to its task.

@@ -10,7 +10,7 @@ const MaxSink = 64
 
 // MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
 // leave room for those that are on time.
-const MaxBatchTicks = 5_000
+const MaxBatchTicks = 10_000
 
 // MaxDecided is how many recorded ticks of a task a decision reads. What comes
 // after them is decided in the next batch.

@@ -2,7 +2,6 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -18,15 +17,15 @@ import (
 type Facts struct {
 	Now     time.Time
 	Pending *sink.Pending // a job of the task that is not final
-	Queued  []time.Time   // due times of its queued ticks, oldest first
-	Decided []Range       // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
+	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
+	Decided []Range       // recorded already since the tick that is due, oldest first, at most MaxDecided
 	Worker  string        // who decides
 	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
 	Most    int           // greatest number of ticks to decide; 0: 1,000
 }
 
-// Decide returns what becomes of a task that has been claimed: its ticks that
-// are due, and when it is due next. It does no I/O; newID makes the id of a tick's job.
+// Decide returns what becomes of a task: its ticks that are due, and when it is due next. A task whose turn waits for the
+// end of a job keeps its plan. It does no I/O; newID makes the id of a tick's job.
 func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
 	schedule, err := t.Schedule(timer)
 	if err != nil {
@@ -39,13 +38,10 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	if t.Overlapping() {
 		d.Pending = nil
 	}
-	if !t.Pause.At(f.Now) {
-		d.takeQueued()
-	}
 	switch {
 	case t.Unplanned():
 		d.planAt(d.timer.Next(f.Now))
-	case t.NextRun.After(f.Now): // claimed for a queued tick
+	case t.NextRun.After(f.Now): // not due
 	case t.Manual():
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
@@ -54,17 +50,25 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)
 	}
+	if d.held && !d.submits() { // what is to be recorded follows from the tick that runs once the job has ended
+		return Plan{Task: t, Due: t.Due, NextRun: t.NextRun, Problem: t.Problem, Cancel: d.plan.Cancel, Held: true}
+	}
 	return d.plan
+}
+
+// submits reports whether the plan submits a job.
+func (d *decider) submits() bool {
+	return slices.ContainsFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.Decision == periodic.Submitted })
 }
 
 // line are the ticks of a task, as [periodic.Task.Schedule] returns them.
 type line interface {
 	calendar.Schedule
-	Exclusion(due time.Time) string                  // why calendars or people leave out a tick; empty: they do not
-	Delay(due time.Time) time.Duration               // how much later than its due a tick is submitted
-	NewestDue(first, now time.Time) time.Time        // the latest tick not before first, which is due
-	OldestKept(first, last, now time.Time) time.Time // of those, the oldest that is not missed; zero: all are
-	Warning(planned bool) string                     // what is odd about the timer and the calendars
+	Exclusion(due time.Time) string                         // why calendars or people leave out a tick; empty: they do not
+	Delay(due time.Time) time.Duration                      // how much later than its due a tick is submitted
+	NewestDue(first, now time.Time) time.Time               // the latest tick not before first, which is due
+	OldestKept(first, last, now, ended time.Time) time.Time // of those, the oldest that is not missed; zero: all are
+	Warning(planned bool) string                            // what is odd about the timer and the calendars
 }
 
 // decider holds a decision while it is made.
@@ -72,9 +76,11 @@ type decider struct {
 	Facts
 	task    *periodic.Task
 	timer   line
-	claimed time.Time // the planned tick that the task was claimed for
+	claimed time.Time // the planned tick whose time has come
 	newID   func(due time.Time) string
 	paused  periodic.Pause
+	held    bool      // a tick waits for the end of a job
+	waited  time.Time // the ticks before then have waited for a job, and another one takes their place; zero: none has
 	plan    Plan
 }
 
@@ -86,7 +92,10 @@ func (d *decider) elapsed(first time.Time) {
 		return
 	}
 	last := d.timer.NewestDue(first, d.Now)
-	kept := d.timer.OldestKept(first, last, d.Now)
+	kept := d.timer.OldestKept(first, last, d.Now, d.Ended)
+	if !kept.IsZero() {
+		d.waited = d.Ended
+	}
 	edge := last
 	if d.task.Catchup == periodic.CatchupAll {
 		edge = kept
@@ -113,7 +122,10 @@ func (d *decider) elapsed(first time.Time) {
 		d.keep(kept)
 		return
 	case !kept.IsZero():
-		d.current(kept)
+		if d.current(kept); d.held {
+			d.planAt(kept)
+			return
+		}
 		if last.After(kept) { // calendars leave these out
 			d.missed(d.timer.Next(kept), last)
 		}
@@ -128,7 +140,9 @@ func (d *decider) keep(tick time.Time) {
 		most = min(most, d.Most)
 	}
 	for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
-		d.current(tick)
+		if d.current(tick); d.held {
+			break
+		}
 		tick = d.timer.Next(tick)
 	}
 	d.planAt(tick)
@@ -161,18 +175,11 @@ func (d *decider) planAt(tick time.Time) {
 	d.plan.Problem = d.timer.Warning(true)
 }
 
-// byHand decides a tick that a user set, also while the task is paused. Queued ticks,
-// which a pause keeps waiting, do not keep it from running.
+// byHand decides a tick that a user set, also while the task is paused.
 func (d *decider) byHand(due time.Time) {
-	pause, queued := d.task.Pause, d.Queued
-	if pause.At(d.Now) {
-		d.Queued = nil
-	}
 	d.paused = periodic.Pause{}
 	d.current(due)
-	if d.paused = pause; pause.At(d.Now) {
-		d.Queued = append(queued, d.Queued...)
-	}
+	d.paused = d.task.Pause
 }
 
 // current decides the tick whose turn it is.
@@ -187,7 +194,7 @@ func (d *decider) current(due time.Time) {
 		d.record(due, periodic.Skipped, d.paused.Text(), "")
 	case d.isLate(due):
 		d.record(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
-	case d.Pending == nil && len(d.Queued) == 0:
+	case d.Pending == nil:
 		d.submit(due)
 	default:
 		d.overlap(due)
@@ -219,70 +226,21 @@ func (d *decider) expect(jid string, due time.Time) {
 	}
 }
 
-// overlap decides a tick while a job of the task is not final.
+// overlap decides a tick while a job of the task is not final. A job that no worker has yet is replaced at once.
 func (d *decider) overlap(due time.Time) {
-	switch d.task.Overlap {
-	case periodic.OverlapQueue:
-		d.queue(due, reasons.WaitReason(d.Pending, due, d.Now))
-	case periodic.OverlapReplace:
-		d.replace(due)
-	default:
-		d.record(due, periodic.Skipped, reasons.SkipReason(d.Pending, due, d.Now), "")
-	}
-}
-
-// queue makes a tick wait: with CatchupAll behind the other queued ticks, otherwise
-// instead of them.
-func (d *decider) queue(due time.Time, reason string) {
-	if d.task.Catchup == periodic.CatchupAll {
-		if len(d.Queued) >= maxQueued {
-			d.record(due, periodic.Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
-			return
-		}
-	} else {
-		for _, older := range d.Queued {
-			d.settle(older, periodic.Skipped, supersededReason(due), "")
-		}
-		d.Queued = nil
-	}
-	d.record(due, periodic.Queued, reason, "")
-	d.Queued = append(d.Queued, due)
-}
-
-// replace puts a tick in the place of the pending job.
-func (d *decider) replace(due time.Time) {
-	for _, older := range d.Queued {
-		d.settle(older, periodic.Skipped, supersededReason(due), "")
-	}
-	d.Queued = nil
+	p := d.Pending
 	switch {
-	case d.Pending == nil:
-		d.submit(due)
-	case d.isOwn(d.Pending.JID): // submitted by this decision, so not in the queue yet
-		d.withdraw(d.Pending.JID, supersededReason(due))
-		d.submit(due)
-	case d.Pending.State == jobqueue.Waiting || d.Pending.State == jobqueue.Stuck:
-		d.plan.Cancel = d.Pending.JID
+	case d.task.Overlap == periodic.OverlapQueue:
+		d.held = true
+	case d.task.Overlap != periodic.OverlapReplace:
+		d.record(due, periodic.Skipped, reasons.SkipReason(p, due, d.Now), "")
+	case d.isOwn(p.JID): // submitted by this decision, so not in the queue yet
+		d.withdraw(p.JID, supersededReason(due))
 		d.submit(due)
 	default:
-		d.plan.Cancel = d.Pending.JID
-		d.record(due, periodic.Queued, replaceReason(d.Pending, due, d.Now), "")
-		d.Queued = append(d.Queued, due)
-	}
-}
-
-// takeQueued submits the oldest queued tick that is not late if no job of the
-// task is pending: it goes before ticks that fall due now.
-func (d *decider) takeQueued() {
-	for len(d.Queued) > 0 && d.Pending == nil {
-		due := d.Queued[0]
-		d.Queued = d.Queued[1:]
-		if d.isLate(due) {
-			d.settle(due, periodic.Late, lateReason(d.age(due), *d.task.Deadline), "")
-			continue
+		d.plan.Cancel = p.JID
+		if d.held = p.State != jobqueue.Waiting && p.State != jobqueue.Stuck; !d.held {
+			d.submit(due)
 		}
-		jid := d.newID(due)
-		d.settle(due, periodic.Submitted, "", jid)
-		d.expect(jid, due)
 	}
 }

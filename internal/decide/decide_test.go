@@ -27,7 +27,7 @@ type situation struct {
 	grace    time.Duration
 	deadline time.Duration // 0: none
 	pending  jobqueue.State
-	queued   []float64
+	ended    float64      // when the job before it ended; 0: not known
 	decided  [][2]float64 // recorded ranges
 	starts   float64      // 0: none
 	ends     float64      // 0: none
@@ -60,8 +60,8 @@ func (s situation) decide(t *testing.T) Plan {
 	if s.pending != "" {
 		f.Pending = &sink.Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
 	}
-	for _, m := range s.queued {
-		f.Queued = append(f.Queued, minute(m))
+	if s.ended != 0 {
+		f.Ended = minute(s.ended)
 	}
 	for _, r := range s.decided {
 		f.Decided = append(f.Decided, Range{minute(r[0]), minute(r[1])})
@@ -70,7 +70,7 @@ func (s situation) decide(t *testing.T) Plan {
 	return Decide(task, timer, f, func(time.Time) string { n++; return fmt.Sprintf("new%d", n) })
 }
 
-// text writes a plan in one line: ticks, settled queued ticks, the job to
+// text writes a plan in one line: ticks, settled ones, the job to
 // cancel, the next due, all in minutes from noon.
 func (p Plan) text() string {
 	m := func(at time.Time) string {
@@ -85,15 +85,22 @@ func (p Plan) text() string {
 	}
 	for _, tick := range p.Ticks {
 		part := fmt.Sprintf("%s %s", m(tick.Due), tick.Decision)
-		if tick.Decision == periodic.Missed {
+		if tick.Missed != 0 {
 			part += fmt.Sprintf(" %d until %s", tick.Missed, m(tick.Until))
 		}
 		parts = append(parts, part)
 	}
+	if p.Held {
+		parts = append(parts, "held")
+	}
 	if p.Cancel != "" {
 		parts = append(parts, "cancel "+p.Cancel)
 	}
-	return strings.Join(append(parts, "next "+m(p.Due)), ", ")
+	due := p.Due
+	if due.IsZero() {
+		due = p.NextRun
+	}
+	return strings.Join(append(parts, "next "+m(due)), ", ")
 }
 
 func TestDecide(t *testing.T) {
@@ -115,32 +122,26 @@ func TestDecide(t *testing.T) {
 		{"allow", situation{due: 0, overlap: periodic.OverlapAllow, pending: running}, "0 submitted, next 10"},
 		{"event", situation{due: 0, sink: periodic.SinkEvent, pending: running}, "0 submitted, next 10"},
 
-		{"queue", situation{due: 0, overlap: periodic.OverlapQueue, pending: running}, "0 queued, next 10"},
-		{"queue takes the place of an older one", situation{due: 0, overlap: periodic.OverlapQueue, pending: running, queued: []float64{-10}},
-			"settle -10 skipped, 0 queued, next 10"},
-		{"queued tick goes first", situation{due: 0, overlap: periodic.OverlapQueue, queued: []float64{-10}},
-			"settle -10 submitted, 0 queued, next 10"},
-		{"queued tick alone", situation{due: 10, overlap: periodic.OverlapQueue, queued: []float64{-10}},
-			"settle -10 submitted, next 10"},
-		{"queued tick too late", situation{due: 10, overlap: periodic.OverlapQueue, queued: []float64{-10}, deadline: time.Minute},
-			"settle -10 late, next 10"},
-		{"queue, all of an outage", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll, pending: running},
-			"-20 queued, -10 queued, 0 queued, next 10"},
-		{"queue, all of an outage, nothing pending", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll},
-			"-20 submitted, -10 queued, 0 queued, next 10"},
-		{"policy changed while ticks waited", situation{due: 10, overlap: periodic.OverlapAllow, queued: []float64{-20, -10}},
-			"settle -20 submitted, settle -10 submitted, next 10"},
+		{"queue", situation{due: 0, overlap: periodic.OverlapQueue, pending: running}, "held, next 0"},
+		{"queue, nothing pending", situation{due: 0, overlap: periodic.OverlapQueue}, "0 submitted, next 10"},
+		{"queue, later", situation{due: -30, overlap: periodic.OverlapQueue, pending: running}, "held, next -30"},
+		{"queue, the job has ended", situation{due: -30, overlap: periodic.OverlapQueue, ended: -1}, "-30 skipped 3 until -10, 0 submitted, next 10"},
+		{"queue, the job had ended long ago", situation{due: -30, overlap: periodic.OverlapQueue, ended: -15},
+			"-30 skipped 2 until -20, -10 missed 1 until -10, 0 submitted, next 10"},
+		{"queue, too late", situation{due: -5, starts: -5, ends: -1, overlap: periodic.OverlapQueue, ended: -1, deadline: time.Minute}, "-5 late, next never"},
+		{"queue, none, waited", situation{due: -5, ends: -1, overlap: periodic.OverlapQueue, catchup: periodic.CatchupNone, grace: time.Minute, ended: -1, starts: -5},
+			"-5 submitted, next never"},
+		{"queue, none, too late after the job", situation{due: -5, ends: -1, overlap: periodic.OverlapQueue, catchup: periodic.CatchupNone, grace: time.Minute, ended: -3, starts: -5},
+			"-5 missed 1 until -5, next never"},
+		{"queue, all of an outage", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll, pending: running}, "held, next -20"},
+		{"queue, all of an outage, nothing pending", situation{due: -20, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll}, "-20 submitted, next -10"},
 
 		{"replace a waiting job", situation{due: 0, overlap: periodic.OverlapReplace, pending: waiting}, "0 submitted, cancel old, next 10"},
 		{"replace a stuck job", situation{due: 0, overlap: periodic.OverlapReplace, pending: stuck}, "0 submitted, cancel old, next 10"},
-		{"replace a running job", situation{due: 0, overlap: periodic.OverlapReplace, pending: running}, "0 queued, cancel old, next 10"},
-		{"replace a scheduled job", situation{due: 0, overlap: periodic.OverlapReplace, pending: scheduled}, "0 queued, cancel old, next 10"},
-		{"replace, another one waits already", situation{due: 0, overlap: periodic.OverlapReplace, pending: running, queued: []float64{-10}},
-			"settle -10 skipped, 0 queued, cancel old, next 10"},
+		{"replace a running job", situation{due: 0, overlap: periodic.OverlapReplace, pending: running}, "held, cancel old, next 0"},
+		{"replace a scheduled job", situation{due: 0, overlap: periodic.OverlapReplace, pending: scheduled}, "held, cancel old, next 0"},
 		{"replace, all of an outage", situation{due: -20, overlap: periodic.OverlapReplace, catchup: periodic.CatchupAll},
 			"-20 skipped, -10 skipped, 0 submitted, next 10"},
-		{"replace a queued tick that was just taken", situation{due: 0, overlap: periodic.OverlapReplace, queued: []float64{-10}},
-			"settle -10 skipped, 0 submitted, next 10"},
 
 		{"none in time", situation{due: -20, catchup: periodic.CatchupNone, grace: time.Minute}, "-20 missed 2 until -10, 0 submitted, next 10"},
 		{"none too late", situation{due: -20, catchup: periodic.CatchupNone, grace: 0, ends: -1}, "-20 missed 2 until -10, next never"},
@@ -177,7 +178,8 @@ func TestDecide(t *testing.T) {
 		{"by hand, replaces, the newest decided", situation{due: -5, hand: true, overlap: periodic.OverlapReplace, pending: waiting, decided: [][2]float64{{0, 0}}},
 			"-5 submitted, cancel old, next 10"},
 		{"by hand, queues, the newest decided", situation{due: -5, hand: true, overlap: periodic.OverlapQueue, pending: running, decided: [][2]float64{{0, 0}}},
-			"-5 queued, next 10"},
+			"held, next -5"},
+		{"by hand, then the timer's, queue", situation{due: -3, hand: true, overlap: periodic.OverlapQueue}, "-3 submitted, next 0"},
 
 		{"ends", situation{due: 0, ends: 10}, "0 submitted, next never"},
 		{"ends later", situation{due: 0, ends: 10.5}, "0 submitted, next 10"},

@@ -7,12 +7,11 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 func TestDecideLimitsCatchup(t *testing.T) {
-	p := situation{due: -10 * 1500, catchup: periodic.CatchupAll, overlap: periodic.OverlapAllow}.decide(t)
+	p := situation{due: -10 * 600, catchup: periodic.CatchupAll, overlap: periodic.OverlapAllow}.decide(t)
 	if len(p.Ticks) != maxCatchup {
 		t.Errorf("%d ticks in one batch", len(p.Ticks))
 	}
@@ -32,16 +31,6 @@ func TestDecideLimitsLookBack(t *testing.T) {
 	want := fmt.Sprintf("-50000 submitted, -49990 missed %d until -40010, next -30000", bounds.MaxDecided-1)
 	if got := s.decide(t).text(); got != want {
 		t.Errorf("\n got  %s\n want %s", got, want)
-	}
-}
-
-func TestDecideLimitsQueue(t *testing.T) {
-	s := situation{due: 0, overlap: periodic.OverlapQueue, catchup: periodic.CatchupAll, pending: jobqueue.Running}
-	for m := range maxQueued {
-		s.queued = append(s.queued, float64(-10*(maxQueued-m)))
-	}
-	if got := s.decide(t).text(); got != "0 skipped, next 10" {
-		t.Error(got)
 	}
 }
 

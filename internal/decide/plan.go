@@ -6,10 +6,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-const (
-	maxCatchup = 1_000 // ticks of one task in one batch
-	maxQueued  = 1_000 // ticks of a task that wait
-)
+// maxCatchup is the greatest number of ticks of one task in one batch.
+const maxCatchup = 100
 
 // Plan is what a scheduler has decided for one task.
 type Plan struct {
@@ -18,8 +16,9 @@ type Plan struct {
 	NextRun time.Time // Due and its jitter
 	Problem string
 	Ticks   []periodic.Tick // to add, oldest first
-	Settled []periodic.Tick // ticks of the table that are decided now: queued ones, and skips that were written ahead
+	Settled []periodic.Tick // ticks of the table that are decided now: skips that were written ahead
 	Cancel  string          // id of a pending job to cancel (OverlapReplace)
+	Held    bool            // the task stays due until a job has ended; nothing is written but Cancel
 	Manual  time.Time       // the tick that a user set and that is decided here; zero: none
 }
 
@@ -42,16 +41,20 @@ type Range struct{ First, Last time.Time }
 // is skipped as it would have been.
 func (p *Plan) Plain() bool {
 	t := p.Task
-	return !t.Due.IsZero() && t.Pause.Since.IsZero() && !t.Queues() &&
+	return !t.Due.IsZero() && t.Pause.Since.IsZero() &&
 		len(p.Ticks) == 1 && p.Ticks[0].Decision == periodic.Submitted && p.Ticks[0].Due.Equal(t.Due) && t.Days.Exclude == "" &&
 		len(p.Settled) == 0 && p.Cancel == ""
 }
 
-// Lasts reports whether a plan that is plain is the same at a later time: its tick is
-// due, and neither late nor followed by another one that is due.
-func (p *Plan) Lasts(now time.Time) bool {
+// Lasts reports whether a plan that was made at a time holds at a later one. A process that stood still in between has to
+// decide anew.
+func (p *Plan) Lasts(made, now time.Time, validFor time.Duration) bool {
 	t := p.Task
-	age := now.Sub(t.NextRun)
-	return !now.Before(t.NextRun) && now.Before(p.NextRun) &&
-		(t.Deadline == nil || age <= *t.Deadline) && (t.Catchup != periodic.CatchupNone || age <= t.Grace)
+	if t.NextRun.After(made) {
+		age := now.Sub(t.NextRun)
+		return age >= 0 && age < validFor && now.Before(p.NextRun) && (t.Deadline == nil || age <= *t.Deadline) &&
+			(t.Catchup != periodic.CatchupNone || age <= t.Grace)
+	}
+	age := now.Sub(made) // negative: the clock was set back
+	return age >= 0 && age < validFor
 }

@@ -10,6 +10,25 @@ import (
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
+// lasts is Lasts of a plan that was made before noon, and may be used for a day.
+func lasts(p *Plan, at time.Time) bool { return p.Lasts(noon.Add(-time.Second), at, 25*time.Hour) }
+
+// A plan that was made late may be used for a time, and so may one that was made ahead.
+func TestPlansGrowOld(t *testing.T) {
+	p := Plan{Task: &periodic.Task{Due: noon, NextRun: noon}, NextRun: minute(10)}
+	for _, c := range []struct {
+		made, used time.Time
+		want       bool
+	}{
+		{noon.Add(-time.Second), noon.Add(1999 * time.Millisecond), true}, {noon.Add(-time.Second), noon.Add(2 * time.Second), false},
+		{minute(5), minute(5).Add(1999 * time.Millisecond), true}, {minute(5), minute(5).Add(2 * time.Second), false},
+	} {
+		if got := p.Lasts(c.made, c.used, 2*time.Second); got != c.want {
+			t.Errorf("made %s, used %s: %t", c.made, c.used, got)
+		}
+	}
+}
+
 // A plan that was made for the time of its tick is plain only if nothing else decides,
 // and it lasts just as long as deciding again gives the same.
 func TestPlanMadeAhead(t *testing.T) {
@@ -25,8 +44,8 @@ func TestPlanMadeAhead(t *testing.T) {
 		"allow":            {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapAllow }, true, 10*time.Minute - time.Microsecond},
 		"catch up all":     {func(t *periodic.Task, _ *Facts) { t.Catchup = periodic.CatchupAll }, true, 10*time.Minute - time.Microsecond},
 		"last tick":        {func(t *periodic.Task, _ *Facts) { t.Ends = minute(5) }, true, 24 * time.Hour},
-		"queue":            {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapQueue }, false, 0},
-		"replace":          {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapReplace }, false, 0},
+		"queue":            {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapQueue }, true, 10*time.Minute - time.Microsecond},
+		"replace":          {func(t *periodic.Task, _ *Facts) { t.Overlap = periodic.OverlapReplace }, true, 10*time.Minute - time.Microsecond},
 		"a pending job":    {func(_ *periodic.Task, f *Facts) { f.Pending = &sink.Pending{JID: "old"} }, false, 0},
 		"paused":           {func(t *periodic.Task, _ *Facts) { t.Pause.Since = minute(-1) }, false, 0},
 		"a pause to come":  {func(t *periodic.Task, _ *Facts) { t.Pause.Since = minute(1) }, false, 0},
@@ -56,13 +75,13 @@ func TestPlanMadeAhead(t *testing.T) {
 			if !test.plain {
 				return
 			}
-			if !p.Lasts(noon) || !p.Lasts(noon.Add(test.lasts)) || p.Lasts(noon.Add(-time.Microsecond)) {
+			if !lasts(&p, noon) || !lasts(&p, noon.Add(test.lasts)) || lasts(&p, noon.Add(-time.Microsecond)) {
 				t.Errorf("the plan does not last from noon for %s", test.lasts)
 			}
 			if later := decide(test.lasts); len(later.Ticks) != 1 || later.Ticks[0].Decision != periodic.Submitted || !later.NextRun.Equal(p.NextRun) {
 				t.Errorf("another plan after %s: %+v", test.lasts, later)
 			}
-			if test.lasts < 24*time.Hour && p.Lasts(noon.Add(test.lasts+time.Microsecond)) {
+			if test.lasts < 24*time.Hour && lasts(&p, noon.Add(test.lasts+time.Microsecond)) {
 				t.Errorf("the plan lasts longer than %s", test.lasts)
 			}
 		})

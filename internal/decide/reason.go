@@ -6,19 +6,17 @@ import (
 
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // The reasons of periodic_tick, in words for people. Times are UTC. A tick that is
 // decided before its time has the reason that holds when it is due.
 
-func replaceReason(p *sink.Pending, due, now time.Time) string {
-	return "waits for the end of the job that it replaces: " + reasons.SkipReason(p, due, now)
-}
-
 func supersededReason(due time.Time) string {
 	return "the tick of " + due.UTC().Format("2006-01-02 15:04:05") + " took its place"
 }
+
+// heldReason is why ticks that waited for the end of a job did not run: a newer one did.
+const heldReason = "waited for the end of the job before it; a later tick took its place"
 
 func lateReason(age, deadline time.Duration) string {
 	if deadline <= 0 {

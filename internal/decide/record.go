@@ -29,30 +29,22 @@ func handed(reason string, timed bool) string {
 	return reason + "; " + reasons.ByHand
 }
 
-// settle decides a tick that is stored, or was queued earlier in this plan: a queued one, or a skip that was written ahead.
+// settle decides a skip that was written ahead.
 func (d *decider) settle(due time.Time, decision periodic.Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
-	i := slices.IndexFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.Due.Equal(due) })
-	if i >= 0 {
-		d.plan.Ticks[i] = tick
-		return
-	}
 	d.plan.Settled = append(d.plan.Settled, tick)
 }
 
 // isOwn reports whether a job is one that this plan submits.
 func (d *decider) isOwn(jid string) bool {
-	own := func(t periodic.Tick) bool { return t.JID == jid }
-	return slices.ContainsFunc(d.plan.Ticks, own) || slices.ContainsFunc(d.plan.Settled, own)
+	return slices.ContainsFunc(d.plan.Ticks, func(t periodic.Tick) bool { return t.JID == jid })
 }
 
 // withdraw removes a job that this plan was to submit; its tick is skipped.
 func (d *decider) withdraw(jid, reason string) {
-	for _, ticks := range [][]periodic.Tick{d.plan.Ticks, d.plan.Settled} {
-		for i := range ticks {
-			if ticks[i].JID == jid {
-				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, reason, ""
-			}
+	for i := range d.plan.Ticks {
+		if t := &d.plan.Ticks[i]; t.JID == jid {
+			t.Decision, t.Reason, t.JID = periodic.Skipped, reason, ""
 		}
 	}
 }
@@ -84,10 +76,10 @@ func (d *decider) missed(first, last time.Time) {
 	}
 }
 
-// missedRun records the ticks from first to last as one row, and those of a pause as
-// another, as skipped. So it does with those that calendars leave out.
+// missedRun records the ticks from first to last as one row, and those of a pause, and those that waited for
+// a job, as others, as skipped. So it does with those that calendars leave out.
 func (d *decider) missedRun(first, last time.Time) {
-	for _, edge := range []time.Time{d.paused.Since, d.paused.Until} {
+	for _, edge := range []time.Time{d.paused.Since, d.paused.Until, d.waited} {
 		if first.Before(edge) && !last.Before(edge) {
 			d.missedRun(first, d.timer.Prev(edge))
 			first = d.timer.Next(edge.Add(-time.Microsecond))
@@ -130,6 +122,8 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 		if tick.Decision, tick.Reason = periodic.Skipped, leftOut; count == 1 {
 			tick.Missed, tick.Until = 0, time.Time{}
 		}
+	case first.Before(d.waited):
+		tick.Decision, tick.Reason = periodic.Skipped, heldReason
 	}
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

@@ -27,6 +27,7 @@ const (
 	taskLocked      Code = "task_locked"      // the task is due, and a session has locked its row
 	tableLocked     Code = "table_locked"     // the task is due, and a session has locked a table
 	fileLocked      Code = "file_locked"      // the task is due, and another connection has locked the SQLite file
+	tickWaits       Code = "tick_waits"       // the task is due, and its tick waits for the end of a job
 	taskMarked      Code = "task_marked"      // a scheduler works on the task now
 	tickReady       Code = "tick_ready"       // a scheduler has the next tick ready, and waits for its time
 	schedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
@@ -39,7 +40,6 @@ const (
 // What became of the last tick.
 const (
 	tickSkipped Code = "tick_skipped" // it was skipped
-	tickQueued  Code = "tick_queued"  // it waits
 	tickLate    Code = "tick_late"    // it was too late
 	tickMissed  Code = "tick_missed"  // it was missed, perhaps with others
 

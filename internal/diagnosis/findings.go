@@ -105,6 +105,9 @@ func ofPlan(f *Facts) []Finding {
 	if !t.Enabled {
 		return nil
 	}
+	if f.pending != nil && t.Queues() && f.late() > 0 && !t.Unplanned() {
+		return []Finding{{tickWaits, "The tick of " + at(t.NextRun) + " waits: " + sentence(reasons.PendingText(f.pending, f.Now)), ""}}
+	}
 	if f.overdue != nil && t.NextRun.Before(periodic.Never) {
 		if found := ofOverdue(f); found != nil {
 			return found
@@ -179,8 +182,6 @@ func ofTicks(f *Facts) []Finding {
 	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
 	case periodic.Skipped:
 		return []Finding{{tickSkipped, what + "skipped: " + sentence(reasons.Then(k.Reason)), overlapAdvice(f)}}
-	case periodic.Queued:
-		return []Finding{{tickQueued, "The tick of " + at(k.Due) + " " + sentence(k.Reason), ""}}
 	case periodic.Late:
 		return []Finding{{tickLate, what + "too late: " + sentence(k.Reason), "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
 	case periodic.Missed:

@@ -35,8 +35,6 @@ func (s *Story) answer() {
 func (s *Story) became() string {
 	k, j := s.Tick, s.job
 	switch {
-	case k.Decision == periodic.Queued:
-		return "waits: " + k.Reason
 	case k.Decision == periodic.Missed && k.Missed != 1:
 		return "were missed together: " + k.Reason
 	case k.Decision != periodic.Submitted:

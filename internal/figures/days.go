@@ -23,7 +23,7 @@ type Outcomes struct {
 }
 
 // outcomes are what may become of a tick, the worst last.
-var outcomes = []string{"", "success", "submitted", "unknown", "scheduled", "running", "waiting", "queued", "skipped", "cancelled",
+var outcomes = []string{"", "success", "submitted", "unknown", "scheduled", "running", "waiting", "skipped", "cancelled",
 	"stuck", "late", "missed", "failed"}
 
 // Outcomes reads what became of the ticks of tasks in each of these periods, by task and

@@ -95,8 +95,8 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	}
 	// A new row has the time 1970 until it is planned, so its age counts.
 	since := tx.SQL().Greatest + "(nextrun, created)"
-	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
+	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task AS t
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+sqldb.Waits, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
 	if err != nil || overdue.Tasks == 0 {
 		return err
 	}

@@ -26,14 +26,6 @@ func Then(reason string) string {
 
 var then = strings.NewReplacer(" is still ", " was still ", " has not ended after ", " had not ended after ", " is not final", " was not final")
 
-// WaitReason is why a tick waits.
-func WaitReason(p *sink.Pending, due, now time.Time) string {
-	if p == nil {
-		return "an earlier tick is waiting"
-	}
-	return "waits: " + pendingAt(p, due, now)
-}
-
 func pendingAt(p *sink.Pending, due, now time.Time) string {
 	if now.Before(due) {
 		now = due

@@ -49,7 +49,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 	for statement, ours := range map[string]bool{
 		"SELECT nonsense":                                          true,
 		"DO $$ BEGIN PERFORM nonsense; END $$":                     false,
-		"DO $$ BEGIN PERFORM count(*) FROM periodic_ready; END $$": true,
+		"DO $$ BEGIN PERFORM count(*) FROM periodic_open; END $$": true,
 	} {
 		if err := fails(t, db, statement); err == nil || errors.Is(err, sqldb.ErrNoSchema) != ours {
 			t.Errorf("%s: %v", statement, err)

@@ -3,7 +3,6 @@ package taskdb
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
@@ -18,22 +17,18 @@ import (
 type Store interface {
 	Watcher
 	foreignStore
+	// Read runs fn in a transaction that only reads.
+	Read(ctx context.Context, fn func(Tx) error) error
 	// Update runs fn in a transaction and commits it unless fn fails. It waits
 	// for a row that somebody else has locked as long as wait says.
 	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
-	// Poll reads what there is to do. It changes nothing.
+	// Poll reads what there is to do.
 	Poll(ctx context.Context, without Exclude) (Work, error)
 	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
 	// may begin a moment before its time.
 	OpensEarly() bool
-	// Candidates returns the ids of the tasks that a claim would lock.
-	Candidates(ctx context.Context, c Claim) ([]string, error)
-	// Tend handles the entries of periodic_ready: queued ticks whose wait may be
-	// over. It repeats the request to end a job that a tick replaces, if the job was
-	// locked the first time, and removes a limited number of outdated entries. If
-	// all is true, it first adds the entries that no trigger has written, as after a
-	// restore from a backup. Tasks that a claim would leave out are not ready.
-	Tend(ctx context.Context, all bool, without Exclude) (Tended, error)
+	// IDs returns the ids of the tasks that Tx.Tasks would read. No value of a row can make it fail.
+	IDs(ctx context.Context, w Wanted) ([]string, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
@@ -45,9 +40,6 @@ type Store interface {
 type foreignStore interface {
 	// Queues returns the built-in queues, and the given ones by their names.
 	Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue
-	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
-	// the wait for those that are final. Last is set even if it fails.
-	Follow(ctx context.Context, f Follow) (Followed, error)
 	// AskEnds asks a queue how some of its jobs ended, records that, and tells the hooks in the
 	// same transaction. However many jobs are open, that is one statement in nextrun's tables
 	// and one in those of the queue, and a few more if jobs have ended.
@@ -63,31 +55,17 @@ type foreignStore interface {
 	Fed(ctx context.Context, sinks []periodic.Sink) ([]periodic.Sink, error)
 }
 
-// Watcher tells of changes and of locks.
+// Watcher tells of changes.
 type Watcher interface {
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
-	// reports failures and goes on. Meanwhile the worker is shown to live, and to know
-	// these sinks; an empty one is nobody.
-	Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error))
+	// reports failures and goes on. Meanwhile the worker is shown to live; an empty one is nobody.
+	Watch(ctx context.Context, worker string, wake func(), report func(error))
 	// PauseFailing pauses the tasks that are due, and whose jobs have failed as often in a row as their PauseAfter
 	// says. hooks hear of it; nil: nobody does.
 	PauseFailing(ctx context.Context, hooks Hooks) error
-	// Precedes reports whether another worker that is shown to live, and to know these
-	// sinks at least, began before this one. It is a hint: a process that stands still lives, too.
-	Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error)
-	// Locked lists some of the tasks that have been due for longer than late and whose rows
-	// a session has locked, where the database can tell.
-	Locked(ctx context.Context, late time.Duration, without Exclude) ([]LockedTask, error)
 	// SetTrouble publishes the error that keeps a worker that watches from its work, for
 	// those who ask why; empty: there is none.
 	SetTrouble(ctx context.Context, worker, trouble string) error
-}
-
-// LockedTask is a task whose row somebody has locked.
-type LockedTask struct {
-	ID     string // its id
-	Who    string // has locked it
-	Holder string // the same, and what it is doing
 }
 
 // Fault says what to blame for an error.
@@ -109,9 +87,6 @@ type Exclude struct {
 	Sinks []periodic.Sink
 	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
 	OnlySinks []periodic.Sink
-	// Queued leaves out the queued ticks: the tables that say which of them can
-	// go ahead cannot be read.
-	Queued bool
 	// Tell are the queues that tell how their jobs end. It leaves nothing out.
 	Tell []periodic.Sink
 	// NextRunAfter leaves out what fell due up to then: nothing of it was left when the scheduler looked.
@@ -124,37 +99,12 @@ type Work struct {
 	Now       time.Time         // the database's clock
 	Asked     time.Time         // by the host's clock: Now is not earlier
 	Answered  time.Time         // by the host's clock: Now is not later
-	Due       bool              // there are tasks to claim
-	Ready     bool              // queued ticks may have to be tended
-	Open      bool              // there are rows of periodic_open
+	Due       bool              // there are tasks to decide
 	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs; zero: nothing is open
 	Stray     bool              // tasks have been due for a while whose sinks are not among OnlySinks
-	Next      time.Time         // the earliest NextRun after Now of tasks that could be claimed, or end of a pause; zero: none
+	Next      time.Time         // the earliest NextRun after Now; zero: none
 	Marked    time.Time         // the earliest mark; zero: none
 	Versions  map[string]string // of the tasks left out, by id: changes with an edit
-}
-
-// Tended is what is left to do about queued ticks.
-type Tended struct {
-	Ready bool // there are queued ticks to claim
-	More  bool // there may be more entries to forget
-	Again bool // a job that is to be replaced is still locked
-}
-
-// Follow says which open jobs to look at.
-type Follow struct {
-	Queues  periodic.Submitters
-	Known   []periodic.Sink // all queues of the scheduler, the built-in ones too
-	Exclude []periodic.Sink // queues that cannot be used
-	After   string          // only tasks with ids after this one
-	Limit   int
-}
-
-// Followed is what [Store.Follow] found.
-type Followed struct {
-	Waiting int    // tasks whose queued ticks still wait
-	Ended   int    // tasks whose wait has ended
-	Last    string // id of the last task, if there may be more; empty: these were all
 }
 
 // AskEnds says which queues to ask for the ends of jobs.
@@ -175,21 +125,21 @@ type Ends struct {
 	Next  time.Time     // if no queue was asked, when it is the turn of one; zero: no jobs are open
 }
 
-// Claim says which tasks to lock.
-type Claim struct {
+// Wanted says which tasks to read.
+type Wanted struct {
 	Limit int
-	// After, if not zero, leaves out tasks whose NextRun is not later, that wait
-	// for their first plan, or that are claimed for a queued tick.
-	After time.Time
-	// Ahead, if not zero, reads the tasks that are not due yet but will be within this
-	// time, and locks none. It leaves out those with queued ticks, which can go as soon as a
-	// job ends.
+	// Ahead, if not zero, means the tasks that are not due yet but will be within this time. Otherwise those are
+	// meant that are due, but for those that wait for the end of a job.
 	Ahead time.Duration
+	// Unplanned means the tasks that wait for their first plan.
+	Unplanned bool
+	// After leaves out the tasks whose NextRun is not later; zero: none.
+	After time.Time
 	// Beyond leaves out the tasks up to this one in the order of NextRun and id; without an id, all
-	// whose NextRun is not later. For Ahead.
+	// whose NextRun is not later.
 	Beyond  Cursor
 	Exclude Exclude
-	Only    []string // ids of the tasks to choose from; nil: all
+	Only    []string // ids of the tasks to choose from, which may wait for their first plan; nil: all
 }
 
 // Cursor is a place in the order of tasks by NextRun and id.
@@ -198,31 +148,36 @@ type Cursor struct {
 	TaskID  string
 }
 
-// Tx is a transaction of a [Store].
-type Tx interface {
-	oneStatementTx
+// readTx is what a transaction reads.
+type readTx interface {
 	// Now is the database's time at the start of the transaction.
 	Now() time.Time
 	// DBTX runs the statements of a [sink.Submitter].
 	DBTX() jobqueue.DBTX
+	// Tasks reads tasks that are enabled and unmarked, by NextRun and id, with their calendars and without Args.
+	Tasks(ctx context.Context, w Wanted) ([]periodic.Task, error)
+	// Ticks returns, by task, what is recorded already from a tick of theirs on, oldest first, at most
+	// [bounds.MaxDecided] rows of a task.
+	Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]decide.Range, error)
+	// Ended returns, by task, when the job of its last submitted tick ended. Tasks whose job has not, or of
+	// which that is not known, are missing.
+	Ended(ctx context.Context, ids []string) (map[string]time.Time, error)
+}
+
+// Tx is a transaction of a [Store].
+type Tx interface {
+	readTx
+	oneStatementTx
 	// ClearMarks removes the marks that are older than a lease, and those of a worker name: they
 	// are that name, or begin with service.WorkerName of it and an @. It returns their number.
 	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
-	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
-	// returns them by NextRun and id, with their calendars and without Args. If there are more than the
-	// limit, it prefers those whose NextRun has come, earliest first, then unplanned ones, then those with
-	// a queued tick and no pending job. It passes over rows that others have locked.
-	Claim(ctx context.Context, c Claim) ([]periodic.Task, error)
-	// Ticks returns, by task, the due times of the queued ticks of some tasks,
-	// oldest first, and what is recorded already from a tick of others on, oldest
-	// first, at most [bounds.MaxDecided] rows of a task.
-	Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (Recorded, error)
 	// Advance writes Due, NextRun and Problem of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
-	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
-	// transaction has locked.
+	// somebody else has locked.
 	Advance(ctx context.Context, plans []decide.Plan) (ids []string, err error)
-	// Record changes ticks that are queued, and those added in this transaction,
+	// Free returns those of some tasks that are due and that nobody has locked.
+	Free(ctx context.Context, ids []string) ([]string, error)
+	// Record changes ticks that were written ahead, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.
 	Record(ctx context.Context, settled, added []periodic.Tick) ([]periodic.TickKey, error)
@@ -245,18 +200,9 @@ type oneStatementTx interface {
 	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (missing []Unsubmitted, can bool, err error)
 }
 
-// ErrSuppressed is the error of a task that does not advance although it is locked.
-var ErrSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
-
 // Unsubmitted is a plan of SubmitAtOnce whose job was not added, and how far it came.
 type Unsubmitted struct {
 	TaskID   string `db:"task_id"`
 	Advanced bool   // the task has advanced
 	Recorded bool   // and its tick was recorded; the queue did not take its job
-}
-
-// Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
-type Recorded struct {
-	Queued  map[string][]time.Time
-	Decided map[string][]decide.Range
 }

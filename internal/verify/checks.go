@@ -37,16 +37,14 @@ var ofTasks = []check{
 			WHERE worker IS NOT NULL AND marked < p.stale ORDER BY marked`,
 	},
 	{
-		Name: "ticks that wait for nothing", Guarantee: "G2", tables: []string{"job"},
-		Violated: "a queued tick waits, although no job of its task is unfinished",
-		Remedy:   "start a scheduler; if one runs, wake it: INSERT INTO periodic_ready (task_id) VALUES ('ID')",
-		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) AS more
-			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
-			WHERE k.decision = 'queued' AND k.decided < p.recent AND t.enabled AND t.paused IS NULL AND t.problem IS NULL
-				AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = k.task_id AND j.single AND j.state IN ` + sqldb.PendingStates + `)
-				AND k.task_id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.single AND j.tracker IS NOT NULL)
-				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = k.task_id)
-				AND NOT EXISTS (SELECT 1 FROM periodic_ready AS r WHERE r.task_id = k.task_id)`,
+		Name: "tasks that nobody takes", Guarantee: "G2", tables: []string{"job"},
+		Violated: "a task has been due for a while, waits for no job, and has no problem that says why",
+		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
+		query: `SELECT t.id AS about, 'due ' || CAST(t.nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
+			WHERE t.enabled AND t.worker IS NULL AND t.nextrun < p.recent AND t.created < p.recent AND (t.changed IS NULL OR t.changed < p.recent)
+				AND t.problem IS NULL AND NOT ` + sqldb.Waits + `
+				AND t.id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.tracker IS NOT NULL)
+				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id)`,
 	},
 	{
 		Name: "ends of jobs in other queues", Doubtful: true, tables: []string{"periodic_awaited"},
@@ -90,7 +88,7 @@ var ofJobs = []check{
 		Violated: "a scheduler submitted a job, but no tick says so",
 		Remedy:   "find out who deletes rows of periodic_tick before their time, or adds jobs with a tracker and a due of their own",
 		query: `SELECT j.tracker AS about, 'due ' || CAST(j.due AS text) || ', job ' || j.jid AS more
-			FROM job AS j JOIN (SELECT task_id, min(decided) AS kept FROM periodic_tick WHERE decision <> 'queued' GROUP BY task_id) AS t
+			FROM job AS j JOIN (SELECT task_id, min(decided) AS kept FROM periodic_tick GROUP BY task_id) AS t
 				ON t.task_id = j.tracker AND t.kept <= j.submitted
 			JOIN periodic_task ON id = j.tracker CROSS JOIN p
 			WHERE j.due IS NOT NULL AND j.submitted >= p.since

@@ -11,9 +11,9 @@ import (
 	"github.com/nextrun/nextrun/migrations"
 )
 
-// The check of ticks that wait does not read all jobs for each of them, which would take
+// The check of tasks that are due does not read all jobs for each of them, which would take
 // minutes where there are many.
-func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
+func TestTasksThatNobodyTakesAreCheckedByIndexes(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLiteURL(t)
 	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
@@ -25,7 +25,7 @@ func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := checks()
-	check := list[slices.IndexFunc(list, func(c check) bool { return c.Name == "ticks that wait for nothing" })]
+	check := list[slices.IndexFunc(list, func(c check) bool { return c.Name == "tasks that nobody takes" })]
 	rows, err := storetest.At(t, url).SQL.QueryContext(t.Context(), `EXPLAIN QUERY PLAN
 		WITH p AS (SELECT '2026-03-01 12:00:00.000000' AS since, '2026-03-01 12:00:00.000000' AS stale, '2026-03-01 12:00:00.000000' AS recent) `+check.query)
 	if err != nil {

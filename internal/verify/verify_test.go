@@ -169,12 +169,10 @@ func TestViolations(t *testing.T) {
 				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, sqldb.Timestamp(periodic.Never), sqldb.Timestamp(periodic.Never))
 			}, want: []string{"violation G9: ticks against timers", "due 9999-12-31"}, violated: true,
 		},
-		"a queued tick that waits for nothing": {
+		"a task that nobody takes": {
 			harm: func(f *fixture) {
-				f.Exec(`UPDATE periodic_tick SET decision = 'queued', jid = NULL WHERE due = ?`, f.at(2))
-				f.Exec(`DELETE FROM job WHERE due = ?`, f.at(2))
-				f.Exec(`DELETE FROM periodic_ready`)
-			}, want: []string{"violation G2: ticks that wait for nothing", "report: due "}, violated: true,
+				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?, changed = NULL`, f.at(2), f.at(2))
+			}, want: []string{"violation G2: tasks that nobody takes", "report: due "}, violated: true,
 		},
 		"a worker that fell silent": {
 			harm: func(f *fixture) {

@@ -117,7 +117,7 @@ UPDATE periodic_task SET changed = clock_timestamp() AT TIME ZONE 'UTC';
 -- unreadable timer, looks like one that was set to the year 9999 by hand.
 UPDATE periodic_task SET nextrun = '1970-01-01' WHERE nextrun >= '9999-12-31 23:59:59';
 
-CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun, id COLLATE "C") WHERE enabled AND worker IS NULL;
 CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
 -- When pauses end by themselves.
 CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
@@ -157,7 +157,7 @@ CREATE TABLE periodic_tick (
   attempts integer,
   error    varchar(1000),
   PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'late', 'missed')),
   CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 );
@@ -168,19 +168,7 @@ COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its qu
 COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
 COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
-CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
-
--- Schedulers look here instead of at every queued tick. A row is added by
--- whatever may let a tick go: a tick that queues, the end of a job. It is
--- deleted by a look that finds no queued tick of the task, or a pending job: what
--- changes that later adds another row, even if it is not committed yet. Hence
--- rows are never shared, and nobody waits for another's.
-CREATE TABLE periodic_ready (
-  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  task_id varchar(254) NOT NULL
-);
-COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at';
 
 -- The newest job of each task in a queue that is not nextrun's own.
 CREATE TABLE periodic_open (
@@ -489,9 +477,6 @@ BEGIN
     ELSIF NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused_until <= NEW.paused AND NEW.paused_until = OLD.paused_until THEN
       NEW.paused_until := NULL;
     END IF;
-    IF EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = NEW.id AND decision = 'queued') THEN
-      INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (NEW.id);
-    END IF;
   END IF;
   RETURN NEW;
 END $$;
@@ -553,25 +538,14 @@ CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_t
 -- that the statement removed are read.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-DECLARE
-  gone CONSTANT text := 'the task was deleted while the tick waited';
 BEGIN
   IF TG_OP = 'DELETE' THEN
-    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
-      FROM removed
-     WHERE k.task_id = removed.id AND k.decision = 'queued'
-       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
     DELETE FROM {{schema}}.periodic_tick AS k USING removed
      WHERE k.task_id = removed.id AND k.decided IS NULL
        AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
   ELSIF TG_OP = 'UPDATE' THEN
-    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
-     WHERE k.task_id = OLD.id AND k.decision = 'queued'
-       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = OLD.id);
     DELETE FROM {{schema}}.periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
   ELSE
-    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
-     WHERE k.decision = 'queued';
     DELETE FROM {{schema}}.periodic_tick WHERE decided IS NULL;
   END IF;
   RETURN NULL;
@@ -614,33 +588,11 @@ CREATE TRIGGER nextrun_tick_skipped BEFORE INSERT ON periodic_tick
 CREATE TRIGGER nextrun_tick_unskipped BEFORE DELETE ON periodic_tick
   FOR EACH ROW WHEN (OLD.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
 
--- A statement that queues ticks adds one row for each task, not for each tick. It
--- does not look whether a job is pending, or whether the task has a row already:
--- the job may end, and a scheduler may delete that row, before this transaction
--- commits, and then nobody would look at the tick. A unique constraint would make
--- writers wait for each other.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_tick_queues() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  -- The IF keeps a lock on periodic_ready from holding up ticks that do not queue.
-  IF EXISTS (SELECT 1 FROM added WHERE decision = 'queued') THEN
-    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM added WHERE decision = 'queued';
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
-CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE ON periodic_tick
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
-
--- A queued tick waits for the end of its task's job. The tick may be queued between this statement
--- and its commit, so the policy counts as well.
+-- A tick may wait for the end of its task's job.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
-  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace')) OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
-    INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (OLD.tracker);
+  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace')) THEN
     PERFORM pg_notify('nextrun_task', '');
   END IF;
   RETURN NULL;
@@ -657,37 +609,17 @@ CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
   EXECUTE FUNCTION nextrun_job_ended();
 
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
-  INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM {{schema}}.periodic_tick WHERE decision = 'queued';
   PERFORM pg_notify('nextrun_task', '');
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 CREATE TRIGGER nextrun_jobs_gone AFTER TRUNCATE ON job
   FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
-
 -- In another queue it waits until the row of its task's job is gone.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_open_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF TG_OP = 'TRUNCATE' THEN
-    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM {{schema}}.periodic_tick WHERE decision = 'queued';
-  ELSE
-    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT task_id FROM ended
-     WHERE EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = ended.task_id AND t.overlap IN ('queue', 'replace'))
-        OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick AS k WHERE k.task_id = ended.task_id AND k.decision = 'queued');
-  END IF;
-  IF FOUND THEN
-    PERFORM pg_notify('nextrun_task', '');
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
-  REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
-CREATE TRIGGER nextrun_open_truncated AFTER TRUNCATE ON periodic_open
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
+CREATE TRIGGER nextrun_open_ended AFTER DELETE OR TRUNCATE ON periodic_open
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
 
 -- Who is woken --------------------------------------------------------------------------------------------------------
 
@@ -757,7 +689,7 @@ CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
 
 -- They run with the rights of their owner.
 REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_task_removed(), nextrun_tick_skipped(),
-  nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_open_ended() FROM PUBLIC;
+  nextrun_job_ended() FROM PUBLIC;
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 
@@ -776,15 +708,16 @@ SELECT id, task, group_, timer, due, nextrun,
   FROM periodic_task
  WHERE enabled AND greatest(nextrun, created) < (statement_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
    AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
+   AND NOT (overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
+         WHERE j.tracker = periodic_task.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
  ORDER BY greatest(nextrun, created);
-COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time: empty while one is healthy';
+COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time, without those that wait for the end of a job: empty while one is healthy';
 
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
        coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
        day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
-       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued,
        coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
   FROM periodic_task AS t
   LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1) AS last ON true

@@ -130,7 +130,7 @@ UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now');
 UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >= '9999-12-31 23:59:59';
 {{end}}
 
-CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun, id) WHERE enabled AND worker IS NULL;
 CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
 -- When pauses end by themselves.
 CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
@@ -163,21 +163,11 @@ CREATE TABLE periodic_tick (
   attempts integer,
   error    varchar(1000),
   PRIMARY KEY (task_id, due),
-  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  CONSTRAINT nextrun_decision   CHECK (decision IN ('submitted', 'skipped', 'late', 'missed')),
   CONSTRAINT nextrun_tick_ahead CHECK (decided IS NOT NULL OR decision = 'skipped'),
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
-CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
-
--- Schedulers look here instead of at every queued tick. A row is added by
--- whatever lets a tick go: the end of a job, and a tick that queues after it.
--- It is deleted by a look that finds no queued tick of the task, or a pending
--- job.
-CREATE TABLE periodic_ready (
-  seq     integer PRIMARY KEY,
-  task_id varchar(254) NOT NULL UNIQUE
-);
 
 -- The newest job of each task in a queue that is not nextrun's own.
 CREATE TABLE periodic_open (
@@ -693,10 +683,6 @@ BEGIN
                 ELSE till END
            FROM (SELECT {{template "utcOrNull" "NEW.paused"}} AS since, {{template "utcOrNull" "NEW.paused_until"}} AS till))
    WHERE id = NEW.id;
-  INSERT INTO periodic_ready (task_id) SELECT NEW.id
-   WHERE (NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until)
-     AND EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = NEW.id AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.id);
 END;
 -- +goose StatementEnd
 
@@ -713,9 +699,6 @@ END;
 
 -- Queued ticks of a task that is gone wait for nothing, and nothing is skipped ahead any more.
 {{define "orphan"}}
-  UPDATE periodic_tick SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
-         decided = strftime('%Y-%m-%d %H:%M:%f000', 'now')
-   WHERE task_id = OLD.id AND decision = 'queued';
   DELETE FROM periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
 {{end}}
 -- +goose StatementBegin
@@ -747,54 +730,6 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- Queued ticks wait for the end of their task's job.
-{{define "queues"}}
-  INSERT INTO periodic_ready (task_id) SELECT NEW.task_id
-   WHERE NOT EXISTS (SELECT 1 FROM job WHERE tracker = NEW.task_id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.task_id);
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick WHEN NEW.decision = 'queued'
-BEGIN
-{{template "queues"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE OF decision ON periodic_tick WHEN NEW.decision = 'queued'
-BEGIN
-{{template "queues"}}
-END;
--- +goose StatementEnd
-{{define "ended"}}
-  INSERT INTO periodic_ready (task_id) SELECT OLD.tracker
-   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.tracker);
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
-  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
-   AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck') OR NEW.tracker IS NOT OLD.tracker)
-BEGIN
-{{template "ended"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
-  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
-BEGIN
-{{template "ended"}}
-END;
--- +goose StatementEnd
--- In another queue they wait until the row of their task's job is gone.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
-BEGIN
-  INSERT INTO periodic_ready (task_id) SELECT OLD.task_id
-   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.task_id AND decision = 'queued')
-     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.task_id);
-END;
--- +goose StatementEnd
-
 -- Views ---------------------------------------------------------------------------------------------------------------
 
 -- Intervals are seconds. Values that nobody writes, such as a number with 19 digits, hide no other rows.
@@ -812,6 +747,8 @@ SELECT id, task, group_, timer, due, nextrun,
   FROM periodic_task
  WHERE enabled AND max(nextrun, created) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
    AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
+   AND NOT (overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
+         WHERE j.tracker = periodic_task.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
  ORDER BY max(nextrun, created);
 
 CREATE VIEW periodic_health AS
@@ -827,7 +764,6 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        (SELECT coalesce(sum(CASE WHEN k.missed BETWEEN -2147483648 AND 2147483647 THEN abs(k.missed) END), 0)
           FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'missed'
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
-       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued,
        coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
   FROM periodic_task AS t
   LEFT JOIN periodic_tick AS last ON last.task_id = t.id

@@ -268,7 +268,7 @@ func (d *taskView) actions() []string {
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
 	d.Skips = t.SkipsToCome(now)
-	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > bounds.OverdueAfter {
+	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && !t.Queues() && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > bounds.OverdueAfter {
 		d.Overdue = t.NextRun
 	}
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {

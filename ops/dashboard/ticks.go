@@ -55,7 +55,7 @@ var lasts = []lastTime{{"24 hours", 24 * time.Hour}, {yesterday, 0}, {"7 days", 
 const yesterday = "yesterday"
 
 // tickDecisions are what ticks can be selected by; empty: all.
-var tickDecisions = []string{bounds.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Queued), string(periodic.Submitted), ""}
+var tickDecisions = []string{bounds.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Submitted), ""}
 
 func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
 	q, zone := r.URL.Query(), frame.Zone(r)

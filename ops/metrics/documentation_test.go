@@ -44,7 +44,7 @@ func (f *fixture) everything() string {
 	task := periodic.NewTask("report", "work", "yearly")
 	for _, e := range []scheduler.Event{
 		{Kind: scheduler.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Missed, Missed: 3}},
-		{Kind: scheduler.EventError, Doing: "claim"}, {Kind: scheduler.EventProblem, Task: &task}, {Kind: scheduler.EventLocked},
+		{Kind: scheduler.EventError, Doing: "claim"}, {Kind: scheduler.EventProblem, Task: &task},
 		{Kind: scheduler.EventEnded, Sink: "river", Tick: periodic.Tick{Ended: sink.EndFailed}},
 		{Kind: scheduler.EventCleared, Count: 1}, {Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "nextrun", Token: 7}},
 	} {

@@ -64,7 +64,7 @@ func New(options Options) *Metrics {
 	m := &Metrics{options: options, schedule: newSchedule(options), jobs: newJobs(), events: newEvents(),
 		build: gauges("build_info", "1; the labels say what runs.", "version", "revision", "goversion")}
 	set(m.build, 1, options.Version, options.Revision, runtime.Version())
-	for _, c := range []*prometheus.CounterVec{m.schedule.problems, m.schedule.contended, m.schedule.cleared, m.jobs.errors} {
+	for _, c := range []*prometheus.CounterVec{m.schedule.problems, m.schedule.cleared, m.jobs.errors} {
 		add(c, 0)
 	}
 	add(m.schedule.errors, 0, "schedule")

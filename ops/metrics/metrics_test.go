@@ -164,7 +164,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"nextrun_task_problems_total": 0, "nextrun_contended_total": 0, "nextrun_marks_cleared_total": 0, "nextrun_executor_errors_total": 0,
+		"nextrun_task_problems_total": 0, "nextrun_marks_cleared_total": 0, "nextrun_executor_errors_total": 0,
 		"nextrun_scheduler_errors_total schedule": 0, "nextrun_relay_errors_total claim topics": 0,
 		"nextrun_ticks_total submitted job": 0, "nextrun_ticks_total late event": 0,
 		"nextrun_events_published_total orders": 2, "nextrun_events_dead_total orders": 0, "nextrun_event_failures_total orders": 0,

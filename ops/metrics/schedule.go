@@ -19,7 +19,7 @@ type schedule struct {
 	ends                              *prometheus.CounterVec
 	lateness                          *prometheus.HistogramVec
 	took, size                        *prometheus.HistogramVec
-	problems, contended, cleared      *prometheus.CounterVec
+	problems, cleared                 *prometheus.CounterVec
 	leading, token                    *prometheus.GaugeVec
 	shown                             *selection
 }
@@ -31,16 +31,15 @@ func newSchedule(o Options) schedule {
 		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
 		lateness: histograms("tick_lateness_seconds",
 			"From the time of a tick, without jitter, to the decision that submitted it.", late, "sink"),
-		took:      histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
-		size:      histograms("batch_tasks", "Tasks in a batch.", sizes),
-		errors:    counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
-		problems:  counters("task_problems_total", "Problems of rows that the scheduler found."),
-		contended: counters("contended_total", "Rounds in which due rows were locked by others."),
-		cleared:   counters("marks_cleared_total", "Marks of Docspell, or of older schedulers, that had expired and were removed."),
-		leading:   gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
-		token:     gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
-		wonLost:   counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),
-		shown:     newSelection(o.Tasks, o.Select),
+		took:     histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
+		size:     histograms("batch_tasks", "Tasks in a batch.", sizes),
+		errors:   counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
+		problems: counters("task_problems_total", "Problems of rows that the scheduler found."),
+		cleared:  counters("marks_cleared_total", "Marks of Docspell, or of older schedulers, that had expired and were removed."),
+		leading:  gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
+		token:    gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
+		wonLost:  counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),
+		shown:    newSelection(o.Tasks, o.Select),
 	}
 }
 
@@ -63,8 +62,6 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 		}
 	case scheduler.EventProblem:
 		add(s.problems, 1)
-	case scheduler.EventLocked:
-		add(s.contended, 1)
 	case scheduler.EventCleared:
 		add(s.cleared, e.Count)
 	case scheduler.EventLeading, scheduler.EventStandby, scheduler.EventLost, scheduler.EventResigned, scheduler.EventReleased:
@@ -74,7 +71,7 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 
 // begin has the counters of a sink at 0, so that the first tick of a kind is an increase.
 func (s *schedule) begin(queue string) {
-	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Queued, periodic.Late, periodic.Missed} {
+	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Late, periodic.Missed} {
 		add(s.ticks, 0, string(d), queue)
 	}
 	for _, end := range []sink.EndState{sink.EndSuccess, sink.EndFailed, sink.EndCancelled, sink.EndGone, sink.EndUnknown} {
@@ -85,9 +82,6 @@ func (s *schedule) begin(queue string) {
 }
 
 func (s *schedule) tick(e scheduler.Event) {
-	if e.Again {
-		return // told before
-	}
 	sink := string(e.Task.Sink)
 	s.begin(sink)
 	add(s.ticks, 1, string(e.Tick.Decision), sink)
@@ -125,7 +119,7 @@ func (s *schedule) lock(e scheduler.Event) {
 
 func (s *schedule) collect(out chan<- prometheus.Metric) {
 	for _, c := range []prometheus.Collector{s.ticks, s.taskTicks, s.ends, s.lateness, s.took, s.size, s.errors, s.problems,
-		s.contended, s.cleared, s.leading, s.token, s.wonLost} {
+		s.cleared, s.leading, s.token, s.wonLost} {
 		c.Collect(out)
 	}
 }

@@ -42,7 +42,7 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, 
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
-		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= bounds.OverdueAfter {
+		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= bounds.OverdueAfter && !t.Queues() { // those may wait for the end of a job
 			p.add(waits, late.Seconds(), t.ID)
 		}
 		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {

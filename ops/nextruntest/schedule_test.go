@@ -27,8 +27,9 @@ func TestDay(t *testing.T) {
 	s.Outage(2 * time.Hour)
 	s.RequireSubmitted("each", "2026-01-01 00:30", "2026-01-01 01:00", "2026-01-01 01:30", "2026-01-01 02:00", "2026-01-01 02:30", "2026-01-01 03:00")
 	s.RequireSubmitted("queue", "2026-01-01 01:00")
-	s.RequireReason("queue", "2026-01-01 03:00", periodic.Queued, "01:00:00")
+	s.RequireNoTick("queue", "2026-01-01 02:00")
 	s.FinishJobs("queue")
+	s.RequireReason("queue", "2026-01-01 02:00", periodic.Skipped, "waited for the end of the job")
 	s.RequireSubmitted("queue", "2026-01-01 01:00", "2026-01-01 03:00")
 	s.Fail("queue", "no space left")
 	if jobs := s.Jobs("queue"); len(jobs) != 2 || jobs[1].State != jobqueue.Failed || jobs[1].Result != "no space left" ||

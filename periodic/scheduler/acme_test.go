@@ -137,17 +137,24 @@ func withSubmitter(cfg scheduler.Config, q sink.Submitter) scheduler.Config {
 	return cfg
 }
 
-// aQueued adds a task with a job that runs in the queue acme, and a tick that waits
+// aHeld adds a task with a job that runs in the queue acme, and a tick that waits
 // for it.
-func (f *fixture) aQueued(overlap string) *acme {
+func (f *fixture) aHeld(overlap string) *acme {
 	f.Helper()
 	q := f.acme()
 	f.planned(q, overlap)
 	f.tick("a", 2, withAcme(q))
 	f.exec("UPDATE acme_job SET state = 'busy'")
 	f.tick("a", 1, withAcme(q))
-	f.want("queued", decision, "a")
+	f.waitsFor("a", 1)
 	return q
+}
+
+// waitsFor fails unless a task has so many decided ticks, and is due.
+func (f *fixture) waitsFor(id string, ticks int) {
+	f.Helper()
+	f.want(ticks, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", id)
+	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND nextrun < ?", id, f.at(0))
 }
 
 // ends runs a scheduler once, which must end within a while.

@@ -18,16 +18,14 @@ type duty struct {
 func duties(l *loop) []duty {
 	return []duty{
 		{dueWhile(&l.ownMarksUncleared), l.clearOwnMarks},
-		{func() time.Time { return l.clock.byHost(l.prepared.openAt()) }, l.submitDue},
-		{func() time.Time { return l.clock.byHost(l.prepared.unpreparedAt) }, l.drainUnprepared},
-		{func() time.Time { return dueIf(l.background.err != nil) }, l.background.takeError},
-		{func() time.Time { return l.clock.byHost(l.prepared.prepareAt) }, l.prepareSoon},
+		{func() time.Time { return l.clock.byHost(l.ahead.openAt()) }, l.submitDue},
+		{func() time.Time { return l.clock.byHost(l.ahead.readAt) }, l.readAhead},
+		{func() time.Time { return l.clock.byHost(l.ahead.decideAt) }, l.decideLate},
+		{dueWhile(&l.late.found), l.decideLate},
 		{dueWhile(&l.stale), l.clearStale},
-		{dueWhile(&l.ready), l.tend},
-		{dueWhile(&l.foundDue), l.drainFound},
+		{func() time.Time { return l.failing.next() }, l.retryFailing},
+		{func() time.Time { return l.sinks.next() }, l.retrySinks},
 		{func() time.Time { return l.pollAt }, l.poll},
-		{func() time.Time { return l.background.nextRetry(l.aside) }, l.retryAside},
-		{l.queued.next, l.follow},
 	}
 }
 
@@ -41,6 +39,9 @@ func dueIf(isDue bool) time.Time {
 	return time.Time{}
 }
 
+// isDue reports whether a time has come.
+func isDue(at time.Time) bool { return !at.IsZero() && !at.After(time.Now()) }
+
 // atOnce is a time that has passed.
 var atOnce = time.Unix(0, 0)
 
@@ -49,18 +50,7 @@ type agenda struct {
 	duties            []duty
 	ownMarksUncleared bool      // the marks of this worker's name are not cleared yet
 	pollAt            time.Time // by the host's clock
-	foundDue          bool      // the last poll has seen due tasks, or queued ticks can go on
-	ready             bool      // it has seen queued ticks that may have to be tended
-	stale             bool      // it has seen a mark that has expired
-	waits             waits
-}
-
-// waits is what keeps due tasks waiting, since the last poll.
-type waits struct {
-	unreported bool
-	locked     bool // somebody else has locked due rows, or expired marks
-	passedOver bool // claims have moved none of the due tasks
-	replaces   bool // a job that is to be replaced is locked
+	stale             bool      // the last poll has seen a mark that has expired
 }
 
 // pollNow has the loop poll at once: something was done, or has changed.
@@ -75,9 +65,8 @@ func (g *agenda) pollWithin(wait time.Duration) {
 
 // step does the first duty that is due. It reports whether there was one.
 func (g *agenda) step(soft, hard context.Context) (bool, error) {
-	now := time.Now()
 	for _, d := range g.duties {
-		if at := d.due(); !at.IsZero() && !at.After(now) {
+		if isDue(d.due()) {
 			return true, d.do(soft, hard)
 		}
 	}
@@ -99,53 +88,7 @@ func (l *loop) clearOwnMarks(_, hard context.Context) error {
 	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
 		return err
 	}
-	l.ownMarksUncleared, l.queued.untended, l.delayed.fresh = false, true, true
-	l.pollNow()
-	return nil
-}
-
-// drainUnprepared submits what a poll has seen coming and could not be prepared.
-func (l *loop) drainUnprepared(soft, hard context.Context) error {
-	l.prepared.unpreparedAt = time.Time{}
-	l.pollNow()
-	return l.drain(soft, hard)
-}
-
-// drainFound submits what a poll has found due.
-func (l *loop) drainFound(soft, hard context.Context) error {
-	l.foundDue, l.progress = false, false
-	if err := l.drain(soft, hard); err != nil {
-		return err
-	}
-	if l.progress {
-		l.pollNow()
-		return nil
-	}
-	l.waits.locked, l.waits.passedOver = true, true
-	l.pollWithin(lockedRetry)
-	return nil
-}
-
-// tend looks after queued ticks whose wait may be over.
-func (l *loop) tend(_, hard context.Context) error {
-	l.ready = false
-	tended, err := l.queued.tend(hard)
-	if err != nil {
-		return err
-	}
-	l.foundDue = l.foundDue || tended.Ready
-	if tended.More {
-		l.pollNow()
-	}
-	if l.waits.replaces = tended.Again; tended.Again {
-		l.pollWithin(lockedRetry)
-	}
-	return nil
-}
-
-// follow looks at open jobs of queues that do not tell when they end.
-func (l *loop) follow(_, hard context.Context) error {
-	l.queued.follow(hard)
+	l.ownMarksUncleared, l.outages.fresh = false, true
 	l.pollNow()
 	return nil
 }

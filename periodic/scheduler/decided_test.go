@@ -74,8 +74,7 @@ func TestDecidedTicksAreLimited(t *testing.T) {
 			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
 		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx taskdb.Tx) error {
-			recorded, err := tx.Ticks(f.Context(), nil, []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
-			decided := recorded.Decided
+			decided, err := tx.Ticks(f.Context(), []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
 			if n := len(decided["report"]); n != bounds.MaxDecided || len(decided) != 1 {
 				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
 			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {

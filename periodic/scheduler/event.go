@@ -26,8 +26,6 @@ const (
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
 	EventSlow    EventKind = "slow"    // a batch of Count tasks took long to write: batches are smaller for 10 s. Named once a minute
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
-	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
-	EventHeld    EventKind = "held"    // the row of a due task is locked for a while, by the session in Problem; empty: not any more
 	EventClock   EventKind = "clock"   // the database's clock differs from the host's by more than a second
 
 	// In the modes leader and exclusive.
@@ -43,13 +41,12 @@ type Event struct {
 	Kind    EventKind
 	Task    *periodic.Task // tick, problem; ended: some of its columns, nil if it was deleted
 	Tick    periodic.Tick  // tick, ended
-	Again   bool           // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
-	Problem string         // problem; held: who has locked the row
+	Problem string         // problem
 	Count   int            // batch: tasks; cleared: marks
 	Ticks   int            // batch: ticks
-	Took    time.Duration  // batch, slow; held: how long the row was locked, about
+	Took    time.Duration  // batch, slow
 	Skew    time.Duration  // clock: how far the database's clock is ahead
-	ID      string         // aside, held: the task's id
+	ID      string         // aside: the task's id
 	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again

@@ -83,7 +83,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 	}
 	defer db.Close()
 	queues := db.Periodic().Queues(nil)
-	c := batch.New("w@1", db.Periodic().Update, queues)
+	c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, queues)
 	c.Sleep = func(time.Time) {
 		set(due)
 		exchanges.Store(0)
@@ -92,11 +92,11 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
 		set(due.Add(-batch.MaxEarly))
-		b, err := c.Prepare(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
+		b, err := c.Read(t.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("claimed %+v, %v", b, err)
 		}
-		done, err := c.SubmitPrepared(t.Context(), storetest.Patience, b, time.Now())
+		done, err := c.Submit(t.Context(), storetest.Patience, b, time.Now())
 		if err != nil || len(done.Ticks) != 1 {
 			t.Fatalf("submitted %+v, %+v, %v", b, done, err)
 		}
@@ -125,12 +125,12 @@ func TestPlanDoesNotOutliveItsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	c := batch.New("w@1", db.Periodic().Update, db.Periodic().Queues(nil))
+	c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
 	for id, end := range map[string]bool{"stays": false, "ends": true} {
 		ahead.Store(false)
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
-		b, err := c.Prepare(t.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second, Only: []string{id}})
+		b, err := c.Read(t.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second, Only: []string{id}})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("read %+v, %v", b, err)
 		}
@@ -138,7 +138,7 @@ func TestPlanDoesNotOutliveItsSessions(t *testing.T) {
 			f.exec("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'nextrun%'")
 		}
 		ahead.Store(true)
-		done, err := c.SubmitPrepared(t.Context(), storetest.Patience, b, time.Now())
+		done, err := c.Submit(t.Context(), storetest.Patience, b, time.Now())
 		if err != nil || len(done.Ticks) == 1 == end {
 			t.Errorf("%s: %d ticks, %v", id, len(done.Ticks), err)
 		}

@@ -200,8 +200,8 @@ func (f *fixture) between(act func()) {
 		f.Fatal(err)
 	}
 	defer db.Close()
-	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Queues(nil))
-	b, err := c.Prepare(f.Context(), storetest.Patience, taskdb.Claim{Limit: 100, Ahead: time.Hour})
+	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
+	b, err := c.Read(f.Context(), taskdb.Wanted{Limit: 100, Ahead: time.Hour})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func (f *fixture) between(act func()) {
 	behind.Store(0)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return !c.CanPrepare(&p) })
 	if len(b.Plans) > 0 {
-		if _, err := c.SubmitPrepared(f.Context(), storetest.Patience, b, time.Now()); err != nil {
+		if _, err := c.Submit(f.Context(), storetest.Patience, b, time.Now()); err != nil {
 			f.Fatal(err)
 		}
 	}

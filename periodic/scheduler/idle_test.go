@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -29,7 +28,7 @@ func bubble(t *testing.T, test func(f *fixture)) {
 // look for changes four times a second.
 type unwatched struct{ taskdb.Store }
 
-func (unwatched) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
+func (unwatched) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
 

@@ -36,12 +36,6 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventSlow:
 		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
 			Warn("the database takes long to submit a batch of tasks: batches are smaller for a while. Look for a slow trigger or check on periodic_task, periodic_tick or job")
-	case EventHeld:
-		if e.Problem == "" {
-			log.WithFields(logrus.Fields{"id": e.ID, "after": e.Took.Round(time.Second)}).Info("the row of the task is free again")
-		} else {
-			log.WithFields(logrus.Fields{"id": e.ID, "by": e.Problem}).Warn("the row of the task is locked; the task waits until the lock ends, others go on")
-		}
 	case EventSink:
 		if e.Err == nil {
 			log.WithField("sink", e.Sink).Info("sink works again")
@@ -53,8 +47,6 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventClock:
 		log.WithField("ahead", e.Skew.Round(time.Millisecond)).
 			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
-	case EventLocked:
-		log.Debug("due tasks are locked by another transaction; trying again")
 	}
 }
 
@@ -62,9 +54,6 @@ func logTick(log logrus.FieldLogger, e Event) {
 	level := logrus.InfoLevel
 	if e.Tick.Decision == periodic.Missed || e.Tick.Decision == periodic.Late {
 		level = logrus.WarnLevel
-	}
-	if e.Again {
-		level = logrus.DebugLevel
 	}
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
 		return // there are many ticks: make no fields for lines that are not written
@@ -85,8 +74,6 @@ func logTick(log logrus.FieldLogger, e Event) {
 		sayAt(log, level, "ticks missed")
 	case periodic.Skipped:
 		sayAt(log, level, "tick skipped")
-	case periodic.Queued:
-		sayAt(log, level, "tick queued")
 	case periodic.Late:
 		sayAt(log, level, "tick late")
 	}

@@ -15,7 +15,7 @@ func TestLogLinesCarryTheirEvent(t *testing.T) {
 	t.Parallel()
 	log, hook := logtest.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)
-	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Queued, periodic.Late, periodic.Missed} {
+	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Late, periodic.Missed} {
 		logEvent(log, Event{Kind: EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: "x", Decision: d}})
 		if e, ok := service.EventOf(hook.LastEntry()).(Event); !ok || e.Tick.Decision != d {
 			t.Errorf("a tick %s: the line carries %v", d, e)

@@ -11,45 +11,38 @@ import (
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
 )
-
-// lockedRetry is how soon due rows that somebody else has locked are tried
-// again.
-const lockedRetry = 250 * time.Millisecond
 
 // clockSlack is the least time to sleep: clocks advance by no finer steps.
 const clockSlack = time.Millisecond
 
-// loop is what the scheduler's one goroutine owns. Three things run beside it, and hand over what they find:
-// batches in flight (submitter.results), searches that may have to wait for somebody's lock
-// (background.found), and what asks for the ends of jobs (ends, with a goroutine and state of its own).
+// loop is what the scheduler's one goroutine owns. It goes one way with every task: read, decide, write if the
+// row is as it was read. Two things run beside it: batches that are being written, which hand over their
+// results (writer), and what asks for the ends of jobs (ends).
 type loop struct {
 	cfg     *Config
 	store   taskdb.Store
 	role    role
 	batches batch.Committer
-	search  search.Searcher
 	observe func(Event)
 	wake    <-chan struct{}
 	pulse   service.Pulse // safe for concurrent use
 
 	agenda
 
-	prepared   prepared
-	background *background
-	aside      *aside.Aside
-	queued     *queued
-	delayed    delayed
-	clock      clock
-	watermark  watermark
-	ends       *ends // safe for concurrent use
-	pace       pace
-	progress   bool // a batch has moved a task
-	trouble    aside.Trouble
-	broke      bool // a sink broke, perhaps in another way than before
+	ahead     ahead
+	late      late
+	failing   failing
+	sinks     sinks
+	outages   outages
+	clock     clock
+	watermark watermark
+	ends      *ends // safe for concurrent use
+	pace      pace
+	progress  bool // a batch has moved a task
+	trouble   trouble
 }
 
 // newLoop returns the loop of a scheduler.
@@ -57,19 +50,14 @@ func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan
 	queues := store.Queues(cfg.Submitters)
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
-		batches:    batch.New(worker, r.update, queues),
-		background: &background{found: make(chan search.Findings)},
-		aside:      aside.New(slices.Sorted(maps.Keys(queues))),
+		batches: batch.New(worker, r.update, store.Read, queues),
+		failing: failing{},
+		sinks:   sinks{known: slices.Sorted(maps.Keys(queues)), broken: map[periodic.Sink]*breaker{}, told: true},
+		trouble: trouble{store: store, worker: worker},
+		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}
-	l.batches.Hooks, l.batches.Tracer, l.batches.MissedBecause = cfg.Hooks, cfg.Tracer, l.delayed.missedBecause
-	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
+	l.batches.Hooks, l.batches.Tracer, l.batches.MissedBecause = cfg.Hooks, cfg.Tracer, l.missedBecause
 	l.ends = newEnds(store, cfg, r)
-	l.trouble = aside.Trouble{Store: store, Worker: worker}
-	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault, Fed: store.Fed}
-	l.queued = &queued{
-		cfg: cfg, store: store, search: l.search, aside: l.aside, background: l.background, follower: follower{due: atOnce, limit: followLimit},
-	}
-	l.pace = pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe, delayed: &l.delayed}
 	l.duties = duties(l)
 	return l
 }
@@ -78,7 +66,7 @@ func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan
 // hard ends too. If it ended by itself, it returns why.
 func (l *loop) run(soft, hard context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	l.prepared.enable(l)
+	l.ahead.enable(l)
 	l.ownMarksUncleared = true
 	for soft.Err() == nil {
 		if !l.role.schedules() {
@@ -87,29 +75,24 @@ func (l *loop) run(soft, hard context.Context) error {
 			}
 			continue
 		}
-		l.background.receive(l.handleFindings)
 		did, err := l.step(soft, hard)
 		if errors.Is(err, leader.ErrLost) || did && err == nil {
 			continue
 		}
-		wait := l.endRound(soft, err, &retry)
-		if err != nil || l.background.workers == 0 { // else what runs in the background may fail yet
-			l.pulse.Beat(err)
-			l.role.judge(err)
-			l.trouble.Publish(hard, err, l.aside.Tasks.Why())
-		}
-		asleep := time.Now()
+		wait := l.endRound(err, &retry)
+		l.pulse.Beat(err)
+		l.role.judge(err)
+		l.trouble.publish(hard, err, l.failing.text(l.isLock))
 		_ = l.sleep(soft, wait) // the loop checks whether it has to end
-		l.delayed.woke(asleep, wait)
 	}
-	l.stopWork()
+	l.ahead.drop()
 	return nil
 }
 
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
 func (l *loop) standBy(soft context.Context) error {
 	l.ownMarksUncleared = true
-	l.stopWork()
+	l.ahead.drop()
 	l.pulse.Waits()
 	err := l.role.await(soft)
 	if err != nil && soft.Err() == nil {
@@ -121,27 +104,23 @@ func (l *loop) standBy(soft context.Context) error {
 
 // endRound ends a round, which is what the loop does between two sleeps: no duty is due, or one has
 // failed. It returns how long to sleep.
-func (l *loop) endRound(soft context.Context, err error, retry *service.Backoff) time.Duration {
+func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 	if err != nil {
 		l.cfg.fail("schedule", err)
-		l.delayed.failed(err)
-		l.prepared.drop()
+		l.outages.failed(err)
+		l.ahead.drop()
 		l.pollNow()
 		return retry.Next()
 	}
-	if l.background.workers == 0 {
-		retry.Reset()
-	}
-	l.delayed.reportLocked(soft, &l.waits, l.aside.Exclude())
+	retry.Reset()
 	return l.next(l.cfg.PollInterval)
 }
 
 // once schedules until nothing is due. It returns the first error.
 func (l *loop) once(ctx context.Context) error {
-	defer l.stopWork()
 	l.ownMarksUncleared = true
+	l.watermark.reset()
 	for tries := 0; ; {
-		l.background.receive(l.handleFindings)
 		did, err := l.step(ctx, ctx)
 		if err != nil {
 			return err
@@ -149,20 +128,17 @@ func (l *loop) once(ctx context.Context) error {
 		if did {
 			continue
 		}
-		l.delayed.reportLocked(ctx, &l.waits, l.aside.Exclude())
-		// Rows that others have locked, and what fails alone, are tried again a few
-		// times.
-		waits := l.waits.locked || l.waits.replaces
-		if l.background.workers == 0 && l.aside.Waits() && tries < maxTries {
+		// What others have locked is tried again until it can be written, and what fails a few times.
+		switch {
+		case l.late.locked:
+		case len(l.failing)+len(l.sinks.broken) > 0 && tries < maxTries:
 			tries++
-			waits = true
-		}
-		if l.background.workers == 0 && !waits {
+		default:
 			l.ends.once(ctx)
 			return nil
 		}
-		if err := l.sleep(ctx, lockedRetry); err != nil {
-			return fmt.Errorf("due tasks are locked by another transaction: %w", err)
+		if err := l.sleep(ctx, min(leastRetry, l.next(leastRetry))); err != nil {
+			return fmt.Errorf("some tasks are still due: %w", err)
 		}
 		l.pollNow()
 	}
@@ -171,20 +147,13 @@ func (l *loop) once(ctx context.Context) error {
 // maxTries is how often once retries what fails alone.
 const maxTries = 4
 
-// stopWork waits for the work in the background, and gives up what is prepared.
-func (l *loop) stopWork() {
-	for l.background.workers > 0 {
-		l.handleFindings(<-l.background.found)
-	}
-	l.background.err = nil
-	l.prepared.drop()
-}
+func (l *loop) isLock(err error) bool { return l.store.Fault(err) == taskdb.FaultLock }
 
-// sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
-// returns. It ends to the millisecond when a task is due, or the transaction of one that is prepared can begin.
+// sleep waits for a time, a wake-up or the end of ctx, whose error it
+// returns. It ends to the millisecond when a task is due, or the transaction of one that is planned ahead can begin.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	var due time.Time
-	for _, at := range []time.Time{l.clock.byHost(l.prepared.openAt()), l.clock.byHost(l.prepared.unpreparedAt)} {
+	for _, at := range []time.Time{l.clock.byHost(l.ahead.openAt()), l.clock.byHost(l.ahead.decideAt)} {
 		if left := time.Until(at) - timerSlack; !at.IsZero() && left <= wait {
 			due, wait = at, left
 		}
@@ -194,8 +163,6 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case f := <-l.background.found:
-		l.handleFindings(f)
 	case <-l.wake:
 		l.watermark.reset()
 		l.pollNow()
@@ -215,5 +182,27 @@ func waitUntil(due time.Time) {
 	}
 	if left := time.Until(due); left > 0 { // interrupted by a signal
 		<-time.After(left)
+	}
+}
+
+// trouble publishes what keeps a scheduler from some or all of its work.
+type trouble struct {
+	store  taskdb.Store
+	worker string
+	told   string // as published; empty: nothing
+}
+
+// publish publishes the error of a round, or else that of a task that fails, if it
+// is another one than before. A database that cannot be used is asked for nothing.
+func (t *trouble) publish(ctx context.Context, err error, failing string) {
+	text := failing
+	if err != nil {
+		if t.store.Fault(err) == taskdb.FaultDatabase {
+			return
+		}
+		text = err.Error()
+	}
+	if text != t.told && t.store.SetTrouble(ctx, t.worker, text) == nil {
+		t.told = text
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -156,7 +155,7 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 // deaf is a store whose notifications are all lost.
 type deaf struct{ taskdb.Store }
 
-func (deaf) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
+func (deaf) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
 

@@ -9,7 +9,6 @@ type pace struct {
 	slow       time.Time // when the last slow batch ended
 	named      time.Time // when one was named, last
 	observe    func(Event)
-	delayed    *delayed
 }
 
 const (
@@ -36,7 +35,6 @@ func (p *pace) took(tasks int, took time.Duration) {
 		return
 	}
 	p.slow, p.size = time.Now(), max(p.size/4, min(leastBatch, p.most))
-	p.delayed.tookLong(took)
 	if p.slow.Sub(p.named) > nameAgain {
 		p.named = p.slow
 		p.observe(Event{Kind: EventSlow, Count: tasks, Took: took})

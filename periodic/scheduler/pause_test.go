@@ -1,11 +1,11 @@
 package scheduler_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // pauseBySQL is how somebody pauses a task who knows the table only.
@@ -50,62 +50,33 @@ func TestPauseBetweenMarkAndSubmit(t *testing.T) {
 	})
 }
 
-// A queued tick waits while its task is paused, also when its job has ended, and goes
-// when the pause ends by itself, without a poll.
-func TestQueuedTickWaitsForTheEndOfAPause(t *testing.T) {
+// A tick that waited for a job is skipped if its task is paused by the time that the job has ended.
+func TestHeldTickOfAPausedTask(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
+		due := f.held("queue")
 		f.exec("UPDATE periodic_task SET paused = ?", f.at(0))
 		f.exec("UPDATE job SET state = 'success'")
 		f.once()
 		f.want(1, "SELECT count(*) FROM job")
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.exec("UPDATE periodic_task SET paused_until = ?", f.at(time.Second))
-		var seen *events
-		stop := f.run(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
-		defer stop()
-		seen.until(f, "job", submitted("report"))
-		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-		f.guarantees()
+		f.want("skipped", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
 	})
 }
 
-// Somebody who resumes a task lets its queued tick go at once.
-func TestResumeLetsAQueuedTickGo(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
-		tasks := periodic.NewTasks(f.db.Tasks())
-		if err := tasks.Pause(f.Context(), "report", periodic.Pause{Until: time.Now().Add(time.Hour), By: "ada"}); err != nil {
-			f.Fatal(err)
-		}
-		f.exec("UPDATE job SET state = 'success'")
-		f.exec("DELETE FROM periodic_ready")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-		if was, err := tasks.Resume(f.Context(), "report"); err != nil || !was {
-			f.Fatalf("resume: %v, %v", was, err)
-		}
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
-		if was, err := tasks.Resume(f.Context(), "report"); err != nil || was {
-			f.Errorf("a second resume: %v, %v", was, err)
-		}
-	})
-}
-
-// Run-now runs a paused task, also beside a queued tick, which goes on waiting. The
-// timer goes on and stays paused.
+// Run-now runs a paused task, unless a job is in the way. The timer goes on and stays paused.
 func TestRunNowRunsAPausedTask(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
+		f.held("queue")
 		f.exec("UPDATE periodic_task SET paused = ?", f.at(0))
+		tasks, pending := periodic.NewTasks(f.db.Tasks()), new(periodic.PendingError)
+		if err := tasks.RunNow(f.Context(), "report"); !errors.As(err, &pending) {
+			f.Fatalf("run beside a job: %v", err)
+		}
 		f.exec("UPDATE job SET state = 'success'")
-		if err := periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "report"); err != nil {
+		if err := tasks.RunNow(f.Context(), "report"); err != nil {
 			f.Fatal(err)
 		}
-		f.once()
 		f.want(2, "SELECT count(*) FROM job")
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND reason = 'run by hand'")
 		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused IS NOT NULL")
 		f.guarantees()
 	})

@@ -32,7 +32,7 @@ func story(t *testing.T, columns string, from, to time.Duration) (ticks string, 
 			CASE WHEN decision = 'missed' THEN ' ' || missed || ' to ' || substr(until, 12, 5) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
 		jobs = f.one("SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) AS line FROM job ORDER BY due)")
 		f.guarantees()
-		f.want("1", "SELECT count(*) FROM periodic_task WHERE due > ? OR due LIKE '9999%'", f.at(0)) // it goes on
+		f.want("1", "SELECT count(*) FROM periodic_task WHERE due > ? OR due LIKE '9999%' OR overlap = 'queue'", f.at(0)) // it goes on, or waits
 	})
 	return ticks, jobs
 }
@@ -51,11 +51,11 @@ func TestPoliciesAfterAnOutage(t *testing.T) {
 		"all": {"overlap, catchup = 'allow', 'all'",
 			"01:00 submitted, 02:00 submitted, 03:00 submitted, 04:00 submitted, 05:00 submitted", "01:00, 02:00, 03:00, 04:00, 05:00"},
 		"all, in a queue": {"overlap, catchup = 'queue', 'all'",
-			"01:00 submitted, 02:00 queued, 03:00 queued, 04:00 queued, 05:00 queued", "01:00"},
+			"01:00 submitted", "01:00"},
 		"all, replaced": {"overlap, catchup = 'replace', 'all'",
 			"01:00 submitted, 02:00 skipped, 03:00 skipped, 04:00 skipped, 05:00 submitted", "01:00, 05:00"},
 		"one, in a queue": {"overlap, catchup = 'queue', 'one'",
-			"01:00 submitted, 02:00 missed 3 to 04:00, 05:00 queued", "01:00"},
+			"01:00 submitted", "01:00"},
 		"none, beyond the grace": {"overlap, catchup, grace = 'allow', 'none', 599",
 			"01:00 submitted, 02:00 missed 4 to 05:00", "01:00"},
 		"none, within the grace": {"overlap, catchup, grace = 'allow', 'none', 601",

@@ -12,35 +12,38 @@ import (
 
 // poll asks the database what there is to do.
 func (l *loop) poll(_, hard context.Context) error {
-	l.waits = waits{unreported: true}
-	peek, err := l.readWork(hard)
+	work, err := l.readWork(hard)
 	if err != nil {
 		return err
 	}
 	l.pulse.Goes() // what follows may take long
-	if l.aside.Tasks.Compare(peek.Versions) {
+	if l.failing.compare(work.Versions) {
 		l.watermark.reset()
-		return nil // this poll left out tasks that are no longer set aside; the next one follows at once
+		return nil // this poll left out tasks that are no longer left out; the next one follows at once
 	}
-	if peek.Stray || l.broke {
+	if work.Stray || !l.sinks.told {
 		l.stray(hard)
 	}
-	l.setAgenda(peek)
+	l.setAgenda(work)
 	return nil
 }
 
 // setAgenda sets the agenda by what a poll has found.
-func (l *loop) setAgenda(peek taskdb.Work) {
-	if l.prepared.readUpTo.NextRun.After(peek.Now.Add(l.prepared.lead)) { // the database's clock was set back
-		l.prepared.drop()
+func (l *loop) setAgenda(work taskdb.Work) {
+	if l.ahead.readUpTo.NextRun.After(work.Now.Add(l.ahead.lead)) { // the database's clock was set back
+		l.ahead.drop()
 	}
-	l.foundDue, l.ready, l.queued.open = peek.Due, peek.Ready || l.queued.untended, peek.Open
+	l.late.found = work.Due
+	if !work.Due {
+		l.late.pause, l.late.locked = 0, false
+		l.failing.idle()
+	}
 	l.pollAt = time.Now().Add(l.cfg.PollInterval)
-	if !peek.Next.IsZero() {
-		l.pollWithin(l.clock.until(l.prepared.planFor(peek.Next)))
+	if !work.Next.IsZero() {
+		l.pollWithin(l.clock.until(l.ahead.planFor(work.Next)))
 	}
-	if !peek.Marked.IsZero() {
-		age := peek.Now.Sub(peek.Marked) // one that is as far in the future was left there by a clock that was set back
+	if !work.Marked.IsZero() {
+		age := work.Now.Sub(work.Marked) // one that is as far in the future was left there by a clock that was set back
 		if l.stale = age.Abs() > l.cfg.Lease; !l.stale {
 			l.pollWithin(l.cfg.Lease - age + time.Millisecond)
 		}
@@ -50,39 +53,42 @@ func (l *loop) setAgenda(peek taskdb.Work) {
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (taskdb.Work, error) {
 	asked := time.Now()
-	exclude := l.aside.Exclude()
+	exclude := l.exclude()
 	exclude.Tell = l.ends.tell
 	exclude.NextRunAfter = l.watermark.lowerBound(asked, l.cfg.PollInterval)
-	p, err := l.store.Poll(ctx, exclude)
-	if err != nil && !exclude.Queued && l.search.Faults.Isolatable(err) {
-		exclude.Queued = true
-		cause := err
-		if p, err = l.store.Poll(ctx, exclude); err == nil {
-			l.queued.setAside(cause)
+	work, err := l.store.Poll(ctx, exclude)
+	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
+		broke, probed := l.suspectSinks(ctx, err)
+		if probed != nil {
+			return work, probed
+		}
+		if broke {
+			exclude.Sinks, exclude.OnlySinks = l.sinks.held(), l.sinks.usable()
+			work, err = l.store.Poll(ctx, exclude)
 		}
 	}
-	l.watermark.advance(&p, asked, exclude.NextRunAfter, err)
-	if err == nil {
-		l.ends.peeked(p)
-		answered := time.Now()
-		if !p.Asked.IsZero() {
-			asked, answered = p.Asked, p.Answered
-		}
-		l.clock.measure(asked, answered, p.Now)
-		l.delayed.works(p.Now)
-		if skew, report := l.clock.compare(asked, answered, p.Now); report {
-			l.observe(Event{Kind: EventClock, Skew: skew})
-		}
+	l.watermark.advance(&work, asked, exclude.NextRunAfter, err)
+	if err != nil {
+		return work, err
 	}
-	return p, err
+	l.ends.peeked(work)
+	answered := time.Now()
+	if !work.Asked.IsZero() {
+		asked, answered = work.Asked, work.Answered
+	}
+	l.clock.measure(asked, answered, work.Now)
+	l.outages.works(work.Now)
+	if skew, report := l.clock.compare(asked, answered, work.Now); report {
+		l.observe(Event{Kind: EventClock, Skew: skew})
+	}
+	return work, nil
 }
 
 // stray sets the problem of tasks that wait because this scheduler does not know
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
-	sinks := &l.aside.Sinks
-	stray, err := l.store.Stray(ctx, sinks.Usable(), l.broke, func(sink periodic.Sink) string {
-		if err := sinks.Broken(sink); err != nil {
+	stray, err := l.store.Stray(ctx, l.sinks.usable(), !l.sinks.told, func(sink periodic.Sink) string {
+		if err := l.sinks.why(sink); err != nil {
 			return reasons.Waits(err)
 		}
 		return batch.UnknownSink(sink)
@@ -91,9 +97,9 @@ func (l *loop) stray(ctx context.Context) {
 		l.cfg.fail("look for tasks whose sink cannot be used", err)
 		return
 	}
-	l.broke = false
+	l.sinks.told = true
 	for _, t := range stray {
-		if sinks.Broken(t.Sink) == nil { // else the sink is reported, once
+		if l.sinks.why(t.Sink) == nil { // else the sink is reported, once
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.UnknownSink(t.Sink)})
 		}
 	}
@@ -125,8 +131,7 @@ func (l *loop) clearStale(_, hard context.Context) error {
 	case n > 0:
 		l.pollNow()
 	default: // somebody else has locked the rows
-		l.waits.locked = true
-		l.pollWithin(lockedRetry)
+		l.pollWithin(leastRetry)
 	}
 	return nil
 }

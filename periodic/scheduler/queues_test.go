@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -35,8 +34,8 @@ func TestQueueOverlap(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.acme()
 		for _, c := range []struct{ overlap, state, decision, jobs string }{
-			{"skip", "busy", "skipped", "1"}, {"queue", "new", "queued", "1"}, {"allow", "busy", "submitted", "2"},
-			{"replace", "busy", "queued", "1"}, {"skip", "done", "submitted", "2"}, {"queue", "done", "submitted", "2"},
+			{"skip", "busy", "skipped", "1"}, {"queue", "new", "", "1"}, {"allow", "busy", "submitted", "2"},
+			{"replace", "busy", "", "1"}, {"skip", "done", "submitted", "2"}, {"queue", "done", "submitted", "2"},
 		} {
 			id := c.overlap + "-" + c.state
 			f.addAcme(id, c.overlap)
@@ -44,7 +43,11 @@ func TestQueueOverlap(t *testing.T) {
 			f.tick(id, 2, withAcme(q))
 			f.exec("UPDATE acme_job SET state = ? WHERE tracker = ?", c.state, id)
 			f.tick(id, 1, withAcme(q))
-			f.want(c.decision, decision, id)
+			if c.decision == "" {
+				f.waitsFor(id, 1)
+			} else {
+				f.want(c.decision, decision, id)
+			}
 			f.want(c.jobs, acmeJobs, id)
 		}
 		if got := f.one(reason, "skip-busy"); !strings.Contains(got, "was still running") {
@@ -70,44 +73,30 @@ func TestQueueReplaces(t *testing.T) {
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
 		f.exec("UPDATE acme_job SET state = 'busy' WHERE state = 'new'")
 		f.tick("a", 1, withAcme(q))
-		f.want("queued", decision, "a")
+		f.waitsFor("a", 2)
 		f.exec("UPDATE acme_job SET state = 'new' WHERE state = 'busy'") // it failed, and is to be retried
 		f.start(withSubmitter(f.config("follows"), q))
-		storetest.Eventually(f, "the queued tick is submitted", func() bool { return f.one(decision, "a") == "submitted" })
+		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one("SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'") == "3" })
 		f.want(2, "SELECT count(*) FROM acme_job WHERE state = 'cancelled'")
 	})
 }
 
-// A queued tick goes when the job before it has ended, although the queue does not
-// tell, and a scheduler that was not there when the tick was queued sees to it.
+// A tick that waits goes when the job before it has ended, although the queue does not
+// tell, and a scheduler that was not there when it fell due sees to it.
 func TestQueueWaitEnds(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
+		q := f.aHeld("queue")
 		f.start(withSubmitter(f.config("later"), q))
 		f.exec("UPDATE acme_job SET state = 'done'")
-		storetest.Eventually(f, "the queued tick is submitted", func() bool { return f.one(decision, "a") == "submitted" })
-		f.want(2, acmeJobs, "a")
+		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "2" })
 		f.guarantees()
 	})
 }
 
-// To delete the row of periodic_open, as a trigger of the other table does, ends the
-// wait at once.
-func TestQueueWaitEndsByDelete(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
-		f.exec("UPDATE acme_job SET state = 'done'")
-		f.exec("DELETE FROM periodic_open WHERE sink = 'acme'")
-		q.set(func() { q.broken = errors.New("nobody has to ask") })
-		defer q.set(func() { q.broken = nil })
-		f.want(1, "SELECT count(*) FROM periodic_ready WHERE task_id = 'a'")
-	})
-}
-
-// Nobody claims the task of a queued tick while its job is not final.
+// Nobody writes the task of a tick that waits while its job is not final.
 func TestQueueWaitIsQuiet(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
+		q := f.aHeld("queue")
 		batches := 0
 		f.once(withAcme(q), func(c *scheduler.Config) {
 			c.Observe = func(e scheduler.Event) {

@@ -10,7 +10,7 @@ import (
 // A scheduler that knows another queue only does not end the wait for a job of this one.
 func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
+		q := f.aHeld("queue")
 		f.ends(withOther(&acme{refuse: map[string]sink.Submission{}}))
 		f.ends(withAcme(q))
 		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
@@ -20,41 +20,9 @@ func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
 // RunOnce ends although a tick is ready whose sink the scheduler does not know.
 func TestQueueUnknownDoesNotKeepOnceRunning(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.aQueued("queue")
+		f.aHeld("queue")
 		f.exec("UPDATE acme_job SET state = 'done'")
-		f.exec("DELETE FROM periodic_open")
 		f.ends()
-	})
-}
-
-// A queued tick of a task that has ended is submitted once its queue takes it.
-func TestQueueTickOfAnEndedTask(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
-		f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
-		f.ends(withAcme(q))
-		f.exec("UPDATE acme_job SET state = 'done'")
-		q.refuse["a"] = sink.Submission{Refused: "later", Passing: true}
-		f.exec("DELETE FROM periodic_open")
-		f.ends(withAcme(q))
-		delete(q.refuse, "a")
-		f.ends(withAcme(q))
-		f.ends(withAcme(q))
-		f.want("submitted", decision, "a")
-	})
-}
-
-// So is one of a task that a scheduler without that queue has planned last.
-func TestQueueTickOfATaskPlannedByOthers(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aQueued("queue")
-		f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
-		f.ends()
-		f.exec("UPDATE acme_job SET state = 'done'")
-		f.exec("DELETE FROM periodic_open")
-		f.ends(withAcme(q))
-		f.ends(withAcme(q))
-		f.want("submitted", decision, "a")
 	})
 }
 
@@ -76,7 +44,6 @@ func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
 		if f.one(decision, "a") != "submitted" {
 			f.Error("the tick waits although the job before it has ended")
 		}
-		f.exec("DELETE FROM periodic_tick WHERE decision = 'queued'")
 		f.due("a", 2*time.Second)
 		f.ends() // J2 waiting in job
 		f.exec("UPDATE periodic_task SET sink = 'acme' WHERE id = 'a'")

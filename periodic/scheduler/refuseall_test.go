@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -40,23 +39,22 @@ func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
 	})
 }
 
-// A task whose job the database refuses while no other task submits to the same sink keeps its tick: nobody
-// knows yet whether the table refuses all. Once another has submitted, the tick is skipped.
-func TestLoneRefusedTaskWaitsForAnother(t *testing.T) {
+// A task whose job the database refuses is left out and keeps its tick, which is submitted when the cause is gone.
+func TestRefusedTaskKeepsItsTick(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "bad", "yearly")
-		f.due("bad", 0)
+		f.exec(insertTask, "good", "*:*:*")
+		due := f.due("bad", 0)
 		f.refuse("job", "INSERT", "NEW.tracker = 'bad'", "P0001")
-		cfg := f.config("lone")
-		seen := watch(&cfg)
-		f.start(cfg)
+		seen := f.watching()
 		if e := seen.until(f, "sign that it is set aside", kindOf(scheduler.EventAside)); e.ID != "bad" {
 			f.Errorf("%s is set aside: %v", e.ID, e.Err)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad'")
-		f.exec(insertTask, "good", "*:*:*")
-		seen.until(f, "skipped tick", func(e scheduler.Event) bool {
-			return e.Kind == scheduler.EventTick && e.Task.ID == "bad" && e.Tick.Decision == periodic.Skipped
-		})
+		f.soon(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem LIKE '%hands off%'")
+		f.unrefuse("job")
+		seen.until(f, "job", submitted("bad"))
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'bad' AND due = ?", utc(due))
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem IS NOT NULL")
 	})
 }

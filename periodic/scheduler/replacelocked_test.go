@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // The row of the job that is to be replaced is locked by another session while
@@ -25,16 +23,15 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 			open := f.open("SELECT 1 FROM job FOR UPDATE")
 			seen := f.watching()
 			f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC'")
-			seen.until(t, "queued tick", func(e scheduler.Event) bool {
-				return e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Queued
-			})
+			f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('other', 'backup', 'yearly', now() AT TIME ZONE 'UTC')")
+			seen.until(t, "another task's job", submitted("other"))
 			f.want(0, "SELECT count(*) FROM job WHERE cancel IS NOT NULL")
 			if err := open.Rollback(); err != nil {
 				t.Fatal(err)
 			}
 			f.soon(1, "SELECT count(*) FROM job WHERE jid = 'first' AND cancel IS NOT NULL")
 			if state == "running" {
-				f.exec("UPDATE job SET state = 'cancelled'")
+				f.exec("UPDATE job SET state = 'cancelled' WHERE jid = 'first'")
 			}
 			seen.until(t, "job in its place", submitted("report"))
 			f.want("cancelled", "SELECT state FROM job WHERE jid = 'first'")

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // role is the behaviour of a mode: whether the scheduler may schedule, and how its
@@ -27,8 +26,6 @@ type role interface {
 	update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
-	// precedes reports whether another scheduler goes first, as far as that is known.
-	precedes(ctx context.Context) bool
 	// judge is called by the loop with the result of each round.
 	judge(err error)
 	status() Status
@@ -46,7 +43,6 @@ type Status struct {
 type shared struct {
 	store  taskdb.Store
 	worker string
-	sinks  []periodic.Sink
 }
 
 func (shared) join(context.Context) error             { return nil }
@@ -62,10 +58,5 @@ func (s shared) update(ctx context.Context, wait time.Duration, fn func(taskdb.T
 }
 
 func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
-	s.store.Watch(ctx, s.worker, s.sinks, wake, report)
-}
-
-func (s shared) precedes(ctx context.Context) bool {
-	another, err := s.store.Precedes(ctx, s.worker, s.sinks)
-	return another && err == nil
+	s.store.Watch(ctx, s.worker, wake, report)
 }

@@ -140,12 +140,10 @@ func (l *led) watch(ctx context.Context, wake func(), report func(error)) {
 			return
 		}
 		leading, end := during(ctx, term)
-		l.store.Watch(leading, "", nil, wake, report) // the elector shows that the holder lives
+		l.store.Watch(leading, "", wake, report) // the elector shows that the holder lives
 		end()
 	}
 }
-
-func (l *led) precedes(context.Context) bool { return false }
 
 func (l *led) status() Status {
 	return Status{Mode: l.mode, Schedule: l.schedules(), Lock: l.elector.Seen()}

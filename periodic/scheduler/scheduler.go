@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -25,8 +23,8 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	holder, sinks := service.WorkerID(cfg.Name), slices.Sorted(maps.Keys(store.Queues(cfg.Submitters)))
-	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder, sinks}}
+	holder := service.WorkerID(cfg.Name)
+	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder}}
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
 		if err != nil {

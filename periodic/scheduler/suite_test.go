@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -53,6 +54,14 @@ func (f *fixture) one(query string, args ...any) string { f.Helper(); return f.O
 func (f *fixture) want(value any, query string, args ...any) {
 	f.Helper()
 	f.Want(value, query, args...)
+}
+
+// series is a table of the numbers from 1 to n.
+func (f *fixture) series(n int) string {
+	if f.Kind == "postgres" {
+		return fmt.Sprintf("generate_series(1, %d) AS n", n)
+	}
+	return fmt.Sprintf("(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s)", n)
 }
 
 // at is a time as a user writes it, some time from the database's now.
@@ -119,6 +128,15 @@ func (f *fixture) start(cfg scheduler.Config) *scheduler.Scheduler {
 		}
 	})
 	return s
+}
+
+// watching starts a scheduler whose events are collected.
+func (f *fixture) watching() *events {
+	f.Helper()
+	cfg := f.config("watched")
+	seen := watch(&cfg)
+	f.start(cfg)
+	return seen
 }
 
 // guarantees fails if one of the queries of G1 to G3 finds something.

@@ -43,7 +43,6 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 		"skipped": func(f *fixture) {
 			f.exec("INSERT INTO periodic_tick (task_id, due, decision) SELECT id, due, 'skipped' FROM periodic_task")
 		},
-		"run now":    func(f *fixture) { f.done(periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "report")) },
 		"run by SQL": func(f *fixture) { f.exec("UPDATE periodic_task SET nextrun = created") },
 		"submit next": func(f *fixture) {
 			tasks := periodic.NewTasks(f.db.Tasks())
@@ -80,7 +79,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			f.Fatal(err)
 		}
 		defer db.Close()
-		c := batch.New("w@1", db.Periodic().Update, db.Periodic().Queues(nil))
+		c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
 		for name, edit := range edits {
 			due = time.Now().UTC().Truncate(time.Second)
 			ahead.Store(false)
@@ -89,13 +88,13 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			f.exec("DELETE FROM job")
 			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'daily')")
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(due), utc(due))
-			b, err := c.Prepare(f.Context(), storetest.Patience, taskdb.Claim{Limit: 10, Ahead: time.Second})
+			b, err := c.Read(f.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second})
 			if err != nil || len(b.Plans) != 1 {
 				f.Fatalf("%s: read %+v, %v", name, b, err)
 			}
 			edit(f)
 			ahead.Store(true)
-			done, err := c.SubmitPrepared(f.Context(), storetest.Patience, b, time.Now())
+			done, err := c.Submit(f.Context(), storetest.Patience, b, time.Now())
 			same := name == "nothing" || f.Kind == storetest.SQLite && (slices.Contains(harmless, name) || slices.Contains(copied, name))
 			if err != nil || len(done.Ticks) == 1 && !same || len(done.Ticks) == 0 && name == "nothing" {
 				f.Errorf("%s: %d ticks are written as they were read, %v", name, len(done.Ticks), err)

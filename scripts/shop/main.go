@@ -27,7 +27,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shop:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("ticks submitted %d, skipped %d, queued %d, late %d, missed %d; jobs done %d, failed %d, cancelled %d\n",
-		t.Sum(periodic.Submitted), t.Sum(periodic.Skipped), t.Sum(periodic.Queued), t.Sum(periodic.Late), t.Sum(periodic.Missed),
+	fmt.Printf("ticks submitted %d, skipped %d, late %d, missed %d; jobs done %d, failed %d, cancelled %d\n",
+		t.Sum(periodic.Submitted), t.Sum(periodic.Skipped), t.Sum(periodic.Late), t.Sum(periodic.Missed),
 		t.Ends(jobqueue.Success), t.Ends(jobqueue.Failed), t.Ends(jobqueue.Cancelled))
 }

@@ -94,7 +94,7 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 		}
 		for _, c := range []struct{ task, jobs, ticks string }{
 			{"skip", "available", "submitted skipped"},
-			{"queue", "available", "submitted queued"},
+			{"queue", "available", "submitted"},
 			{"replace", "cancelled available", "submitted submitted"},
 			{"allow", "available available", "submitted submitted"},
 			{"bad", "", "skipped skipped"},

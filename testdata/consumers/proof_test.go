@@ -132,7 +132,6 @@ func (p *proof) watch() (stop func()) {
 func (p *proof) drain() {
 	p.Helper()
 	p.none("tasks that are due again", "SELECT count(*) FROM periodic_task WHERE nextrun < '9999-01-01'")
-	p.none("ticks that wait", "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
 	p.none("jobs that are not final", "SELECT count(*) FROM ("+p.queue.unfinished+") AS u")
 	p.none("marks", "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 }

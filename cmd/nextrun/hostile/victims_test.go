@@ -23,7 +23,7 @@ const (
 	insertEvent = `INSERT INTO event_aggregate (id, version) VALUES ('{id}', 1);
 		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES ('{id}', '{id}', '{id}', '{id}', 1, '"{id}"');
 		INSERT INTO outbox_message (event_id, topic) VALUES ('{id}', '{id}')`
-	ticks     = `SELECT count(*) FROM periodic_tick WHERE task_id = '{id}' AND decided >= {cured} AND decision <> 'queued'`
+	ticks     = `SELECT count(*) FROM periodic_tick WHERE task_id = '{id}' AND decided >= {cured}`
 	jobEnds   = `SELECT count(*) FROM job WHERE jid = '{id}' AND state IN ('success', 'failed', 'cancelled')`
 	published = `SELECT count(*) FROM outbox_message WHERE event_id = '{id}' AND (published IS NOT NULL OR dead IS NOT NULL)`
 )
@@ -48,7 +48,7 @@ func (d database) victims() map[string][]victim {
 			{make: []string{task("allow", "river")}, where: byID, works: ticks},
 		},
 		"periodic_tick": {
-			{make: ofTask(`INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('{id}', '2026-01-01 00:00:00', 'queued', '{id}', {now})`),
+			{make: ofTask(`INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('{id}', '2026-01-01 00:00:00', 'late', '{id}', {now})`),
 				where: map[string]string{"task_id": "task_id = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
 			{make: ofTask(`INSERT INTO periodic_tick (task_id, due, decision, reason, missed, decided) VALUES ('{id}', {now}, 'missed', '{id}', 1, {now})`),
 				where: map[string]string{"task_id": "task_id = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
@@ -56,8 +56,6 @@ func (d database) victims() map[string][]victim {
 				where: map[string]string{"task_id": "task_id = '{id}' AND due = (SELECT min(due) FROM periodic_tick WHERE task_id = '{id}')",
 					"jid": "jid = (SELECT min(jid) FROM job WHERE tracker = '{id}')"}, works: ticks},
 		},
-		"periodic_ready": {{make: ofTask(`INSERT INTO periodic_ready (task_id) VALUES ('{id}')`),
-			where: map[string]string{"task_id": "task_id = '{id}'", "seq": "seq = (SELECT min(seq) FROM periodic_ready)"}, works: ticks}},
 		"periodic_open": {{make: []string{task("skip", "mail"), `INSERT INTO mail_queue (id, kind, payload) VALUES ('{id}', 'x', 'x')`,
 			`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES ('{id}', 'mail', '{id}', '{id}', {now}, {now})`},
 			where: map[string]string{"task_id": "task_id = '{id}'", "jid": "jid = '{id}'"}, works: ticks}},

@@ -163,8 +163,7 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes:  []string{"job_running", "tick_queued"},
-		reason: `has not ended after 5 min (job j)`,
+		codes:  []string{"tick_waits", "job_running"},
 		says:   []string{"Its job has been running for 5 min", " waits: the job of "},
 		not:    []string{"skipped", "no scheduler"},
 	},

@@ -14,7 +14,7 @@ func (c *crashes) quiet() bool {
 	c.consume(0)
 	for _, query := range []string{
 		`SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL OR due IS NULL`,
-		`SELECT count(*) FROM periodic_tick WHERE decision = 'queued'`,
+		`SELECT count(*) FROM periodic_tick WHERE decision = 'late'`,
 		`SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')`,
 		`SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL`,
 	} {

@@ -54,9 +54,9 @@ func (tx schedulerTx) lockUnchanged(rows string) string {
 			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().ForNoKeyUpdate + `)`
 }
 
-// asRead is true for a plan and its task t whose row is as it was read, or which is locked.
+// asRead is true for a plan and its task t whose row is as it was read.
 func (tx schedulerTx) asRead() string {
-	return `CASE WHEN plan.version = '' THEN true WHEN ` + tx.version("t") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
+	return `CASE WHEN ` + tx.version("t") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
 }
 
 // version is a text that is another one once a row is not as it was read. alias is that of the

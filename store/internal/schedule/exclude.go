@@ -57,22 +57,6 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 	return strings.Join(list, ", ")
 }
 
-// Candidates implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
-func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
-	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer}
-		parts, args, err := tx.claimQuery(c, "id", nil, false)
-		if err != nil {
-			return err
-		}
-		return tx.Select(ctx, &ids, parts.with+`SELECT id FROM (`+parts.union+`) AS u`, args...)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for due tasks one by one: %w", err)
-	}
-	return ids, nil
-}
-
 // versions returns, by id, a text that changes when a user edits the task's row. Of
 // long args it includes the beginning and the length only.
 func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {

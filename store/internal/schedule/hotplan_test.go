@@ -153,9 +153,9 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 		if found, err := tx.summary(ctx, taskdb.Exclude{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
-		tasks, err := tx.Claim(ctx, taskdb.Claim{Limit: 1000})
+		tasks, err := tx.Tasks(ctx, taskdb.Wanted{Limit: 1000})
 		if err != nil || len(tasks) != dueRows {
-			return fmt.Errorf("claimed %d tasks, %w", len(tasks), err)
+			return fmt.Errorf("read %d tasks, %w", len(tasks), err)
 		}
 		var plans []decide.Plan
 		var ticks []periodic.Tick
@@ -174,7 +174,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 		if _, err := sink.Pending(ctx, tx.DBTX(), ids); err != nil {
 			return err
 		}
-		if _, err := tx.Ticks(ctx, ids, keys); err != nil {
+		if _, err := tx.Ticks(ctx, keys); err != nil {
 			return err
 		}
 		if whole {
@@ -200,7 +200,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 
 // scansTable finds a node that reads all of a table that may be big. Calendars are read once when they have changed.
 func scansTable(n storetest.PlanNode) string {
-	if n.Type == "Seq Scan" && n.Relation != "periodic_ready" && n.Relation != "periodic_open" && n.Relation != "periodic_calendar" {
+	if n.Type == "Seq Scan" && n.Relation != "periodic_open" && n.Relation != "periodic_calendar" {
 		return n.Relation
 	}
 	for _, below := range n.Plans {

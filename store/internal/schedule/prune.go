@@ -61,12 +61,12 @@ func (p *tickPruner) page(ctx context.Context) (old []tickKeyRow, full bool, err
 		if err != nil {
 			return err
 		}
-		within, args := "", []any{p.last.TaskID, from, sqldb.Timestamp(tx.Now().Add(-p.age)), string(periodic.Queued)}
+		within, args := "", []any{p.last.TaskID, from, sqldb.Timestamp(tx.Now().Add(-p.age))}
 		if full = len(end) > 0; full {
-			within, args = " AND (task_id, due) <= ($5, $6)", append(args, end[0].TaskID, end[0].Due)
+			within, args = " AND (task_id, due) <= ($4, $5)", append(args, end[0].TaskID, end[0].Due)
 		}
 		return tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
-			WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 AND decision <> $4`+within, args...)
+			WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 `+within, args...)
 	})
 	if full {
 		p.last = end[0]
@@ -82,8 +82,7 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 		if err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k) AND decision <> $2",
-			r.Param, string(periodic.Queued))
+		n, err := tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
 		deleted = int(n)
 		return err
 	})

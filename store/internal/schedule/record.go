@@ -95,7 +95,7 @@ func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.
 			worker = $2, decided = $3
 		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due
-			AND (k.decision = 'queued' OR k.decided IS NULL OR k.worker = $2 AND k.decided = $3)
+			AND (k.decided IS NULL OR k.worker = $2 AND k.decided = $3)
 		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	return tickKeys(rows), err
 }

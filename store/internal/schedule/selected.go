@@ -58,7 +58,7 @@ func (tx taskTx) inState(state periodic.TaskState) (condition string, at time.Ti
 	case periodic.TaskRetrying:
 		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
 	case periodic.TaskOverdue:
-		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9`, tx.Now().Add(-bounds.OverdueAfter)
+		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9 AND NOT ` + sqldb.Waits, tx.Now().Add(-bounds.OverdueAfter)
 	case "":
 		return `1 = 1`, at
 	}

@@ -1,12 +1,11 @@
 // Package schedule keeps the periodic tasks and their ticks, in the tables
-// periodic_task, periodic_tick and periodic_ready: for schedulers ([Store]), for
+// periodic_task and periodic_tick: for schedulers ([Store]), for
 // those who manage tasks ([Tasks]), and the sink that turns ticks into jobs
 // ([JobSink]).
 package schedule
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,6 +33,11 @@ func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
 	return Store{db, queues, locks}
 }
 
+// Read implements [taskdb.Store].
+func (s Store) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
+	return s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
+}
+
 // Update implements [taskdb.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
@@ -43,37 +47,8 @@ func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
 // Watch implements [taskdb.Store].
-func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error)) {
-	known, _ := json.Marshal(sinks) // of texts
-	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
-}
-
-// Precedes implements [taskdb.Store]. Schedulers in the modes leader and exclusive publish no
-// sinks.
-func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
-	var rows []struct {
-		ID      string
-		Started sqldb.RowTime
-		Known   sqldb.RowText `db:"only_groups"`
-		Working bool
-	}
-	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, "SELECT id, started, only_groups, trouble IS NULL AND seen >= $1 AS working FROM worker WHERE kind = 'scheduler' ORDER BY started, id",
-			sqldb.Timestamp(tx.Now().Add(-time.Minute)))
-	})
-	for _, r := range rows {
-		var known []periodic.Sink
-		if r.ID == worker {
-			break
-		}
-		if !r.Working || json.Unmarshal([]byte(r.Known), &known) != nil {
-			continue
-		}
-		if !slices.ContainsFunc(sinks, func(sink periodic.Sink) bool { return !slices.Contains(known, sink) }) {
-			return true, nil
-		}
-	}
-	return false, err
+func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
 }
 
 // SetTrouble implements [taskdb.Store].
@@ -111,37 +86,31 @@ const canBeClaimed = `enabled AND worker IS NULL`
 
 // workSummary is a row of what there is to do.
 type workSummary struct {
-	Due     bool
-	Ready   bool
-	Open    bool
-	Stray   bool
-	Next    sqldb.RowTime
-	Resumes sqldb.RowTime // when the next pause ends by itself
-	Marked  sqldb.RowTime
-	Look    sqldb.RowTime // when to ask another queue how jobs ended
+	Due    bool
+	Stray  bool
+	Next   sqldb.RowTime
+	Marked sqldb.RowTime
+	Look   sqldb.RowTime // when to ask another queue how jobs ended
 }
 
-// Poll reads no table of jobs, which somebody may have locked.
+// Poll implements [taskdb.Store].
 func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
 	var found workSummary
-	peek := taskdb.Work{}
+	work := taskdb.Work{}
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
-		peek.Now = tx.Now()
-		peek.Asked, peek.Answered = tx.Asked()
+		work.Now = tx.Now()
+		work.Asked, work.Answered = tx.Asked()
 		if found, err = (schedulerTx{tx}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
-			peek.Versions, err = schedulerTx{tx}.versions(ctx, exclude.IDs)
+			work.Versions, err = schedulerTx{tx}.versions(ctx, exclude.IDs)
 		}
 		return err
 	})
 	if err != nil {
 		return taskdb.Work{}, fmt.Errorf("look for due tasks: %w", err)
 	}
-	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
-	peek.Next, peek.Marked, peek.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
-	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
-		peek.Next = resumes // a queued tick may wait for the end of the pause
-	}
-	return peek, nil
+	work.Due, work.Stray = found.Due, found.Stray
+	work.Next, work.Marked, work.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
+	return work, nil
 }
 
 func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (found workSummary, err error) {
@@ -150,12 +119,12 @@ func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (foun
 	if err != nil {
 		return found, err
 	}
-	ready := `EXISTS (SELECT 1 FROM periodic_ready)`
-	if exclude.Queued {
-		ready = `false`
+	waits := ` AND NOT ` + sqldb.Waits
+	if slices.Contains(exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+		waits = ``
 	}
 	due := func(when string) string {
-		return `EXISTS (SELECT 1 FROM periodic_task WHERE ` + canBeClaimed + ` AND ` + when + rest("") + `)`
+		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest("t.") + waits + `)`
 	}
 	stray, isDue := `false`, due(`nextrun <= $1`)
 	if !exclude.NextRunAfter.IsZero() {
@@ -173,9 +142,8 @@ func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (foun
 	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,
-		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
-		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
-		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look,
+		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest("t.")+`) AS next,
+		`+stray+` AS stray, `+look+` AS look,
 		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err

@@ -12,8 +12,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-func (tx taskTx) Run(ctx context.Context, id string) error {
-	return tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(tx.Now()))
+func (tx taskTx) RunAt(ctx context.Context, id string, at time.Time) error {
+	return tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(at))
 }
 
 func (tx taskTx) Reopen(ctx context.Context, tick periodic.Tick) error {

@@ -7,7 +7,6 @@ import (
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -15,31 +14,32 @@ import (
 type tickTx struct{ *sqldb.Tx }
 
 // Ticks implements [taskdb.Tx].
-func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (taskdb.Recorded, error) {
-	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]decide.Range{}}
-	if len(queued) > 0 {
-		if err := tickTx(tx).queued(ctx, queued, found.Queued); err != nil {
-			return found, err
-		}
-	}
-	if len(decidedSince) > 0 {
-		return found, tickTx(tx).decided(ctx, decidedSince, found.Decided)
-	}
-	return found, nil
+func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
+	found := map[string][]decide.Range{}
+	return found, tickTx(tx).decided(ctx, since, found)
 }
 
-func (tx tickTx) queued(ctx context.Context, ids []string, queued map[string][]time.Time) error {
+// Ended implements [taskdb.Tx].
+func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
 	r, err := tx.Texts(1, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.value AND k.decision = 'queued' ORDER BY k.due`, r.Param)
+	var rows []struct {
+		TaskID   string `db:"task_id"`
+		Finished sqldb.RowTime
+	}
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, coalesce(k.finished, j.finished) AS finished FROM `+r.SQL+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.value AND k.due = (SELECT max(l.due) FROM periodic_tick AS l
+			WHERE l.task_id = v.value AND l.decision = 'submitted')
+		LEFT JOIN job AS j ON j.jid = k.jid`, r.Param)
+	ended := make(map[string]time.Time, len(rows))
 	for _, row := range rows {
-		queued[row.TaskID] = append(queued[row.TaskID], row.Due.Time())
+		if at := row.Finished.Time(); !at.IsZero() {
+			ended[row.TaskID] = at
+		}
 	}
-	return err
+	return ended, err
 }
 
 // decided reads from the newest row that is not after the tick on, since

@@ -103,7 +103,6 @@ func TestAuditKnowsThePolicies(t *testing.T) {
 		"late without a deadline":          func(s *story) { s.ticks[3].decision = "late" },
 		"skipped though it may overlap":    func(s *story) { s.policy.overlap = "allow" },
 		"skipped though nothing was there": func(s *story) { s.ticks[3].decided = at(120) },
-		"queued though it need not":        func(s *story) { s.ticks[3].decision = "queued" },
 		"missed though it was the newest":  func(s *story) { s.ticks[1].decided = at(21) },
 	} {
 		t.Run(name, func(t *testing.T) {

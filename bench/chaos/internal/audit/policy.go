@@ -47,10 +47,6 @@ func (p *policy) forbids(k tick, t timer.Timer, s *story) string {
 		}
 	case "missed":
 		return p.forbidsMissed(k, t)
-	case "queued":
-		if p.overlap != "queue" && p.overlap != "replace" || p.sink == "event" {
-			return "it need not wait"
-		}
 	case "skipped":
 		return p.forbidsSkipped(k, s)
 	default:

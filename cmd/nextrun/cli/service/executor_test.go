@@ -30,7 +30,7 @@ executor: {retry_limit: 0}
 		b := s.Start(t, "serve", "--config", config)
 		b.WaitFor("started", "name=test")
 		s.Must(t, "task", "add", "hi", "--task", "greet", "--timer", "2099-01-01")
-		clitest.WantLines(t, s.Must(t, "task", "run", "hi"), "to run now: hi", "hi: job ")
+		clitest.WantLines(t, s.Must(t, "task", "run", "hi"), "hi: job ")
 		s.Must(t, "task", "add", "tell", "--task", "told", "--timer", "yearly", "--sink", "event")
 		clitest.WantLines(t, s.Must(t, "task", "run", "tell"), "tell: event ")
 		b.WaitFor("INFO", "job ended", "id=hi", "task=greet", "state=success")

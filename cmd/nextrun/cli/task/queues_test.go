@@ -111,9 +111,7 @@ func TestTaskOfAQueueIsRun(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, append(past, "--config", config)...), "submitted: 0, already had jobs: 3")
 		d.Want(4, `SELECT count(*) FROM river_job WHERE kind = 'report'`)
 
-		s.Must(t, "scheduler", "--once", "--config", config)
-		s.Fails(t, ui.Done, []string{"task", "run", "on"}, "no scheduler has submitted it yet")
-		s.Must(t, "scheduler", "--once", "--config", config)
+		s.Must(t, "task", "run", "on", "--config", config)
 		d.Want(5, `SELECT count(*) FROM river_job`)
 		d.Want(0, `SELECT count(*) FROM job`)
 		d.Want("submitted", `SELECT decision FROM periodic_tick WHERE task_id = 'on'`)
@@ -143,7 +141,7 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 		if list := s.Must(t, "task", "list", "--state", "problem"); list != "none of that kind\n" {
 			t.Errorf("with the queue:\n%s", list)
 		}
-		s.Fails(t, ui.Done, []string{"task", "run", "a"}, "warning: a: "+noQueue)
+		s.Fails(t, ui.Failed, []string{"task", "run", "a"}, noQueue)
 		d.Want(0, "SELECT count(*) FROM job")
 	})
 }

@@ -22,7 +22,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
 	var list ui.ListFlags
 	decision := ui.Choice{Allowed: []string{
-		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued), string(periodic.Late), string(periodic.Missed), bounds.NotRun,
+		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Late), string(periodic.Missed), bounds.NotRun,
 	}}
 	command := &cobra.Command{
 		Use:   "list",

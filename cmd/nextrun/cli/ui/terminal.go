@@ -73,7 +73,7 @@ func (t Terminal) state(word string) string {
 // and parts of a service.
 var stateStyles = map[string]style{
 	"success": green, "done": green, "ok": green, "up": green, "published": green, "yes": plain,
-	"submitted": plain, "running": cyan, "scheduled": cyan, "waiting": plain, "queued": cyan, "starting": cyan,
+	"submitted": plain, "running": cyan, "scheduled": cyan, "waiting": plain, "starting": cyan,
 	"failed": red, "dead": red, "error": red, "down": red, "problem": red, "lost": red,
 	"retrying": yellow, "late": yellow, "missed": yellow, "warning": yellow, "retry": yellow, "blocked": red,
 	"skipped": dim, "cancelled": dim, "paused": yellow, "disabled": dim, "never": dim,

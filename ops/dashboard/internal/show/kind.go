@@ -15,7 +15,7 @@ func Kind(state string) string {
 		return "busy"
 	case "cancelled":
 		return "stop"
-	case "waiting", "queued", "pending", "stuck", "retrying", "submitted": // nobody knows yet, or ever, how what was submitted ended
+	case "waiting", "pending", "stuck", "retrying", "submitted": // nobody knows yet, or ever, how what was submitted ended
 		return "wait"
 	}
 	return "off"

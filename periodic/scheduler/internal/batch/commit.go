@@ -22,7 +22,8 @@ type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
 	Update        func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
-	Worker        string // who decides
+	View          func(ctx context.Context, fn func(taskdb.Tx) error) error // runs fn in a transaction that only reads
+	Worker        string                                                    // who decides
 	Queues        map[periodic.Sink]periodic.Queue
 	MissedBecause func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
 	Hooks         taskdb.Hooks                // nil: nobody wants to hear of ticks
@@ -32,24 +33,36 @@ type Committer struct {
 }
 
 // New returns a committer.
-func New(worker string, update func(context.Context, time.Duration, func(taskdb.Tx) error) error, queues map[periodic.Sink]periodic.Queue) Committer {
-	return Committer{Worker: worker, Update: update, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
+func New(worker string, update func(context.Context, time.Duration, func(taskdb.Tx) error) error,
+	view func(context.Context, func(taskdb.Tx) error) error, queues map[periodic.Sink]periodic.Queue,
+) Committer {
+	return Committer{Worker: worker, Update: update, View: view, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
 }
 
-// SubmitPrepared commits plans that were prepared, but not before their time, which is at by the
-// host's clock: it waits for a moment where a transaction can, else it returns an
-// [*EarlyError]. Tasks drop out whose row was written since it was read, or that somebody else
-// has locked, as do plans that no longer hold.
-func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+// validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.
+const validFor = 2 * time.Second
+
+// Submit commits plans. Those that were made ahead, in a batch without Now, are not written before their time, which is at by
+// the host's clock: it waits for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was read,
+// or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
+// have to be left out.
+func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
 	return c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
-		if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
-			return err
+		if b.Now.IsZero() { // made ahead
+			if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
+				return err
+			}
 		}
 		now := tx.Now()
 		plans, given := make([]decide.Plan, 0, len(b.Plans)), 0
 		for _, p := range b.Plans {
-			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // a plan does not last if the process stood still
-				p.Ticks[0].Decided = now
+			if p.Lasts(b.Now, now, validFor) && !c.tooMany(p.Task, &given) {
+				for i := range p.Ticks {
+					p.Ticks[i].Decided = now
+				}
+				for i := range p.Settled {
+					p.Settled[i].Decided = now
+				}
 				plans = append(plans, p)
 			}
 		}
@@ -58,6 +71,17 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 		}
 		return c.write(ctx, d, plans)
 	})
+}
+
+// tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
+// transaction. Such a task stays due. given counts the others.
+func (c Committer) tooMany(t *periodic.Task, given *int) bool {
+	queue := c.Queues[t.Sink]
+	if queue == nil || queue.CopiesArgs() {
+		return false
+	}
+	*given++
+	return *given > maxSubmitJobs
 }
 
 // transact runs a transaction that writes a batch.
@@ -76,6 +100,18 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(t
 	spans.end(err)
 	return done, err
 }
+
+// MaxEarly is how long before its time a transaction may begin.
+const MaxEarly = 20 * time.Millisecond
+
+// EarlyError says that a batch was not submitted because its time has not come by the
+// database's clock.
+type EarlyError struct {
+	By    time.Duration
+	Asked time.Time // by the host's clock: about when the database told the time
+}
+
+func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
 
 // waitUntilDue waits in a transaction until a time has come, and has the database do what it can
 // beforehand.
@@ -111,7 +147,7 @@ func (c Committer) waitUntilDue(ctx context.Context, tx taskdb.Tx, due, at time.
 //  1. due and nextrun advance;
 //  2. the ticks of those tasks are recorded, where they do not exist yet;
 //  3. the jobs that these ticks replace are cancelled, and theirs submitted;
-//  4. ticks whose job was refused are skipped or queued instead;
+//  4. ticks whose job was refused are skipped instead, unless their task waits for the end of a job;
 //  5. hooks hear of the ticks that get no job.
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
@@ -131,8 +167,8 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []decide.Plan) 
 	for _, id := range ids {
 		kept[id] = true
 	}
-	if err := d.outcome.keep(plans, func(id string) bool { return kept[id] }); err != nil || len(ids) == 0 {
-		return err
+	if d.outcome.keep(plans, func(id string) bool { return kept[id] }); len(ids) == 0 {
+		return nil
 	}
 	if d.outcome.Ticks, err = recordTicks(ctx, d.tx, d.outcome.Kept); err != nil {
 		return fmt.Errorf("record ticks: %w", err)
@@ -159,9 +195,7 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []decide
 	for _, l := range left {
 		missing[l.TaskID] = l
 	}
-	if err := d.outcome.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Advanced }); err != nil {
-		return true, err
-	}
+	d.outcome.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Advanced })
 	d.outcome.Ticks = make([]periodic.Tick, 0, len(d.outcome.Kept))
 	var jobs []jobqueue.Job
 	var refused []sink.Submission
@@ -176,12 +210,14 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []decide
 		d.outcome.Ticks = append(d.outcome.Ticks, tick)
 	}
 	if len(refused) > 0 {
-		err = d.resolveRefusals(ctx, queue, jobs, refused)
+		if err := d.resolveRefusals(ctx, queue, jobs, refused); err != nil {
+			return true, err
+		}
 	}
-	if err == nil {
-		err = c.tellHooks(ctx, d.tx, *d.outcome)
+	if len(d.later) > 0 {
+		return true, d.later
 	}
-	return true, err
+	return true, c.tellHooks(ctx, d.tx, *d.outcome)
 }
 
 // fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
@@ -197,7 +233,7 @@ func fitsOneStatement(p *decide.Plan) bool {
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
 
-// recordTicks settles the queued ticks of the plans and adds the new ones. It
+// recordTicks settles the skips of the plans that were written ahead and adds the new ticks. It
 // returns those that were recorded.
 func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*decide.Plan) ([]periodic.Tick, error) {
 	settled, added := []periodic.Tick(nil), make([]periodic.Tick, 0, len(plans))

@@ -20,14 +20,11 @@ func (c Committer) decide(b *facts) []decide.Plan {
 			continue
 		}
 		late := ""
-		switch {
-		case b.aside != "":
-			late = "the task was set aside: " + b.aside
-		case b.at(t).After(t.NextRun):
+		if b.at(t).After(t.NextRun) {
 			late = c.MissedBecause(t)
 		}
 		f := decide.Facts{
-			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
+			Now: b.at(t), Ended: b.ended[t.ID], Decided: b.decided[t.ID],
 			Worker: c.Worker, Delay: late, Most: max(1, bounds.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
@@ -57,18 +54,4 @@ func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
 // keeps its plan: a scheduler that knows the sink submits its jobs.
 func UnknownSink(sink periodic.Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
-}
-
-// skipPlan takes the jobs that the database refuses out of a plan; its ticks and its problem
-// say so.
-func skipPlan(p *decide.Plan, cause error) {
-	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
-	p.Cancel = ""
-	for _, ticks := range [][]periodic.Tick{p.Ticks, p.Settled} {
-		for i := range ticks {
-			if ticks[i].Decision == periodic.Submitted {
-				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, p.Problem, ""
-			}
-		}
-	}
 }

@@ -31,11 +31,11 @@ type delivery struct {
 func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, error) {
 	replaced := map[string]bool{}
 	for _, t := range d.outcome.Ticks {
-		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == periodic.Submitted || t.Decision == periodic.Queued
+		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == periodic.Submitted
 	}
 	trackers := map[periodic.Sink]map[string]string{} // by the job's id
 	for _, p := range d.outcome.Kept {
-		if p.Cancel != "" && replaced[p.Task.ID] {
+		if p.Cancel != "" && (p.Held || replaced[p.Task.ID]) {
 			if trackers[p.Task.Sink] == nil {
 				trackers[p.Task.Sink] = map[string]string{}
 			}
@@ -68,13 +68,12 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, err
 // and changes the ticks whose job is not submitted.
 func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pending) error {
 	bySink := map[periodic.Sink][]jobqueue.Job{}
-	waiting := map[string]string{}
 	for _, tick := range d.outcome.Ticks {
 		if tick.Decision != periodic.Submitted {
 			continue
 		}
 		if _, ok := inTheWay[tick.TaskID]; ok {
-			waiting[tick.JID] = reasons.TableRefused
+			d.later[tick.TaskID] = ""
 			continue
 		}
 		t := d.outcome.Plans[tick.TaskID].Task
@@ -82,9 +81,6 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pend
 			bySink[t.Sink] = make([]jobqueue.Job, 0, len(d.outcome.Ticks))
 		}
 		bySink[t.Sink] = append(bySink[t.Sink], t.Job(tick.JID, tick.Due, d.tx.Now()))
-	}
-	if err := d.recordRefused(ctx, waiting, inTheWay); err != nil {
-		return err
 	}
 	for sink, jobs := range bySink {
 		d.spans.begin(sink, jobs)
@@ -152,15 +148,12 @@ func withArgs(ctx context.Context, tx taskdb.Tx, jobs []jobqueue.Job, give func(
 	return nil
 }
 
-// LaterError says, by the task's id, why queues do not take jobs now. The reasons may
-// pass, so nothing of those tasks is committed.
+// LaterError says, by the task's id, why queues do not take jobs now, so that nothing of those tasks may be
+// committed. An empty reason is a job of the task that is not final, for whose end the task waits.
 type LaterError map[string]string
 
 func (e LaterError) Error() string {
-	for id, reason := range e {
-		return fmt.Sprintf("the queue does not take the job of task %q now: %s", id, reason)
-	}
-	return "the queue does not take the jobs now"
+	return fmt.Sprintf("the jobs of %d tasks cannot be submitted now", len(e))
 }
 
 // resolveRefusals handles refused jobs. Where the queue gives no reason, somebody else has
@@ -181,7 +174,13 @@ func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jo
 	if err != nil {
 		return err
 	}
-	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
+	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool {
+		_, waits := pending[j.Tracker]
+		if waits && d.outcome.Plans[j.Tracker].Task.Queues() {
+			d.later[j.Tracker] = ""
+		}
+		return waits
+	})
 	if len(again) > 0 {
 		still, err := d.submitTo(ctx, queue, again)
 		if err != nil {
@@ -233,9 +232,6 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 		tick.JID, tick.Decision, tick.Reason = "", periodic.Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
 			tick.Reason = reasons.SkipReason(&p, tick.Due, d.tx.Now())
-			if d.outcome.Plans[tick.TaskID].Task.Queues() {
-				tick.Decision, tick.Reason = periodic.Queued, reasons.WaitReason(&p, tick.Due, d.tx.Now())
-			}
 		} else if err := d.notePermanentRefusal(ctx, *tick); err != nil {
 			return err
 		}

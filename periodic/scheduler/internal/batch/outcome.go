@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -20,21 +19,15 @@ type Outcome struct {
 }
 
 // keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
-// written in the order of their index cost the database far less. It fails if a trigger kept
-// the row of a task that is locked from advancing.
-func (o *Outcome) keep(plans []decide.Plan, kept func(id string) bool) error {
+// written in the order of their index cost the database far less.
+func (o *Outcome) keep(plans []decide.Plan, kept func(id string) bool) {
 	o.Plans, o.Kept = make(map[string]*decide.Plan, len(plans)), make([]*decide.Plan, 0, len(plans))
 	for i := range plans {
-		p := &plans[i]
-		switch {
-		case kept(p.Task.ID):
+		if p := &plans[i]; kept(p.Task.ID) {
 			o.Plans[p.Task.ID] = p
 			o.Kept = append(o.Kept, p)
-		case p.Task.Version == "":
-			return taskdb.ErrSuppressed
 		}
 	}
-	return nil
 }
 
 // Moved reports whether a batch decided a tick or changed a plan.

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
@@ -29,7 +28,7 @@ func TestModelIsLikeTheDatabases(t *testing.T) {
 			if len(s.roles) > 2 || s.roles[0].led && !sqlite { // PostgreSQL judges the lock by its own clock
 				continue
 			}
-			s.sqlite, s.left = sqlite, budget{ahead: 8, back: 2, crash: 2, lost: 1, end: 1, edit: 5, job: 6, mark: 2}
+			s.sqlite, s.left = sqlite, budget{ahead: 8, back: 2, crash: 2, end: 1, edit: 5, job: 6, mark: 2}
 			if !sqlite {
 				s.left.lose = 1
 			}
@@ -101,8 +100,10 @@ func (r *served) follow(w, next *world, name string) error {
 				follow = r.followStatement
 			}
 			err := follow(w, before, after, what)
-			if after.held == nil {
-				r.process(before).batch = batch.Batch{}
+			if p := r.process(before); after.held == nil {
+				p.batch = batch.Batch{}
+			} else if after.held.batch.Now.IsZero() {
+				p.batch.Now = time.Time{}
 			}
 			return err
 		}
@@ -147,6 +148,9 @@ func (r *served) followJobs(w, next *world) {
 			which, args = "tracker = ? AND due = ?", append(args, utc(j.due))
 		}
 		query, args := `UPDATE `+table+` SET state = ? WHERE `+which, append([]any{string(j.state)}, args...)
+		if !j.other && !j.pending() {
+			query, args = strings.Replace(query, " WHERE", ", finished = ? WHERE", 1), slices.Insert(args, 1, any(utc(j.ended)))
+		}
 		if next.worker != nil {
 			r.endJob(query, args...)
 		} else {
@@ -159,57 +163,51 @@ func (r *served) followJobs(w, next *world) {
 // else.
 func (r *served) followStatement(w *world, before, after *instance, what string) error {
 	p := r.process(before)
+	var give error
+	_, reading := reads[what]
 	switch {
-	case before.tx == nil && after.tx != nil:
-		p.tx = p.begin(r.Context(), after.tx.kind)
-		p.tx.step(nil)
+	case before.tx == nil && (reading || what == submit):
+		p.tx = p.begin(r.Context(), what)
 	case before.tx == nil:
 		return r.followProcess(w, before, after, what)
-	case strings.HasPrefix(what, "commits: "):
-		if !p.tx.atEnd {
-			return errors.New("the transaction has another statement, in the model it has not")
-		}
-		p.tx.step(nil)
-		<-p.tx.done
-		if err := p.tx.err; err != nil {
-			return err
-		}
-		if before.tx.kind == prepare {
-			p.batch = p.tx.prepared
-		}
-		p.tx = nil
-	case after.tx == nil: // it is killed, or loses its transaction
-		p.tx.step(errGivenUp)
-		<-p.tx.done
-		p.tx = nil
-	default:
-		if p.tx.atEnd {
-			return errors.New("the transaction is at its end, in the model it is not")
-		}
-		p.tx.step(nil)
+	case what == "is killed", what == "loses its transaction":
+		give = errGivenUp
+	case what == "commits" && !p.tx.atEnd:
+		return errors.New("the transaction has another statement, in the model it has not")
+	case what != "commits" && p.tx.atEnd:
+		return errors.New("the transaction is at its end, in the model it is not")
 	}
-	if p.tx != nil && p.tx.atEnd != after.tx.done {
-		return fmt.Errorf("the transaction is at its end: %v, in the model %v", p.tx.atEnd, after.tx.done)
+	if before.tx != nil || !p.tx.atEnd {
+		p.tx.step(give)
+	}
+	select {
+	case <-p.tx.done:
+		if after.tx != nil {
+			return fmt.Errorf("the transaction has ended, in the model it has not: %w", p.tx.err)
+		}
+		tx := p.tx
+		p.tx = nil
+		return p.took(tx.kind, tx.read, tx.err)
+	default:
+	}
+	if after.tx == nil || p.tx.atEnd != after.tx.done {
+		return fmt.Errorf("the transaction is at its end: %v, in the model it is not so", p.tx.atEnd)
 	}
 	return nil
 }
 
 func (r *served) followProcess(w *world, before, after *instance, what string) error {
 	switch {
-	case strings.HasPrefix(what, "commits: "):
-		return r.do(before, before.tx.kind)
+	case what == "commits":
+		return r.do(before, submit)
+	case reads[what].Limit > 0:
+		return r.do(before, what)
 	case what == submit && after.tx == nil && !before.led:
-		return r.do(before, submit) // it is too early
+		return r.do(before, submit) // it is too early, or a job is in the way
 	case what == "starts: it removes the marks of its name":
 		return r.clear(r.db.Periodic().Update, before.name)
 	case what == "removes expired marks":
 		return r.fenced(before, after)
-	case what == "looks after queued ticks":
-		_, err := r.db.Periodic().Tend(r.Context(), false, taskdb.Exclude{})
-		return err
-	case what == "looks at the open jobs of other queues":
-		_, err := r.db.Periodic().Follow(r.Context(), taskdb.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})
-		return err
 	case strings.HasPrefix(what, "acquires the lock"):
 		if err := r.acquire(before); err != nil {
 			return err

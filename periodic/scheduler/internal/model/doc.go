@@ -5,7 +5,7 @@
 // can do next. The tests visit the states, all of them up to a bound or random ones, and
 // check the guarantees G1 to G4, G9 and G10 in each (docs/internals/model.md).
 //
-// The scheduler's part is the real code: package batch takes, prepares and submits, with
+// The scheduler's part is the real code: package batch reads, decides and submits, with
 // [decide.Decide]. Only the database is a model: database_test.go says in words what each
 // statement of store/internal/schedule does. A test drives the same actions on the real
 // databases and compares the rows.

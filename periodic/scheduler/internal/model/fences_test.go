@@ -10,7 +10,7 @@ import (
 
 // hinders reports whether to look, in each state, if a healthy process goes on from there.
 func (f fence) hinders() bool {
-	return slices.Contains([]fence{none, leaseEnd, readyPolicy, queueNote}, f)
+	return slices.Contains([]fence{none, leaseEnd}, f)
 }
 
 // fences are what keeps a process from harm, and what goes wrong without it.
@@ -19,12 +19,13 @@ var fences = []struct {
 	scene  string
 	broken string
 }{
-	{version, "prepared", ruleEdit},
-	{version, "prepared, other edits", ruleEdit},
-	{version, "prepared, step by step", ruleEdit},
+	{version, "ahead", ruleEdit},
+	{version, "ahead, other edits", ruleEdit},
+	{version, "ahead, step by step", ruleEdit},
 	{version, "overlapping", ruleForward},
 	{version, "marks of others", ruleMark},
-	{version, "SQLite, prepared", ruleEdit},
+	{version, "SQLite, ahead", ruleEdit},
+	{version, "a skip written ahead", ruleEdit},
 	{serverStart, "a server that loses commits", ruleEdit},
 	{othersMark, "marks of others", ruleMark},
 	{othersMark, "marks of others, step by step", ruleMark},
@@ -32,13 +33,11 @@ var fences = []struct {
 	{tickKey, "a clock set back", ruleOneJob},
 	{pendingIndex, "a job of the user's", ruleOverlap},
 	{openRow, "another queue", ruleOverlap},
-	{rowLock, "one transaction", ruleEdit},
+	{rowLock, "what is due", ruleEdit},
 	{guardCheck, "leader", ruleTerm},
 	{guardShare, "leader", ruleTerm},
-	{early, "prepared", ruleEarly},
-	{early, "prepared", ruleLate},
-	{readyPolicy, "the end of a job", ruleQueued},
-	{queueNote, "the end of a job", ruleQueued},
+	{early, "ahead", ruleEarly},
+	{early, "ahead", ruleLate},
 }
 
 // Without one of the fences the search finds what it prevents.

@@ -37,10 +37,11 @@ var errGivenUp = errors.New("given up")
 // running is a transaction of the real code that has begun.
 type running struct {
 	*gate
-	done     chan struct{}
-	atEnd    bool
-	prepared batch.Batch
-	err      error
+	kind  string
+	done  chan struct{}
+	atEnd bool
+	read  batch.Batch
+	err   error
 }
 
 type gateKey struct{}
@@ -58,11 +59,11 @@ func gated(ctx context.Context, s taskdb.Store, steps bool, wait time.Duration, 
 
 // begin starts a transaction in a goroutine of its own. It stops before its first statement.
 func (p *process) begin(ctx context.Context, kind string) *running {
-	r := &running{gate: newGate(), done: make(chan struct{})}
+	r := &running{gate: newGate(), kind: kind, done: make(chan struct{})}
 	b := p.batch
 	go func() {
 		defer close(r.done)
-		r.prepared, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, b)
+		r.read, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, b)
 	}()
 	r.wait()
 	return r
@@ -99,12 +100,16 @@ func through[T any](g *gate, do func() (T, error)) (value T, err error) {
 	return do()
 }
 
-func (t gatedTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
-	return through(t.g, func() ([]periodic.Task, error) { return t.Tx.Claim(ctx, c) })
+func (t gatedTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+	return through(t.g, func() ([]periodic.Task, error) { return t.Tx.Tasks(ctx, w) })
 }
 
-func (t gatedTx) Ticks(ctx context.Context, queued []string, since []periodic.TickKey) (taskdb.Recorded, error) {
-	return through(t.g, func() (taskdb.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
+func (t gatedTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
+	return through(t.g, func() (map[string][]decide.Range, error) { return t.Tx.Ticks(ctx, since) })
+}
+
+func (t gatedTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
+	return through(t.g, func() (map[string]time.Time, error) { return t.Tx.Ended(ctx, ids) })
 }
 
 func (t gatedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, error) {

@@ -12,16 +12,6 @@ import (
 
 // This file is the table job, as the model has it.
 
-// jobEnds is the trigger nextrun_job_ended, and nextrun_open_ended for periodic_open. The
-// tick that waits may be committed later than the end, so the policy counts, too. SQLite has
-// one writer and looks for the tick only.
-func (w *world) jobEnds(t *txn, id string) {
-	policy := slices.ContainsFunc(w.seen(t).tasks, func(r row) bool { return r.ID == id && r.Queues() })
-	if w.hasQueued(t, id) || !w.sqlite && policy && !w.off(readyPolicy) {
-		t.own.ready = append(t.own.ready, id)
-	}
-}
-
 // pendingJob is JobSink.Pending: the newest pending job of a task.
 func (w *world) pendingJob(t *txn, id string) (sink.Pending, bool) {
 	for _, j := range slices.Backward(w.seen(t).jobs) {
@@ -53,7 +43,7 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, 
 	return refused, nil
 }
 
-// submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
+// submitPlain is SubmitAtOnce of PostgreSQL: one statement does what Advance, Record and Submit do.
 // A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
 // it has not written as a whole. While it waits, it has done nothing.
 func (w *world) submitPlain(t *txn, plans []decide.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Unsubmitted, err error) {
@@ -92,12 +82,9 @@ func (w *world) cancel(t *txn, jid string) bool {
 			continue
 		}
 		if j.asked = true; j.state == jobqueue.Waiting {
-			j.state = jobqueue.Cancelled
+			j.state, j.ended = jobqueue.Cancelled, t.now
 		}
 		t.own.jobs = merge(t.own.jobs, []job{j}, sameJob)
-		if !j.pending() {
-			w.jobEnds(t, j.tracker)
-		}
 		return true
 	}
 	return false

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -91,9 +90,9 @@ func (i *instance) text(w *world) string {
 	b := text{w: w}
 	fmt.Fprint(&b, i.led, i.up, i.begun, i.token, "|")
 	if i.held != nil {
-		fmt.Fprint(&b, "holds")
+		fmt.Fprint(&b, "holds", clock(i.held.batch.Now))
 		writePlans(&b, i.held.batch.Plans)
-		writeClaimed(&b, i.held.edits)
+		writeRead(&b, i.held.edits)
 	}
 	writeTransaction(&b, i.tx)
 	return b.String()
@@ -106,16 +105,16 @@ func writeTables(b *text, t tables) {
 	}
 	lines := make([]string, 0, 16)
 	for _, k := range t.ticks {
-		lines = append(lines, fmt.Sprint(k.TaskID, clock(k.Due), k.Decision, clock(k.Until), k.JID, k.copies))
+		lines = append(lines, fmt.Sprint(k.TaskID, clock(k.Due), k.Decision, clock(k.Until), k.JID, k.Decided.IsZero(), k.copies))
 	}
 	for _, j := range t.jobs {
-		lines = append(lines, fmt.Sprint(j.id, j.single, j.other, j.state, j.asked))
+		lines = append(lines, fmt.Sprint(j.id, j.single, j.other, j.state, j.asked, clock(j.ended)))
 	}
 	for _, o := range t.open {
 		lines = append(lines, fmt.Sprint(o.task, o.jid, o.gone))
 	}
 	sort.Strings(lines)
-	fmt.Fprint(b, lines, t.ready, "|")
+	fmt.Fprint(b, lines, "|")
 }
 
 func writeTask(b *text, t *periodic.Task) {
@@ -129,16 +128,16 @@ func writePlans(b *text, plans []decide.Plan) {
 		if b.w.scene.left.lose > 0 {
 			b.WriteString(p.Task.Version)
 		}
-		fmt.Fprint(b, clock(p.Due), clock(p.NextRun), p.Cancel)
+		fmt.Fprint(b, clock(p.Due), clock(p.NextRun), p.Cancel, p.Held)
 		for _, k := range slices.Concat(p.Settled, p.Ticks) {
 			fmt.Fprint(b, clock(k.Due), k.Decision, clock(k.Until))
 		}
 	}
 }
 
-func writeClaimed(b *text, claimed map[string]row) {
-	for _, id := range sorted(claimed) {
-		fmt.Fprint(b, id, claimed[id].edits, b.version(claimed[id]))
+func writeRead(b *text, read map[string]row) {
+	for _, id := range sorted(read) {
+		fmt.Fprint(b, id, read[id].edits, b.version(read[id]))
 	}
 }
 
@@ -147,8 +146,8 @@ func writeTransaction(b *text, t *txn) {
 		b.WriteString("-|")
 		return
 	}
-	fmt.Fprint(b, t.kind, clocks(t.begun), t.fence, t.shares, t.held, t.forgot, t.done)
-	writeClaimed(b, t.edits)
+	fmt.Fprint(b, t.kind, clock(t.now), t.fence, t.shares, t.done)
+	writeRead(b, t.edits)
 	writeTables(b, t.own)
 	for _, a := range t.calls {
 		b.WriteString(a.call)
@@ -166,25 +165,19 @@ func writeAnswer(b *text, value any) {
 		for _, id := range sorted(v) {
 			fmt.Fprint(b, id, v[id].JID, v[id].State)
 		}
-	case taskdb.Recorded:
-		for _, id := range sorted(v.Queued) {
-			fmt.Fprint(b, id, clocks(v.Queued[id]))
+	case map[string]time.Time:
+		for _, id := range sorted(v) {
+			fmt.Fprint(b, id, clock(v[id]))
 		}
-		for _, id := range sorted(v.Decided) {
-			for _, r := range v.Decided[id] {
+	case map[string][]decide.Range:
+		for _, id := range sorted(v) {
+			for _, r := range v[id] {
 				fmt.Fprint(b, id, clock(r.First), clock(r.Last))
 			}
 		}
 	default:
 		fmt.Fprint(b, v)
 	}
-}
-
-func clocks(times []time.Time) (list []string) {
-	for _, t := range times {
-		list = append(list, clock(t))
-	}
-	return list
 }
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -83,13 +83,14 @@ func (a *actions) instance(n int) {
 func (a *actions) statement(n int) {
 	w := a.w
 	next := w.clone()
-	before, i := len(w.instances[n].tx.calls), &next.instances[n]
+	i := &next.instances[n]
+	t, before := i.tx, len(i.tx.calls)
 	if !next.run(i, 1) {
 		return // it waits for a lock
 	}
-	what := "ends its transaction without a change"
-	if i.tx != nil {
-		what = done(i.tx.calls[before:])
+	what := done(t.calls[before:])
+	if i.tx == nil {
+		what += ", and its transaction ends"
 	}
 	a.add(w.instances[n].id()+" "+what, func(w *world) bool { *w = *next; return true })
 }
@@ -97,7 +98,7 @@ func (a *actions) statement(n int) {
 // done says what statements have done.
 func done(calls []answer) string {
 	words := map[string]string{
-		"guard": "checks the lock", "claim": "reads the tasks", "pending": "asks for pending jobs", "ticks": "reads ticks",
+		"guard": "checks the lock", "tasks": "reads tasks", "pending": "asks for pending jobs", "ticks": "reads ticks", "ended": "asks when jobs ended",
 		"advance": "moves the tasks on", "record": "records ticks", "submit": "submits jobs", "cancel": "cancels jobs",
 		"plain": "moves the tasks on, records ticks and submits jobs in one statement",
 	}
@@ -105,7 +106,7 @@ func done(calls []answer) string {
 	for _, c := range calls {
 		list = append(list, words[c.call])
 	}
-	return strings.Join(list, ", ") + " (not committed)"
+	return strings.Join(list, ", ")
 }
 
 type doing func(what string, f func(w *world, i *instance) bool)
@@ -115,17 +116,10 @@ func (a *actions) transaction(do doing, i *instance, n int) {
 	if !i.tx.done {
 		a.statement(n)
 	} else {
-		do("commits: "+i.tx.kind, func(w *world, i *instance) bool { w.finish(i, false); return true })
-		if a.w.left.lost > 0 {
-			do("commits: "+i.tx.kind+", and does not hear of it", func(w *world, i *instance) bool {
-				w.left.lost--
-				w.finish(i, true)
-				return true
-			})
-		}
+		do("commits", func(w *world, i *instance) bool { w.finish(i); return true })
 	}
 	if a.w.left.end > 0 {
-		do("loses its transaction: "+i.tx.kind, func(w *world, i *instance) bool {
+		do("loses its transaction", func(w *world, i *instance) bool {
 			w.left.end--
 			i.end()
 			return true
@@ -135,30 +129,28 @@ func (a *actions) transaction(do doing, i *instance, n int) {
 
 // The transactions of package batch.
 const (
-	take    = "takes what is due"
-	prepare = "prepares what will be due"
-	submit  = "submits what it has prepared"
+	readDue   = "reads what is due"
+	readNew   = "reads what has no plan"
+	readAhead = "reads what will be due"
+	submit    = "submits its plans"
 )
+
+var reads = map[string]taskdb.Wanted{readDue: {Limit: 100}, readNew: {Limit: 100, Unplanned: true}, readAhead: {Limit: 100, Ahead: lead}}
 
 // begin adds the transactions of package batch that can begin.
 func (a *actions) begin(do doing, i *instance) {
 	w := a.w
 	start := func(kind string) { do(kind, func(w *world, i *instance) bool { return w.start(i, kind) }) }
-	probe := &txn{now: at(w.now)}
-	if w.anyClaimable(probe, taskdb.Claim{}) {
-		start(take)
-	}
 	if i.held != nil {
 		start(submit)
-	} else if w.ahead && w.anyClaimable(probe, taskdb.Claim{Ahead: lead}) {
-		start(prepare)
+		return
 	}
-}
-
-func (w *world) anyClaimable(t *txn, c taskdb.Claim) bool {
-	return slices.ContainsFunc(w.tables.tasks, func(r row) bool {
-		return w.claimable(t, r, c)
-	})
+	for _, kind := range sorted(reads) {
+		wanted := func(r row) bool { return w.wants(at(w.now), r, reads[kind]) }
+		if (kind != readAhead || w.ahead) && slices.ContainsFunc(w.tables.tasks, wanted) {
+			start(kind)
+		}
+	}
 }
 
 // start begins a transaction of the real code: with its first statement, or as a whole where
@@ -168,7 +160,7 @@ func (w *world) start(i *instance, kind string) bool {
 		return false
 	}
 	i.tx = &txn{kind: kind, now: at(w.now)}
-	if i.led {
+	if i.led && kind == submit {
 		i.tx.fence = i.token
 	}
 	most := 1
@@ -178,7 +170,7 @@ func (w *world) start(i *instance, kind string) bool {
 	return w.run(i, most)
 }
 
-// keep notes a task as it is claimed.
+// keep notes a task as it is read.
 func (t *txn) keep(r row) {
 	edits := map[string]row{r.ID: r}
 	for id, other := range t.edits {
@@ -187,15 +179,10 @@ func (t *txn) keep(r row) {
 	t.edits = edits
 }
 
-// finish commits the transaction of a process.
-func (w *world) finish(i *instance, replyLost bool) {
+// finish commits the transaction in which a process writes its plans.
+func (w *world) finish(i *instance) {
 	t := i.tx
-	if t.kind != prepare {
-		w.judge(i)
-	}
+	w.judge(i)
 	i.end()
 	w.commit(t)
-	if t.kind == prepare && !replyLost && len(t.batch.Plans) > 0 {
-		i.held = &held{batch: t.batch, edits: t.edits}
-	}
 }

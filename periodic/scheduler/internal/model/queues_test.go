@@ -8,7 +8,7 @@ import (
 )
 
 // This file is the part of the database for queues that are not nextrun's own:
-// store/internal/schedule/foreign.go, open.go and follow.go. Each function stands for
+// store/internal/schedule/foreign.go and open.go. Each function stands for
 // several statements. Only the end of a job can come between these, since whoever submits
 // has the task's row locked.
 
@@ -44,7 +44,7 @@ func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]sink.Submission, err
 	}
 	for _, j := range jobs {
 		if !slices.ContainsFunc(refused, func(r sink.Submission) bool { return r.JID == j.JID }) {
-			w.closeOpen(t, j.Tracker, "")
+			w.closeOpen(t, j.Tracker)
 		}
 	}
 	return refused, nil
@@ -64,27 +64,12 @@ func (w *world) submitOther(t *txn, jobs []jobqueue.Job) (refused []sink.Submiss
 	return refused, nil
 }
 
-// closeOpen deletes a task's row of periodic_open; with a job, only if it still names that
-// (openJobs.forget).
-func (w *world) closeOpen(t *txn, id, jid string) {
+// closeOpen deletes a task's row of periodic_open (openJobs.forget).
+func (w *world) closeOpen(t *txn, id string) {
 	for _, o := range w.seen(t).open {
-		if o.task == id && (jid == "" || o.jid == jid) {
+		if o.task == id {
 			o.gone = true
 			t.own.open = merge(t.own.open, []opened{o}, sameOpen)
-			w.jobEnds(t, id)
-		}
-	}
-}
-
-// follow is Follow: it deletes the rows of periodic_open whose job is final while a queued
-// tick waits for it. It passes over locked rows.
-func (w *world) follow(t *txn) {
-	for _, o := range w.tables.open {
-		locked := slices.ContainsFunc(w.transactions(t), func(other *txn) bool {
-			return slices.ContainsFunc(other.own.open, func(p opened) bool { return p.task == o.task })
-		})
-		if _, waits := w.otherPending(t, o.task); !locked && !waits && w.hasQueued(t, o.task) {
-			w.closeOpen(t, o.task, o.jid)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (r *served) end() {
 	}
 }
 
-var tableNames = []string{"periodic_task", "job", "periodic_open", "periodic_tick", "periodic_ready", "other_queue"}
+var tableNames = []string{"periodic_task", "job", "periodic_open", "periodic_tick", "other_queue"}
 
 // begin fills the tables with the first state of a scene.
 func (r *served) begin(w *world) {
@@ -118,6 +118,8 @@ func (r *served) process(i *instance) *process {
 				}
 				return fn(tx)
 			})
+		}, func(ctx context.Context, fn func(taskdb.Tx) error) error {
+			return r.db.Periodic().Read(ctx, func(tx taskdb.Tx) error { return fn(gatedTx{tx, gateOf(ctx), steps}) })
 		}, r.gatedQueues(queues))
 		r.processes[id] = p
 	}
@@ -135,13 +137,19 @@ func (r *served) gatedQueues(others periodic.Submitters) map[periodic.Sink]perio
 // do does on the database what a process has just done in the model.
 func (r *served) do(before *instance, kind string) error {
 	p := r.process(before)
-	prepared, err := perform(r.Context(), p.commit, kind, p.batch)
+	read, err := perform(r.Context(), p.commit, kind, p.batch)
+	return p.took(kind, read, err)
+}
+
+// took notes what a transaction has brought. Of some errors the model has had the same, or the rows will differ.
+func (p *process) took(kind string, read batch.Batch, err error) error {
 	var early *batch.EarlyError
-	if errors.As(err, &early) || errors.Is(err, leader.ErrLost) {
-		err = nil // the model has had the same, or the rows will differ
+	var later batch.LaterError
+	if errors.As(err, &early) || errors.As(err, &later) || errors.Is(err, leader.ErrLost) || errors.Is(err, errGivenUp) {
+		return nil
 	}
-	if kind == prepare {
-		p.batch = prepared
+	if kind != submit {
+		p.batch = read
 	}
 	return err
 }
@@ -211,11 +219,10 @@ func (r *served) rows() string {
 	for _, q := range []string{
 		`SELECT 'task ' || id || ' ' || ` + bools("enabled") + ` || ' ' || coalesce(worker, '-') || ' due ' || ` + text("due") + ` || ' nextrun ' || ` + text("nextrun") +
 			` || ' ' || timer || ' ' || overlap || ' ' || sink || ' paused ' || ` + bools("paused IS NOT NULL") + ` FROM periodic_task`,
-		`SELECT 'tick ' || task_id || ' ' || ` + text("due") + ` || ' ' || decision || ' until ' || ` + text("until") + ` || ' job ' || ` + bools("jid IS NOT NULL") + ` FROM periodic_tick`,
+		`SELECT 'tick ' || task_id || ' ' || ` + text("due") + ` || ' ' || decision || ' until ' || ` + text("until") + ` || ' job ' || ` + bools("jid IS NOT NULL") + ` || ' decided ' || ` + bools("decided IS NOT NULL") + ` FROM periodic_tick`,
 		`SELECT 'job ' || tracker || ' ' || ` + text("due") + ` || ' ' || state || ' asked ' || ` + bools("cancel IS NOT NULL AND state = 'running'") + ` FROM job`,
 		`SELECT 'other job ' || tracker || ' ' || ` + text("due") + ` || ' ' || state FROM other_queue`,
 		`SELECT 'open ' || task_id || ' ' || ` + text("due") + ` FROM periodic_open`,
-		`SELECT DISTINCT 'ready ' || task_id FROM periodic_ready`,
 	} {
 		var list []string
 		if err := r.SQL.Select(&list, q); err != nil {
@@ -244,7 +251,7 @@ func (w *world) rowsText() string {
 		add("task %s %v %s due %s nextrun %s %s %s %s paused %v", r.ID, r.Enabled, cmp.Or(r.Worker, "-"), time(r.Due), time(r.NextRun), r.Timer, r.Overlap, r.Sink, !r.Pause.Since.IsZero())
 	}
 	for _, k := range w.tables.ticks {
-		add("tick %s %s %s until %s job %v", k.TaskID, time(k.Due), k.Decision, time(k.Until), k.JID != "")
+		add("tick %s %s %s until %s job %v decided %v", k.TaskID, time(k.Due), k.Decision, time(k.Until), k.JID != "", !k.Decided.IsZero())
 	}
 	for _, j := range w.tables.jobs {
 		if j.other {
@@ -255,9 +262,6 @@ func (w *world) rowsText() string {
 	}
 	for _, o := range w.tables.open {
 		add("open %s %s", o.task, time(o.due))
-	}
-	for _, id := range slices.Compact(slices.Clone(w.tables.ready)) {
-		add("ready %s", id)
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

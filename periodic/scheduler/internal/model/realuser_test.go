@@ -57,6 +57,15 @@ func (r *served) userElse(what, id string, w, next *world) error {
 			return fmt.Errorf("add a job: %w; in the model %v", err, next != w)
 		}
 		return nil
+	case "skips its tick ahead, or not":
+		if next == w {
+			return nil // it would wait, or is refused
+		}
+		had := w.clone().unskip(id)
+		if r.Exec(`DELETE FROM periodic_tick WHERE task_id = ? AND decided IS NULL`, id); !had {
+			r.Exec(`INSERT INTO periodic_tick (task_id, due, decision) SELECT id, due, 'skipped' FROM periodic_task WHERE id = ?`, id)
+		}
+		return nil
 	case "backfills its first tick":
 		if next == w {
 			return nil // it would wait

@@ -3,14 +3,12 @@ package model
 import (
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // What has to hold once a healthy process has worked for a while.
 const (
 	ruleDecided = "G2: a tick is due, and a healthy process does not decide it"
-	ruleQueued  = "G2: a queued tick waits for nothing, and a healthy process does not submit it"
 	ruleLeft    = "G4: a mark is left, and a healthy process does not remove it"
 )
 
@@ -59,9 +57,6 @@ func (w *world) recoverBy(n int) {
 		if r.Enabled && !r.NextRun.After(at(w.now)) {
 			w.breaks(ruleDecided, "task %s, tick %s", r.ID, clock(r.NextRun))
 		}
-		if r.Enabled && !r.Pause.At(at(w.now)) && w.hasQueued(nil, r.ID) {
-			w.breaks(ruleQueued, "task %s", r.ID)
-		}
 	}
 }
 
@@ -82,12 +77,11 @@ func (w *world) round(i *instance) {
 		w.left = budget{}
 		a.look(do, i)
 		w.left = left
-		if i.held != nil && w.start(i, submit) && i.tx != nil {
-			w.complete(i)
-		}
 		for range 5 {
-			if w.anyClaimable(&txn{now: at(w.now)}, taskdb.Claim{}) && w.start(i, take) && i.tx != nil {
-				w.complete(i)
+			for _, kind := range []string{submit, readDue, submit, readNew} {
+				if (kind == submit) == (i.held != nil) && w.start(i, kind) {
+					w.complete(i)
+				}
 			}
 		}
 	}
@@ -112,7 +106,7 @@ func (w *world) complete(i *instance) {
 		}
 	}
 	if i.tx != nil && w.broken == "" {
-		w.finish(i, false)
+		w.finish(i)
 	}
 }
 
@@ -122,11 +116,6 @@ func (w *world) endJobs() {
 		if !j.pending() {
 			continue
 		}
-		t := &txn{now: at(w.now)}
-		w.tables.jobs[n].state = jobqueue.Success
-		if !j.other {
-			w.jobEnds(t, j.tracker)
-		}
-		w.commit(t)
+		w.tables.jobs[n].state, w.tables.jobs[n].ended = jobqueue.Success, at(w.now)
 	}
 }

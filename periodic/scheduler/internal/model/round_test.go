@@ -23,31 +23,6 @@ func (a *actions) look(do doing, i *instance) {
 	if slices.ContainsFunc(w.tables.tasks, expired) {
 		do("removes expired marks", func(w *world, i *instance) bool { return w.clear(i, "") })
 	}
-	if len(w.tables.ready) > 0 {
-		do("looks after queued ticks", (*world).tend)
-	}
-	if slices.ContainsFunc(w.tables.open, func(o opened) bool { return w.hasQueued(nil, o.task) }) {
-		do("looks at the open jobs of other queues", func(w *world, _ *instance) bool {
-			t := &txn{now: at(w.now)}
-			w.follow(t)
-			w.commit(t)
-			return true
-		})
-	}
-}
-
-// tend is Tend: it deletes stale rows of periodic_ready, and cancels jobs that a queued tick
-// is to replace.
-func (w *world) tend(*instance) bool {
-	t := &txn{now: at(w.now)}
-	w.forget(t)
-	for _, r := range w.tables.tasks {
-		if p, ok := w.pendingJob(t, r.ID); ok && slices.Contains(w.tables.ready, r.ID) && w.notAsked(t, r.ID) {
-			w.cancel(t, p.JID)
-		}
-	}
-	w.commit(t)
-	return true
 }
 
 // clock adds the steps of the database's clock.

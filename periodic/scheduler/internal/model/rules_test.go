@@ -47,10 +47,7 @@ func (w *world) judge(i *instance) {
 	if i.led && (w.lock.holder != i.id() || w.lock.token != t.fence) {
 		w.breaks(ruleTerm, "%s under token %d, while %s has token %d", i.id(), t.fence, w.lock.holder, w.lock.token)
 	}
-	read := t.edits
-	if t.kind == submit {
-		read = i.held.edits
-	}
+	read := i.held.edits
 	for _, r := range t.own.tasks {
 		n := slices.IndexFunc(w.tables.tasks, func(c row) bool { return c.ID == r.ID })
 		if n < 0 {
@@ -59,7 +56,7 @@ func (w *world) judge(i *instance) {
 		}
 		was, then := w.tables.tasks[n], read[r.ID]
 		edited := was.edits != then.edits
-		if edited && !(w.sqlite && w.versionOf(was) == w.versionOf(then) && was.Enabled) { // there an edit may have been taken back
+		if edited && !(w.sqlite && w.versionOf(w.withSkips(was)) == w.versionOf(then) && was.Enabled) { // there an edit may have been taken back
 			w.breaks(ruleEdit, "task %s", r.ID)
 		}
 		if was.Worker != "" {
@@ -79,8 +76,7 @@ func (w *world) judgeTicks(i *instance, read map[string]row) {
 		if k.Decision != periodic.Submitted {
 			continue
 		}
-		queued := slices.ContainsFunc(w.tables.ticks, func(was tick) bool { return sameTick(was, k) && was.Decision == periodic.Queued })
-		if k.Due.After(now) && !queued { // a queued tick was due when it was queued, whatever the clock says since
+		if k.Due.After(now) {
 			w.breaks(ruleEarly, "task %s, tick %s at %s", k.TaskID, clock(k.Due), clock(now))
 		}
 		if d := read[k.TaskID].Deadline; d != nil && now.Sub(k.Due) > *d {
@@ -144,7 +140,7 @@ func (w *world) accounted(r row) {
 
 func (w *world) isRecorded(id string, due time.Time) bool {
 	return slices.ContainsFunc(w.tables.ticks, func(k tick) bool {
-		return k.TaskID == id && !due.Before(k.Due) && !due.After(last(k))
+		return k.TaskID == id && !k.Decided.IsZero() && !due.Before(k.Due) && !due.After(last(k))
 	})
 }
 

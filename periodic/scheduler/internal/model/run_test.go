@@ -8,28 +8,29 @@ import (
 
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/leader"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
-// perform runs a transaction of package batch. What it prepares are the plans that can be
-// written as they are.
-func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (prepared batch.Batch, err error) {
-	switch claim := (taskdb.Claim{Limit: 100}); kind {
-	case take:
-		_, err = c.Take(ctx, batch.LockTimeout, claim, batch.Alone{}, func(batch.Batch) {})
-	case prepare:
-		claim.Ahead = lead
-		prepared, err = c.Prepare(ctx, batch.LockTimeout, claim)
-		prepared.Plans = slices.DeleteFunc(prepared.Plans, func(p decide.Plan) bool { return !c.CanPrepare(&p) })
-	case submit:
+// perform runs a transaction of package batch. What it reads are the plans that the scheduler keeps; those that are made
+// before their time are used without the time at which they were made.
+func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (read batch.Batch, err error) {
+	if kind == submit {
 		b.Plans = slices.Clone(b.Plans)
 		for i := range b.Plans {
-			b.Plans[i].Ticks = slices.Clone(b.Plans[i].Ticks)
+			p := &b.Plans[i]
+			p.Ticks, p.Settled = slices.Clone(p.Ticks), slices.Clone(p.Settled)
 		}
-		_, err = c.SubmitPrepared(ctx, batch.LockTimeout, b, time.Time{})
+		_, err = c.Submit(ctx, batch.LockTimeout, b, time.Time{})
+		return b, err
 	}
-	return prepared, err
+	read, err = c.Read(ctx, reads[kind])
+	unused := func(p decide.Plan) bool { return p.Held && p.Cancel == "" }
+	if kind == readAhead {
+		read.Now = time.Time{}
+		unused = func(p decide.Plan) bool { return !c.CanPrepare(&p) }
+	}
+	read.Plans = slices.DeleteFunc(read.Plans, unused)
+	return read, err
 }
 
 // run lets the real code go on with a transaction, by so many calls. It reports false if
@@ -38,25 +39,29 @@ func (w *world) run(i *instance, most int) bool {
 	t := i.tx
 	s := &session{w: w, i: i, t: t, most: most}
 	ctx := context.WithValue(context.Background(), sessionKey{}, s)
-	var b batch.Batch
+	b := batch.Batch{}
 	if i.held != nil {
 		b = i.held.batch
 	}
-	var err error
-	t.batch, err = perform(ctx, committer, t.kind, b)
-	var tooEarly *batch.EarlyError
+	b, err := perform(ctx, committer, t.kind, b)
+	var early *batch.EarlyError
+	var later batch.LaterError
 	switch {
-	case err == nil:
+	case err == nil && t.kind == submit:
 		t.done = true
+	case err == nil:
+		if i.tx = nil; len(b.Plans) > 0 {
+			i.held = &held{batch: b, edits: t.edits}
+		}
 	case errors.Is(s.err, errStop):
 	case errors.Is(s.err, errWaits):
 		return false
 	case errors.Is(err, leader.ErrLost):
 		i.end()
 		i.token = 0
-	case errors.As(err, &tooEarly):
-		i.tx = nil
-	case w.off(rowLock):
+	case errors.As(err, &early) && early.By <= lead: // the loop puts the plans to those made ahead
+		i.tx, i.held = nil, &held{batch: batch.Batch{Plans: i.held.batch.Plans}, edits: i.held.edits}
+	case errors.As(err, &early), errors.As(err, &later):
 		i.end()
 	default:
 		w.broken = "error: " + err.Error()

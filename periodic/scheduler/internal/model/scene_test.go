@@ -12,19 +12,17 @@ type fence string
 
 const (
 	none         fence = ""
-	version      fence = "a prepared plan is written only if the row is as it was read"
-	serverStart  fence = "a prepared plan is not written once another server has started"
+	version      fence = "a plan is written only if the row is as it was read"
+	serverStart  fence = "a plan is not written once another server has started"
 	othersMark   fence = "a task that somebody has marked is left alone"
 	leaseEnd     fence = "a mark ends with its lease, by the database's clock"
 	tickKey      fence = "(task_id, due) is unique"
 	pendingIndex fence = "the index on pending jobs"
 	openRow      fence = "periodic_open names the job in another queue"
-	rowLock      fence = "one transaction holds the rows from the decision to the commit"
+	rowLock      fence = "rows that are written stay locked until the commit"
 	guardCheck   fence = "the lock's holder and token are checked"
 	guardShare   fence = "the lock's row stays locked until the commit"
 	early        fence = "nothing before its time, and nothing that does not last"
-	readyPolicy  fence = "the end of a job notes its task, whatever is committed"
-	queueNote    fence = "a tick that queues notes its task"
 )
 
 // role is how a process works.
@@ -41,7 +39,7 @@ type scene struct {
 	initial []periodic.Task
 	fine    bool // statements of transactions alternate; else only transactions do, as on SQLite
 	each    bool // also statements that nobody else can notice are steps of their own
-	sqlite  bool // the triggers of SQLite
+	sqlite  bool // the versions of SQLite
 	ahead   bool // plans are made before their time
 	edits   []string
 	left    budget
@@ -104,7 +102,7 @@ func clock(t time.Time) string {
 // id is the worker's id: its name and its boot id.
 func (i *instance) id() string { return fmt.Sprintf("%s@%d", i.name, i.boot) }
 
-// end ends the transaction of the instance. What it was to submit is gone.
+// end ends the transaction of the instance. The plans that it was to write are gone.
 func (i *instance) end() {
 	if i.tx != nil && i.tx.kind == submit {
 		i.held = nil

@@ -29,8 +29,6 @@ type session struct {
 	next int // call
 	real []string
 	err  error
-
-	begun int // transactions: one that tries too much at once is followed by another
 }
 
 // errStop stops the real code after its step.
@@ -66,8 +64,7 @@ func call[T any](s *session, name string, do func() (T, error)) (T, error) {
 // local reports whether a statement touches only what the transaction has locked already, so
 // that nobody could notice whether something happens before it.
 func (s *session) local(name string) bool {
-	held := !s.w.off(rowLock) && !s.w.off(tickKey) && !s.w.each
-	return held && (name == "record" || s.t.kind == take && (name == "ticks" || name == "advance"))
+	return name == "record" && !s.w.off(rowLock) && !s.w.off(tickKey) && !s.w.each
 }
 
 type sessionKey struct{}
@@ -75,7 +72,6 @@ type sessionKey struct{}
 // committer is the real one. Its transactions are those of the session in the context.
 var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(taskdb.Tx) error) error {
 	s := ctx.Value(sessionKey{}).(*session)
-	s.begin()
 	if s.t.fence != 0 {
 		_, err := call(s, "guard", func() (bool, error) { return true, s.w.guard(s.i, s.t) })
 		if err != nil {
@@ -83,17 +79,9 @@ var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func
 		}
 	}
 	return fn(s)
+}, func(ctx context.Context, fn func(taskdb.Tx) error) error {
+	return fn(ctx.Value(sessionKey{}).(*session))
 }, map[periodic.Sink]periodic.Queue{periodic.SinkJob: queue{}, otherSink: queue{other: true}})
-
-// begin begins a transaction. One before it has been rolled back.
-func (s *session) begin() {
-	if s.begun++; s.begun > len(s.t.begun) {
-		t := s.t
-		t.own, t.held, t.forgot, t.shares = tables{}, nil, nil, false
-		t.begun = append(t.begun, at(s.w.now))
-		t.now = at(s.w.now)
-	}
-}
 
 // otherSink is a queue that is not nextrun's own.
 const otherSink periodic.Sink = "other"
@@ -150,17 +138,21 @@ func (s *session) Now() time.Time {
 	if s.w.off(early) && s.t.kind == submit {
 		return s.i.held.batch.ReadyAt()
 	}
-	return s.t.begun[s.begun-1]
+	return s.t.now
 }
 
 func (s *session) DBTX() jobqueue.DBTX { return nil }
 
-func (s *session) Claim(_ context.Context, c taskdb.Claim) ([]periodic.Task, error) {
-	return call(s, "claim", func() ([]periodic.Task, error) { return s.w.claim(s.t, c), nil })
+func (s *session) Tasks(_ context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+	return call(s, "tasks", func() ([]periodic.Task, error) { return s.w.read(s.t, w), nil })
 }
 
-func (s *session) Ticks(_ context.Context, queued []string, since []periodic.TickKey) (taskdb.Recorded, error) {
-	return call(s, "ticks", func() (taskdb.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
+func (s *session) Ticks(_ context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
+	return call(s, "ticks", func() (map[string][]decide.Range, error) { return s.w.decided(s.t, since), nil })
+}
+
+func (s *session) Ended(_ context.Context, ids []string) (map[string]time.Time, error) {
+	return call(s, "ended", func() (map[string]time.Time, error) { return s.w.ended(ids), nil })
 }
 
 func (s *session) Advance(_ context.Context, plans []decide.Plan) ([]string, error) {

@@ -20,7 +20,7 @@ func at(units int) time.Time { return start.Add(time.Duration(units) * unit) }
 // What configurations have elsewhere, in the time of the model.
 const (
 	lease = unit + unit/2 // of a mark
-	lead  = unit          // of batches that are prepared before their time
+	lead  = unit          // of plans that are made before their time
 	ttl   = 2             // of the lock, in units
 )
 
@@ -32,7 +32,7 @@ type row struct {
 	since   time.Time // from this tick on the plan owes a decision; zero: there is no plan since the last edit
 }
 
-// tick is a row of periodic_tick. copies differ only where the primary key is taken out.
+// tick is a row of periodic_tick. One without Decided is a skip that is written ahead. copies differ only where the primary key is taken out.
 type tick struct {
 	periodic.Tick
 	copies int
@@ -45,7 +45,8 @@ type job struct {
 	single      bool
 	other       bool
 	state       jobqueue.State
-	asked       bool // to end
+	asked       bool      // to end
+	ended       time.Time // zero: it has not
 }
 
 func (j job) pending() bool { return !j.state.Final() }
@@ -64,7 +65,6 @@ type tables struct {
 	ticks []tick
 	jobs  []job
 	open  []opened
-	ready []string // of periodic_ready: ids of tasks
 }
 
 // lockRow is the row of scheduler_lock.
@@ -78,17 +78,13 @@ type lockRow struct {
 type txn struct {
 	kind   string
 	now    time.Time
-	begun  []time.Time // of this transaction and those that it repeats
-	fence  int         // token of the term that it belongs to; 0: none
-	shares bool        // it keeps the lock's row from being changed
+	fence  int  // token of the term that it belongs to; 0: none
+	shares bool // it keeps the lock's row from being changed
 	calls  []answer
 	own    tables
-	held   []string       // tasks that are locked though not written
-	forgot []string       // rows of periodic_ready that it deletes
-	edits  map[string]row // the tasks as they were claimed
+	edits  map[string]row // the tasks as they were read
 	jids   []string       // names that the model gives to jobs, in the order of their appearance
 	done   bool           // nothing is left but the commit
-	batch  batch.Batch    // that it has prepared
 }
 
 // answer is what a statement has returned.
@@ -97,7 +93,7 @@ type answer struct {
 	value any
 }
 
-// held are plans that were made before their time, and the tasks as they were read.
+// held are plans that are not written yet, and the tasks as they were read.
 type held struct {
 	batch batch.Batch
 	edits map[string]row
@@ -115,7 +111,7 @@ type instance struct {
 }
 
 // budget is how often each kind of event may still happen.
-type budget struct{ ahead, back, crash, edit, job, lost, end, mark, lose int }
+type budget struct{ ahead, back, crash, edit, job, end, mark, lose int }
 
 // world is a state. It is not changed once it has been reached.
 type world struct {
@@ -139,7 +135,7 @@ type standby struct {
 }
 
 func (t tables) clone() tables {
-	return tables{slices.Clone(t.tasks), slices.Clone(t.ticks), slices.Clone(t.jobs), slices.Clone(t.open), slices.Clone(t.ready)}
+	return tables{slices.Clone(t.tasks), slices.Clone(t.ticks), slices.Clone(t.jobs), slices.Clone(t.open)}
 }
 
 func (w *world) clone() *world {
@@ -158,7 +154,7 @@ func (t *txn) clone() *txn {
 		return nil
 	}
 	c := *t
-	c.calls, c.held, c.forgot, c.jids, c.begun = slices.Clip(t.calls), slices.Clip(t.held), slices.Clip(t.forgot), slices.Clip(t.jids), slices.Clip(t.begun)
+	c.calls, c.jids = slices.Clip(t.calls), slices.Clip(t.jids)
 	c.own = t.own.clone()
 	return &c
 }
@@ -204,39 +200,15 @@ func (w *world) seen(t *txn) tables {
 	}
 	v := tables{
 		merge(w.tasks, t.own.tasks, sameTask), merge(w.ticks, t.own.ticks, sameTick),
-		merge(w.jobs, t.own.jobs, sameJob), merge(w.open, t.own.open, sameOpen), slices.Clone(w.ready),
+		merge(w.jobs, t.own.jobs, sameJob), merge(w.open, t.own.open, sameOpen),
 	}
 	v.open = slices.DeleteFunc(v.open, func(o opened) bool { return o.gone })
-	v.ready = append(without(v.ready, t.forgot), t.own.ready...)
 	return v
 }
 
-// without returns texts without as many of each as there are in others.
-func without(texts, others []string) []string {
-	left := slices.Clone(texts)
-	for _, o := range others {
-		if i := slices.Index(left, o); i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		}
-	}
-	return left
-}
-
-// commit makes the rows of a transaction visible. A second row of periodic_ready for a task
-// tells nothing, unless another transaction is about to delete the first.
+// commit makes the rows of a transaction visible.
 func (w *world) commit(t *txn) {
 	v := w.seen(t)
-	v.ready = without(w.ready, t.forgot)
-	for _, id := range t.own.ready {
-		free := v.ready
-		for _, other := range w.transactions(t) {
-			free = without(free, other.forgot)
-		}
-		if !slices.Contains(free, id) {
-			v.ready = append(v.ready, id)
-		}
-	}
-	slices.Sort(v.ready)
 	slices.SortFunc(v.tasks, func(a, b row) int { return cmp.Compare(a.ID, b.ID) })
 	w.tables = v
 }

@@ -35,10 +35,36 @@ func (w *world) edit(id string, change func(r *row)) bool {
 	case r.Timer != old.Timer, r.Enabled && !old.Enabled, edited && old.Due.Equal(periodic.Never):
 		r.Due, r.NextRun, r.since = time.Time{}, periodic.Unplanned, time.Time{}
 	}
-	w.tables.tasks[n] = r
-	if paused && w.hasQueued(nil, id) {
-		w.commit(&txn{own: tables{ready: []string{id}}})
+	if w.tables.tasks[n] = r; r.Timer != old.Timer {
+		w.unskip(id)
 	}
+	return true
+}
+
+// unskip deletes the skips of a task that are written ahead.
+func (w *world) unskip(id string) bool {
+	had := len(w.tables.ticks)
+	w.tables.ticks = slices.DeleteFunc(w.tables.ticks, func(k tick) bool { return k.TaskID == id && k.Decided.IsZero() })
+	return len(w.tables.ticks) < had
+}
+
+// skip writes a skip of the planned tick ahead, or takes it back, with the triggers nextrun_tick_skipped and
+// nextrun_tick_unskipped, which write the task's row.
+func (w *world) skip(id string) bool {
+	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
+	if n < 0 || w.locked(nil, id) {
+		return false
+	}
+	r := &w.tables.tasks[n]
+	if !w.unskip(id) {
+		key := periodic.TickKey{TaskID: id, Due: r.Due}
+		if r.Due.IsZero() || r.Due.Equal(periodic.Never) || slices.ContainsFunc(w.tables.ticks, func(k tick) bool { return k.Key() == key }) {
+			return false
+		}
+		w.tables.ticks = append(w.tables.ticks, tick{Tick: periodic.Tick{TaskID: id, Due: r.Due, Decision: periodic.Skipped}})
+	}
+	r.version++
+	r.edits = w.nextEdit()
 	return true
 }
 
@@ -91,10 +117,10 @@ var edits = map[string]func(w *world, id string) bool{
 	"deletes it, or inserts it again": (*world).deleteOrInsert,
 	"adds a job of it by SQL":         (*world).addJob,
 	"backfills its first tick":        (*world).backfill,
+	"skips its tick ahead, or not":    (*world).skip,
 }
 
-// deleteOrInsert deletes a task, with the trigger nextrun_task_deleted, which skips its queued
-// ticks; or inserts it without a plan.
+// deleteOrInsert deletes a task, or inserts it without a plan.
 func (w *world) deleteOrInsert(id string) bool {
 	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
 	if n < 0 {
@@ -108,11 +134,7 @@ func (w *world) deleteOrInsert(id string) bool {
 		return false
 	}
 	w.tables.tasks = slices.Delete(w.tables.tasks, n, n+1)
-	for i := range w.tables.ticks {
-		if k := &w.tables.ticks[i]; k.TaskID == id && k.Decision == periodic.Queued {
-			k.Decision = periodic.Skipped
-		}
-	}
+	w.unskip(id)
 	return true
 }
 
@@ -128,7 +150,7 @@ func (w *world) addJob(id string) bool {
 }
 
 // backfill is Tasks.Backfill of the first tick. It locks the task's row, removes its mark,
-// and takes the tick unless that is submitted or queued. A row of several ticks begins at the
+// and takes the tick unless that is submitted. A row of several ticks begins at the
 // next one then.
 func (w *world) backfill(id string) bool {
 	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
@@ -142,15 +164,13 @@ func (w *world) backfill(id string) bool {
 		return false
 	}
 	jid := w.newJob(id, due)
-	if r.Worker != "" {
-		r.Worker, r.Marked = "", time.Time{}
-		r.version++
-	}
-	added := tick{Tick: periodic.Tick{TaskID: id, Due: due, Decision: periodic.Submitted, JID: jid}}
+	r.Worker, r.Marked = "", time.Time{}
+	r.version++ // SQLite's versions do not tell
+	added := tick{Tick: periodic.Tick{TaskID: id, Due: due, Decision: periodic.Submitted, JID: jid, Decided: t.now}}
 	ticks := slices.Clone(w.tables.ticks)
 	if i := slices.IndexFunc(ticks, func(k tick) bool { return k.TaskID == id && k.Due.Equal(due) }); i >= 0 {
 		switch k := ticks[i]; {
-		case k.Decision == periodic.Submitted || k.Decision == periodic.Queued:
+		case k.Decision == periodic.Submitted:
 			return false
 		case !k.Until.Before(due.Add(2 * unit)):
 			ticks[i].Due = due.Add(2 * unit)
@@ -230,8 +250,7 @@ func (a *actions) server() {
 	}
 }
 
-// workers adds what workers of jobs do. On PostgreSQL the end of a job is a transaction, and
-// its triggers see what is committed when the statement runs.
+// workers adds what workers of jobs do. On PostgreSQL the end of a job is a transaction.
 func (a *actions) workers() {
 	w := a.w
 	if w.worker != nil {
@@ -254,11 +273,8 @@ func (a *actions) workers() {
 		a.add("a worker ends the job "+j.id, func(w *world) bool {
 			w.left.job--
 			t := &txn{now: at(w.now)}
-			j.state = jobqueue.Success
+			j.state, j.ended = jobqueue.Success, t.now
 			t.own.jobs = []job{j}
-			if !j.other {
-				w.jobEnds(t, j.tracker)
-			}
 			if !w.fine {
 				w.commit(t)
 				return true

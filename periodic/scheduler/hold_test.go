@@ -16,26 +16,40 @@ func (f *fixture) runningJob(overlap string) {
 	f.exec("UPDATE job SET state = 'running'")
 }
 
-// queuedTick has a task with a running job and a tick that waits for its end.
-func (f *fixture) queuedTick(overlap string) time.Time {
+// ran gives a task a tick of some time ago, whose job still runs.
+func (f *fixture) ran(id string, ago time.Duration) {
+	f.Helper()
+	f.exec("INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES (?, ?, 'submitted', 'first', ?)", id, f.at(-ago), f.at(-ago))
+	f.exec("INSERT INTO job (jid, task, tracker, due, state, single) VALUES ('first', 'backup', ?, ?, 'running', true)", id, f.at(-ago))
+}
+
+// held has a task with a running job and a tick that waits for its end.
+func (f *fixture) held(overlap string) time.Time {
 	f.Helper()
 	f.runningJob(overlap)
 	f.exec("UPDATE job SET jid = 'first'")
 	due := f.due("report", time.Second)
 	f.once()
-	f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+	f.waits(due)
 	f.want(1, "SELECT count(*) FROM job")
 	return due
 }
 
-// A queued tick is submitted within a moment of the end of the job, however it
+// waits fails unless the task is due, and its tick not decided.
+func (f *fixture) waits(due time.Time) {
+	f.Helper()
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'report' AND due = ?", utc(due))
+	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'report' AND due = ? AND nextrun = ?", utc(due), utc(due))
+}
+
+// A tick that waits is submitted within a moment of the end of the job, however it
 // ends: by notification, or by data_version, and not by a poll.
-func TestQueuedTickFollowsTheJob(t *testing.T) {
+func TestHeldTickFollowsTheJob(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"success", "failed", "cancelled"} {
 		t.Run(end, func(t *testing.T) {
 			both(t, func(f *fixture) {
-				due := f.queuedTick("queue")
+				due := f.held("queue")
 				var seen *events
 				stop := f.run(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
 				defer stop()
@@ -46,21 +60,19 @@ func TestQueuedTickFollowsTheJob(t *testing.T) {
 				f.exec("UPDATE job SET state = ? WHERE jid = 'first'", end)
 				seen.until(f, "job", submitted("report"))
 				f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-				f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
 			})
 		})
 	}
 }
 
-// The job's end is not committed yet when the tick queues: the trigger has seen
-// no tick that waits, and the commit wakes all the same.
-func TestQueuedTickFollowsAJobThatIsEnding(t *testing.T) {
+// The job's end is not committed yet when the tick falls due: the commit wakes all the same.
+func TestHeldTickFollowsAJobThatIsEnding(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.runningJob("queue")
 	executor := f.open("UPDATE job SET state = 'success'")
 	due := f.due("report", time.Second)
 	f.once()
-	f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+	f.waits(due)
 	n := f.listen()
 	n.count()
 	if err := executor.Commit(); err != nil {
@@ -74,9 +86,9 @@ func TestQueuedTickFollowsAJobThatIsEnding(t *testing.T) {
 }
 
 // A job that is deleted waits for nothing either.
-func TestQueuedTickFollowsADeletedJob(t *testing.T) {
+func TestHeldTickFollowsADeletedJob(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
+		due := f.held("queue")
 		f.exec("DELETE FROM job")
 		f.once()
 		f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
@@ -86,14 +98,11 @@ func TestQueuedTickFollowsADeletedJob(t *testing.T) {
 // Replace: a job that an executor has is asked to cancel, the tick follows.
 func TestReplaceAsksARunningJobToCancel(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("replace")
+		due := f.held("replace")
 		f.want(1, "SELECT count(*) FROM job WHERE jid = 'first' AND state = 'running' AND cancel IS NOT NULL AND finished IS NULL")
-		newer := f.due("report", 500*time.Millisecond) // and the newest takes its place
-		f.once()
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
 		f.exec("UPDATE job SET state = 'cancelled' WHERE jid = 'first'")
 		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(newer))
+		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
 		f.want(2, "SELECT count(*) FROM job")
 		f.guarantees()
 	})
@@ -129,7 +138,7 @@ func TestReplaceWhenTheJobIsTakenMeanwhile(t *testing.T) {
 		f.once()
 		due := f.due("report", time.Second)
 		f.between(func() { f.exec("UPDATE job SET state = 'running', jid = 'first'") })
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+		f.waits(due)
 		f.want(1, "SELECT count(*) FROM job")
 		f.exec("UPDATE job SET state = 'success'")
 		f.once()
@@ -149,10 +158,10 @@ func TestAllowSubmitsBesideARunningJob(t *testing.T) {
 	})
 }
 
-// A queued tick that is too late when its turn comes is recorded as late.
-func TestQueuedTickMissesItsDeadline(t *testing.T) {
+// A tick that is too late when its turn comes is recorded as late.
+func TestHeldTickMissesItsDeadline(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
+		due := f.held("queue")
 		f.exec("UPDATE periodic_task SET deadline = 0")
 		f.exec("UPDATE job SET state = 'success'")
 		f.once()
@@ -163,58 +172,86 @@ func TestQueuedTickMissesItsDeadline(t *testing.T) {
 
 // The policy changes while a tick waits: it is submitted all the same when the
 // job ends, and nothing spins.
-func TestQueuedTickWhenThePolicyChanges(t *testing.T) {
+func TestHeldTickWhenThePolicyChanges(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"skip", "allow"} {
 		t.Run(policy, func(t *testing.T) {
 			both(t, func(f *fixture) {
-				due := f.queuedTick("queue")
+				due := f.held("queue")
 				f.exec("UPDATE periodic_task SET overlap = ?", policy)
 				f.exec("UPDATE job SET state = 'success'")
 				f.once()
 				f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-				f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
 			})
 		})
 	}
 }
 
-// A queued tick of a task that is gone is skipped, and says why.
-func TestQueuedTickOfADeletedTask(t *testing.T) {
+// A tick that waits does not outlive its task, and not the edit that replaces it.
+func TestHeldTickOfATaskThatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]string{
-		"deleted": "DELETE FROM periodic_task WHERE id = 'report'",
-		"renamed": "UPDATE periodic_task SET id = 'other' WHERE id = 'report'",
+		"deleted":  "DELETE FROM periodic_task WHERE id = 'report'",
+		"renamed":  "UPDATE periodic_task SET id = 'other' WHERE id = 'report'",
+		"disabled": "UPDATE periodic_task SET enabled = false WHERE id = 'report'",
+		"changed":  "UPDATE periodic_task SET timer = '*-01-02' WHERE id = 'report'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(f *fixture) {
-				due := f.queuedTick("queue")
-				f.exec("INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('bystander', 'backup', 'yearly', false)")
-				f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('bystander', '2026-01-01 00:00:00.000000', 'queued', '2026-01-01 00:00:00.000000')")
+				due := f.held("queue")
 				f.exec(remove)
-				f.want("the task was deleted while the tick waited",
-					"SELECT reason FROM periodic_tick WHERE task_id = 'report' AND decision = 'skipped' AND due = ? AND decided > ?", utc(due), f.at(-time.Minute))
-				f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bystander' AND decision = 'queued'")
 				f.exec("UPDATE job SET state = 'success'")
 				f.once()
-				f.want(0, "SELECT count(*) FROM job WHERE tracker = 'report' AND state = 'waiting'")
+				if name == "renamed" {
+					f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other' AND due = ? AND state = 'waiting'", utc(due))
+					return
+				}
+				f.want(0, "SELECT count(*) FROM job WHERE state = 'waiting'")
 			})
 		})
 	}
 }
 
-// A queued tick of a task that is disabled waits, and is first when it is
-// enabled again.
-func TestQueuedTickOfADisabledTask(t *testing.T) {
+// What fell due while a tick waited is recorded when the job has ended: the newest tick runs, the others are skipped for it. What
+// nobody decided after that is missed.
+func TestTicksOfTheTimeInWhichATaskWaited(t *testing.T) {
 	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
-		f.exec("UPDATE periodic_task SET enabled = false")
-		f.exec("UPDATE job SET state = 'success'")
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'minutely', 'queue')")
+		f.ran("report", 20*time.Minute)
+		first := f.due("report", 10*time.Minute)
 		f.once()
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.want(1, "SELECT count(*) FROM job")
-		f.exec("UPDATE periodic_task SET enabled = true")
+		f.waits(first)
+		f.exec("UPDATE job SET state = 'success', finished = ?", f.at(-5*time.Minute))
 		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
+		f.want(1, "SELECT count(*) FROM job WHERE state = 'waiting'")
+		f.want("waited for the end of the job before it; a later tick took its place",
+			"SELECT reason FROM periodic_tick WHERE due = ? AND decision = 'skipped' AND missed BETWEEN 5 AND 6", utc(first))
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'missed' AND missed BETWEEN 3 AND 5")
 	})
+}
+
+// The time in which a tick waited counts not for its grace, and with catchup all each runs in turn.
+func TestCatchupOfATaskThatWaited(t *testing.T) {
+	t.Parallel()
+	for _, catchup := range []string{"none", "all"} {
+		t.Run(catchup, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup, grace) VALUES ('report', 'backup', 'hourly', 'queue', ?, 60)", catchup)
+				f.ran("report", 10*time.Hour)
+				first := f.due("report", 2*time.Hour)
+				f.once()
+				f.waits(first)
+				for n := 1; n < 3; n++ {
+					f.exec("UPDATE job SET state = 'success', finished = ? WHERE state <> 'success'", f.at(0))
+					f.once()
+					f.want(1, "SELECT count(*) FROM job WHERE state = 'waiting'")
+					if catchup == "none" {
+						return
+					}
+					f.want(n, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND due >= ?", utc(first))
+				}
+				f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted' AND due >= ?", utc(first))
+			})
+		})
+	}
 }

@@ -1,0 +1,198 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+)
+
+// maxInFlight is the greatest number of batches that are written at a time.
+const maxInFlight = 2
+
+// result is the end of a transaction. Its batch belongs to the transaction's goroutine until the loop
+// has received this.
+type result struct {
+	batch batch.Batch
+	done  batch.Outcome
+	err   error
+	ahead bool // its plans were made before their time
+}
+
+// writer is what is in flight while plans are written.
+type writer struct {
+	*loop
+
+	results  chan result
+	inFlight int
+	burst    bool     // tasks that fell due together are being submitted
+	suspects []string // tasks that have failed before
+}
+
+func (l *loop) newWriter() *writer { return &writer{loop: l, results: make(chan result, maxInFlight)} }
+
+// submitDue writes the plans made ahead whose time has come.
+func (l *loop) submitDue(soft, hard context.Context) error {
+	l.pollNow()
+	w := l.newWriter()
+	for soft.Err() == nil {
+		begun, err := w.writeDue(soft, hard)
+		if begun && err == nil {
+			continue
+		}
+		if err = w.end(soft, hard, err); err != nil || !l.ahead.soon(&l.clock) {
+			return err
+		}
+	}
+	return w.end(soft, hard, nil)
+}
+
+// writeDue begins to write plans made ahead whose time has come. It reports whether there were any.
+func (w *writer) writeDue(soft, hard context.Context) (begun bool, err error) {
+	most := w.pace.limit()
+	first := !w.burst
+	if first {
+		most = min(most, firstPart)
+	}
+	b := batch.Batch{Started: time.Now(), Plans: w.ahead.popDue(w.clock.now(), most)}
+	if w.burst = len(b.Plans) > 0; !w.burst {
+		return false, nil
+	}
+	if w.inFlight == maxInFlight {
+		err = w.collect(soft, hard)
+	}
+	w.begin(hard, b, time.Now().Add(w.clock.until(b.ReadyAt())), true)
+	if first && len(b.Plans) == firstPart {
+		err = errors.Join(err, w.collectAll(soft, hard)) // alone, it is sooner done
+	}
+	return true, err
+}
+
+// writeLate begins to write plans of tasks that were due when they were read, and puts by those that have failed before.
+func (w *writer) writeLate(hard context.Context, b batch.Batch) {
+	plans := b.Plans
+	b.Plans = nil
+	for _, p := range plans {
+		if w.failing.knows(p.Task.ID) {
+			w.suspects = append(w.suspects, p.Task.ID)
+		} else {
+			b.Plans = append(b.Plans, p)
+		}
+	}
+	if len(b.Plans) > 0 {
+		w.begin(hard, b, time.Now(), false)
+	}
+}
+
+func (w *writer) begin(hard context.Context, b batch.Batch, at time.Time, ahead bool) {
+	w.inFlight++
+	go func() {
+		done, err := w.batches.Submit(hard, batch.LockTimeout, b, at)
+		w.results <- result{b, done, err, ahead}
+	}()
+}
+
+// collect waits for the end of a transaction, and handles it.
+func (w *writer) collect(soft, hard context.Context) error {
+	r := <-w.results
+	w.inFlight--
+	return w.handle(soft, hard, r)
+}
+
+// collectAll waits for the end of all.
+func (w *writer) collectAll(soft, hard context.Context) (err error) {
+	for w.inFlight > 0 {
+		err = errors.Join(err, w.collect(soft, hard))
+	}
+	return err
+}
+
+// end waits for the end of all, and returns what has failed.
+func (w *writer) end(soft, hard context.Context, err error) error {
+	return errors.Join(err, w.collectAll(soft, hard))
+}
+
+// handle handles the end of a transaction.
+func (w *writer) handle(soft, hard context.Context, r result) error {
+	var early *batch.EarlyError
+	switch {
+	case r.err == nil:
+		w.committed(r)
+	case errors.As(r.err, &early):
+		if early.By <= w.ahead.lead {
+			w.ahead.add(r.batch.Plans)
+			w.clock.set(r.batch.ReadyAt().Add(-early.By), early.Asked)
+		}
+	case !w.isolatable(r.err):
+		return fmt.Errorf("submit: %w", r.err)
+	default:
+		return w.split(soft, hard, r.batch, r.err)
+	}
+	return nil
+}
+
+// committed notes a batch that was committed. One of which nothing was left was another scheduler's.
+func (w *writer) committed(r result) {
+	kept := len(r.done.Kept)
+	switch {
+	case !r.ahead:
+		w.passed(&r)
+	case kept == 0:
+		w.ahead.yields = yieldFor
+	default:
+		w.ahead.yields = 0
+	}
+	if kept > 0 {
+		w.tell(r.batch.Started, &r.done)
+		w.pace.took(kept, r.done.Took)
+	}
+}
+
+// passed notes which plans of a batch were not written.
+func (w *writer) passed(r *result) {
+	for i := range r.batch.Plans {
+		if id := r.batch.Plans[i].Task.ID; r.done.Plans[id] == nil {
+			w.late.locked = true
+			if len(w.late.passed) < mostPassed {
+				w.late.passed = append(w.late.passed, id)
+			}
+		}
+	}
+}
+
+// tell tells of a committed batch, and notes what follows from it.
+func (l *loop) tell(started time.Time, done *batch.Outcome) {
+	if done.Moved() {
+		l.progress = true
+		l.pulse.Beat(nil)
+	}
+	for _, p := range done.Kept {
+		l.failing.release(p.Task.ID)
+		if p.Problem != "" && p.Problem != p.Task.Problem {
+			l.observe(Event{Kind: EventProblem, Task: p.Task, Problem: p.Problem})
+		}
+	}
+	for _, t := range done.Ticks {
+		of := done.Plans[t.TaskID].Task
+		l.ends.added(of.Sink, t)
+		l.observe(Event{Kind: EventTick, Task: of, Tick: t})
+	}
+	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(started)})
+}
+
+// exclude is what to leave out of the next batch.
+func (l *loop) exclude() taskdb.Exclude {
+	return taskdb.Exclude{IDs: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
+}
+
+// missedBecause says why the ticks of a task were not decided in time, as far as this scheduler knows; empty: it did not run.
+func (l *loop) missedBecause(t *periodic.Task) string {
+	if why := l.failing.why(t.ID); why != "" {
+		return "the task was set aside: " + why
+	}
+	return l.outages.of(t)
+}
