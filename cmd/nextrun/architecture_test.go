@@ -72,8 +72,8 @@ var arrows = []struct {
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/workers", []string{"internal/sqldb", "internal/service", "jobqueue", "internal/jobdb"}},
 	{"store/internal/lock", []string{"internal/sqldb", "internal/leader", "store/internal/workers"}},
-	{"store/internal/queue", []string{"store/internal/workers", "internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/workers", "internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/queue", []string{"store/internal/workers", "store/internal/turning", "internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/workers", "store/internal/turning", "internal/sqldb", "internal/decide", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"jobqueue/outbox/relay", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/executor", "jobqueue/outbox", "jobqueue/outbox/relay"}},
