@@ -101,7 +101,8 @@ func plainRiver(ctx context.Context, url string, due time.Time) (values, error) 
 				due AT TIME ZONE 'UTC', 'available', '{}', sha256(convert_to('nextrun:' || id, 'UTF8')), 241::bit(8) FROM advanced
 			ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL AND river_job_state_in_bitmask(unique_states, state)
 				DO UPDATE SET kind = EXCLUDED.kind RETURNING id, metadata)
-		INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted)
-			SELECT metadata #>> '{nextrun,task}', 'river', id, metadata #>> '{nextrun,jid}', (metadata #>> '{nextrun,due}')::timestamp, now() AT TIME ZONE 'UTC'
+		INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
+			SELECT metadata #>> '{nextrun,task}', 'river', id, metadata #>> '{nextrun,jid}', (metadata #>> '{nextrun,due}')::timestamp, now() AT TIME ZONE 'UTC',
+				now() AT TIME ZONE 'UTC'
 			FROM jobs`)
 }

@@ -39,7 +39,7 @@ var fires = []string{
 	"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'late', now())",
 	"UPDATE one.job SET state = 'success' WHERE jid OPERATOR(pg_catalog.=) 'j'",
 	"DELETE FROM one.job WHERE jid OPERATOR(pg_catalog.=) 'j'",
-	"INSERT INTO one.periodic_open (task_id, sink, ref, jid, due, submitted) VALUES ('a', 'river', '1', 'j', now(), now())",
+	"INSERT INTO one.periodic_open (task_id, sink, ref, jid, due, submitted, look) VALUES ('a', 'river', '1', 'j', now(), now(), now())",
 	"DELETE FROM one.periodic_open",
 	"UPDATE one.periodic_task SET id = 'c' WHERE id OPERATOR(pg_catalog.=) 'b'",
 	"DELETE FROM one.periodic_task",

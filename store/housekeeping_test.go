@@ -35,7 +35,8 @@ func TestHousekeeping(t *testing.T) {
 				VALUES ('` + job[0] + `', 'echo', '` + old + `', '` + job[1] + `', ` + job[2] + `)`)
 		}
 		for id, submitted := range map[string]string{"gone-old": old, "gone-young": young} {
-			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
+			env.Exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
+				VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `', '` + submitted + `')`)
 		}
 		older := time.Now().UTC().Add(-32 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
 		for id, due := range map[string]string{"older": older, "ahead": young} { // only a tick that is planned may be past
@@ -128,8 +129,8 @@ func TestHousekeepingWithoutATable(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('old', '2020-01-01 00:00:00.000000', 'submitted', '2020-01-01 00:00:00.000000')`)
-		env.Exec(`ALTER TABLE periodic_awaited RENAME TO hidden`)
-		if n, err := env.db.PruneTicks(t.Context(), time.Hour); n != 1 || err == nil || !strings.Contains(err.Error(), "periodic_awaited") {
+		env.Exec(`ALTER TABLE periodic_open RENAME TO hidden`)
+		if n, err := env.db.PruneTicks(t.Context(), time.Hour); n != 1 || err == nil || !strings.Contains(err.Error(), "periodic_open") {
 			t.Errorf("%d ticks deleted, %v", n, err)
 		}
 	})

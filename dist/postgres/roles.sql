@@ -34,7 +34,7 @@ SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest(ARRAY[
 
 GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
-REVOKE ALL ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
+REVOKE ALL ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
@@ -50,7 +50,7 @@ GRANT SELECT ON nextrun_migration, nextrun_found
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
-GRANT SELECT ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
+GRANT SELECT ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
@@ -62,7 +62,7 @@ GRANT SELECT ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
 -- events again. It neither adds nor deletes tasks.
 GRANT UPDATE ON periodic_task TO :"dashboard";
 GRANT DELETE ON periodic_tick TO :"dashboard"; -- what is skipped ahead
-GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"dashboard";
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job TO :"dashboard";
 GRANT INSERT ON joblog TO :"dashboard";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"dashboard";
 GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
@@ -71,7 +71,7 @@ GRANT INSERT, UPDATE ON outbox_message TO :"dashboard";
 -- and pauses and limits of jobs.
 GRANT UPDATE ON periodic_task TO :"operator";
 GRANT DELETE ON periodic_tick TO :"operator"; -- what is skipped ahead
-GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO :"operator";
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job TO :"operator";
 GRANT INSERT, UPDATE, DELETE ON job_limit TO :"operator";
 GRANT INSERT ON joblog TO :"operator";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
@@ -87,7 +87,7 @@ GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_sta
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_open, periodic_awaited, worker TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_open, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
 -- The executor works on jobs, and needs no right on tasks. Its hooks read what the end of a job did to its task.
@@ -97,7 +97,7 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
-GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, job, joblog,
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, job, joblog,
   event_store, outbox_message, worker TO :"housekeeper";
 
 -- The relay publishes events.

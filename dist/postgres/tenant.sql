@@ -56,7 +56,7 @@ SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
 
 SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'tenant') \gexec
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
-REVOKE ALL ON periodic_task, periodic_tick, periodic_open, periodic_awaited,
+REVOKE ALL ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
   periodic_upcoming, periodic_overdue, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,

@@ -26,7 +26,7 @@ func Others(ctx context.Context, db sqldb.Opened) (list []OtherQueue, err error)
 	}
 	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
-			FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_awaited LIMIT $1) AS a
+			FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_open LIMIT $1) AS a
 				UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
 			GROUP BY sink ORDER BY sink`, MostJobs)
 	})

@@ -159,6 +159,6 @@ func query(asked string, success bool) string {
 // latestSuccess is when the latest job of a task t that succeeded ended, among the newest $4 ticks.
 const latestSuccess = `(SELECT max(CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL)
 			THEN CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
-				WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END END)
+				WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = x.due) THEN x.decided END END)
 		FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick WHERE task_id = t.id AND decided IS NOT NULL ORDER BY due DESC LIMIT $4) AS x
 		LEFT JOIN job AS s ON s.jid = x.jid)`

@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.
@@ -87,7 +86,7 @@ type Exclude struct {
 	Sinks []periodic.Sink
 	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
 	OnlySinks []periodic.Sink
-	// Tell are the queues that tell how their jobs end. It leaves nothing out.
+	// Tell are the queues that are asked how their jobs end. It leaves nothing out.
 	Tell []periodic.Sink
 	// NextRunAfter leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
@@ -109,10 +108,10 @@ type Work struct {
 
 // AskEnds says which queues to ask for the ends of jobs.
 type AskEnds struct {
-	Queues  map[periodic.Sink]sink.EndTeller // the one whose turn it is is asked
-	Hooks   Hooks                            // nil: nobody wants to hear of ends
-	Limit   int                              // jobs at a time
-	Timeout time.Duration                    // of the queue's answer
+	Queues  periodic.Submitters // the one whose turn it is is asked
+	Hooks   Hooks               // nil: nobody wants to hear of ends
+	Limit   int                 // jobs at a time
+	Timeout time.Duration       // of the queue's answer
 }
 
 // Ends is what [Store.AskEnds] found.

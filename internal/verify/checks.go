@@ -47,29 +47,29 @@ var ofTasks = []check{
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id)`,
 	},
 	{
-		Name: "ends of jobs in other queues", Doubtful: true, tables: []string{"periodic_awaited"},
+		Name: "ends of jobs in other queues", Doubtful: true, tables: []string{"periodic_open"},
 		Violated: "nobody has asked another queue how a job ended, although it was time",
 		Remedy:   "start a scheduler whose configuration has the queue; if one runs, ask: nextrun check --config FILE",
 		query: `SELECT task_id AS about, 'due ' || CAST(due AS text) || ', job ' || jid || ' in the queue ' || sink || ', since ' || CAST(look AS text) AS more
-			FROM periodic_awaited CROSS JOIN p WHERE look < p.stale ORDER BY look`,
+			FROM periodic_open CROSS JOIN p WHERE look < p.stale ORDER BY look`,
 	},
 	{
-		Name: "jobs whose end nobody awaits", Doubtful: true, tables: []string{"periodic_awaited"},
+		Name: "jobs whose end nobody awaits", Doubtful: true, tables: []string{"periodic_open"},
 		Violated: "how a job in another queue ended is not recorded, and nobody will ask",
-		Remedy:   "nothing, if the queue could not tell how jobs end at that time; else find out who deletes rows of periodic_awaited",
+		Remedy:   "nothing, if the queue could not tell how jobs end at that time; else find out who deletes rows of periodic_open",
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
 			WHERE k.decision = 'submitted' AND k.outcome IS NULL AND t.sink NOT IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
 				AND (t.changed IS NULL OR t.changed < k.decided)
 				AND EXISTS (SELECT 1 FROM periodic_tick AS b WHERE b.task_id = k.task_id AND b.due < k.due AND b.outcome IS NOT NULL)
-				AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = k.task_id AND a.due = k.due)`,
+				AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.task_id = k.task_id AND a.due = k.due)`,
 	},
 	{
-		Name: "awaited jobs without a tick", tables: []string{"periodic_awaited"},
+		Name: "awaited jobs without a tick", tables: []string{"periodic_open"},
 		Violated: "the end of a job in another queue is awaited, but no tick is there to record it",
-		Remedy:   "find out who changes or deletes rows of periodic_tick by hand, then delete this row of periodic_awaited",
+		Remedy:   "find out who changes or deletes rows of periodic_tick by hand, then delete this row of periodic_open",
 		query: `SELECT a.task_id AS about, 'due ' || CAST(a.due AS text) || ', job ' || a.jid AS more
-			FROM periodic_awaited AS a JOIN periodic_task AS t ON t.id = a.task_id CROSS JOIN p
+			FROM periodic_open AS a JOIN periodic_task AS t ON t.id = a.task_id CROSS JOIN p
 			WHERE a.submitted >= p.since AND a.submitted < p.recent AND t.created < a.submitted
 				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = a.task_id AND k.due = a.due AND k.jid = a.jid AND k.outcome IS NULL)`,
 	},

@@ -58,7 +58,7 @@ func (f *fixture) elsewhere() {
 	f.Exec(`UPDATE periodic_task SET changed = NULL`)
 	f.Exec(`DELETE FROM job`)
 	f.Exec(`UPDATE periodic_tick SET outcome = 'success', finished = decided WHERE due < ?`, f.at(hours-1))
-	f.Exec(`INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
+	f.Exec(`INSERT INTO periodic_open (task_id, due, sink, ref, jid, submitted, look)
 		SELECT task_id, due, 'mail', jid, jid, decided, ? FROM periodic_tick WHERE outcome IS NULL`, sqldb.Timestamp(f.now))
 }
 
@@ -181,11 +181,11 @@ func TestViolations(t *testing.T) {
 			}, want: []string{"violation : abandoned jobs", "w@1, last heard of "}, violated: true,
 		},
 		"a job in another queue that nobody asks about": {
-			harm: func(f *fixture) { f.elsewhere(); f.Exec(`UPDATE periodic_awaited SET look = ?`, f.at(5)) },
+			harm: func(f *fixture) { f.elsewhere(); f.Exec(`UPDATE periodic_open SET look = ?`, f.at(5)) },
 			want: []string{"doubt : ends of jobs in other queues", "report: due ", "in the queue mail, since "},
 		},
 		"a job in another queue that is forgotten": {
-			harm: func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_awaited`) },
+			harm: func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_open`) },
 			want: []string{"doubt : jobs whose end nobody awaits", "report: due "},
 		},
 		"the tick of an awaited job is gone": {

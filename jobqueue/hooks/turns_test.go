@@ -93,7 +93,7 @@ func (f *turning) tick(state string) (what string) {
 	f.ended()
 	if f.sink == "legacy" {
 		f.Exec("UPDATE legacy SET outcome = $1 WHERE outcome IS NULL", state)
-		f.Exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'")
+		f.Exec("UPDATE periodic_open SET look = '2026-01-01 00:00:00.000000'")
 		f.schedule()
 	}
 	return f.One("SELECT decision || coalesce(' ' || reason, '') FROM periodic_tick ORDER BY due DESC LIMIT 1")

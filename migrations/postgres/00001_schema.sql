@@ -170,38 +170,28 @@ COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,0
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
 
--- The newest job of each task in a queue that is not nextrun's own.
+-- The jobs in queues that are not nextrun's own whose end is not recorded yet. A row is added in the
+-- transaction that submits the job, and deleted in the one that records how it ended.
 CREATE TABLE periodic_open (
-  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  task_id   varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
   sink      varchar(64)  NOT NULL,
   ref       text         NOT NULL,
   jid       varchar(254) NOT NULL,
-  due       timestamp    NOT NULL,
-  submitted timestamp    NOT NULL
-);
-COMMENT ON TABLE periodic_open IS 'the newest job of each task in a queue that is not nextrun''s own; to end the wait for a job, delete its row';
-
--- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
--- submits the job, and deleted in the one that records how it ended.
-CREATE TABLE periodic_awaited (
-  task_id    varchar(254) NOT NULL,
-  due        timestamp    NOT NULL,
-  sink       varchar(64)  NOT NULL,
-  ref        text         NOT NULL,
-  jid        varchar(254) NOT NULL,
-  submitted  timestamp    NOT NULL,
-  look       timestamp    NOT NULL,
-  seen       varchar(16),
-  ended      timestamp,
-  hooks_from timestamp,
+  submitted timestamp    NOT NULL,
+  look      timestamp    NOT NULL,
+  tells     boolean      NOT NULL DEFAULT true,
+  asked     timestamp,
+  ended     timestamp,
   PRIMARY KEY (task_id, due)
 );
-COMMENT ON TABLE  periodic_awaited            IS 'jobs in other queues whose end is not recorded yet in periodic_tick';
-COMMENT ON COLUMN periodic_awaited.look       IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables moves it to the present when the job ends';
-COMMENT ON COLUMN periodic_awaited.seen       IS 'the outcome, as such a trigger saw it, for a row that is gone when the scheduler asks';
-COMMENT ON COLUMN periodic_awaited.ended      IS 'when the trigger saw that, UTC';
-COMMENT ON COLUMN periodic_awaited.hooks_from IS 'hooks hear of the end only if it came later, UTC; NULL: always';
-CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+COMMENT ON TABLE  periodic_open       IS 'jobs in queues that are not nextrun''s own whose end is not recorded yet; to end the wait for a job, delete its row';
+COMMENT ON COLUMN periodic_open.ref   IS 'the job''s id in that queue';
+COMMENT ON COLUMN periodic_open.look  IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables may move it to the present when the job ends';
+COMMENT ON COLUMN periodic_open.tells IS 'whether the queue tells how its jobs end';
+COMMENT ON COLUMN periodic_open.asked IS 'when nextrun cancelled the job, UTC';
+COMMENT ON COLUMN periodic_open.ended IS 'since when the job is known to have ended, UTC; how is not recorded yet';
+CREATE INDEX nextrun_open_look ON periodic_open (sink, look);
 
 -- Jobs ----------------------------------------------------------------------------------------------------------------
 
@@ -756,7 +746,7 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
              WHERE last.decision = 'submitted'
                AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
                         WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
-                        ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due) END
+                        ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due) END
              ORDER BY last.due DESC LIMIT 10) AS run) AS u
  CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.jitter) - 2 * u.usual AS by_now) AS b
  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
@@ -764,7 +754,7 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
  CROSS JOIN LATERAL (
     SELECT CASE WHEN t.due <= b.by_now THEN t.due
                 ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected,
-           bool_or(last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
+           bool_or(last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
       FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
       LEFT JOIN job ON job.jid = last.jid
      WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'

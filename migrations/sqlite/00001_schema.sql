@@ -169,35 +169,25 @@ CREATE TABLE periodic_tick (
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 
--- The newest job of each task in a queue that is not nextrun's own.
+-- The jobs in queues that are not nextrun's own whose end is not recorded yet. A row is added in the
+-- transaction that submits the job, and deleted in the one that records how it ended. A scheduler asks
+-- the queue at the time look; a trigger on the queue's tables may move it to the present when the job
+-- ends. tells says whether the queue tells how its jobs end, asked when nextrun cancelled the job, and
+-- ended since when it is known to have ended.
 CREATE TABLE periodic_open (
-  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  task_id   varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
   sink      varchar(64)  NOT NULL,
   ref       text         NOT NULL,
   jid       varchar(254) NOT NULL,
-  due       timestamp    NOT NULL,
-  submitted timestamp    NOT NULL
-) WITHOUT ROWID;
-
--- The jobs in other queues whose end is not recorded yet. A row is added in the transaction that
--- submits the job, and deleted in the one that records how it ended. A scheduler asks the queue at
--- the time look; a trigger on the queue's tables moves it to the present when the job ends, and may
--- write how it saw the job end, and when, for a row that is gone when the scheduler asks. Hooks
--- hear of an end only if it came later than hooks_from.
-CREATE TABLE periodic_awaited (
-  task_id    varchar(254) NOT NULL,
-  due        timestamp    NOT NULL,
-  sink       varchar(64)  NOT NULL,
-  ref        text         NOT NULL,
-  jid        varchar(254) NOT NULL,
-  submitted  timestamp    NOT NULL,
-  look       timestamp    NOT NULL,
-  seen       varchar(16),
-  ended      timestamp,
-  hooks_from timestamp,
+  submitted timestamp    NOT NULL,
+  look      timestamp    NOT NULL,
+  tells     boolean      NOT NULL DEFAULT true,
+  asked     timestamp,
+  ended     timestamp,
   PRIMARY KEY (task_id, due)
 ) WITHOUT ROWID;
-CREATE INDEX nextrun_awaited_look ON periodic_awaited (sink, look);
+CREATE INDEX nextrun_open_look ON periodic_open (sink, look);
 
 -- Jobs ----------------------------------------------------------------------------------------------------------------
 
@@ -798,7 +788,7 @@ WITH usual AS MATERIALIZED (
          WHERE last.decision = 'submitted'
            AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
                     WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
-                    ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due) END
+                    ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due) END
          ORDER BY last.due DESC LIMIT 10)) AS last_success
     FROM periodic_task AS t
    WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= strftime('%Y-%m-%d %H:%M:%f', 'now'))
@@ -817,7 +807,7 @@ WITH usual AS MATERIALIZED (
                                   WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
                                   ELSE 1 END) END AS expected,
       EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
-               WHERE last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = last.due)) AS told
+               WHERE last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
     FROM task AS t
 )
 SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,

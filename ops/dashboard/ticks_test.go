@@ -202,7 +202,7 @@ func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, sink) VALUES ('a', 'work', 'hourly', '2099-01-01 00:00:00', 'river'), ('b', 'work', 'hourly', '2099-01-01 00:00:00', 'legacy')`)
 		for i, hours := range []int{3, 2, 1} {
 			at := sqldb.Timestamp(time.Now().Add(-time.Duration(hours) * time.Hour))
-			s.Exec(`INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look) VALUES ('a', ?, 'river', ?, ?, ?, ?)`, at, fmt.Sprint(i), fmt.Sprint(i), at, at)
+			s.Exec(`INSERT INTO periodic_open (task_id, due, sink, ref, jid, submitted, look) VALUES ('a', ?, 'river', ?, ?, ?, ?)`, at, fmt.Sprint(i), fmt.Sprint(i), at, at)
 		}
 		for path, want := range map[string]string{
 			"/": `<a href="/scheduler#others">3 jobs in other queues</a>`, "/jobs": `<a href="/scheduler#others">in other queues 3</a>`,

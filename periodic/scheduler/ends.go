@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // How to ask other queues for the ends of jobs.
@@ -26,12 +25,11 @@ const (
 // ends asks the queues that are not nextrun's own how their jobs ended. It has a goroutine of its
 // own, since a queue may take long to answer. The loop tells it when it is time.
 type ends struct {
-	cfg    *Config
-	store  taskdb.Store
-	role   role
-	queues map[periodic.Sink]sink.EndTeller
-	tell   []periodic.Sink // their names
-	wake   chan struct{}
+	cfg   *Config
+	store taskdb.Store
+	role  role
+	tell  []periodic.Sink // the queues that are asked
+	wake  chan struct{}
 
 	// Only its goroutine uses these.
 	limit int
@@ -45,14 +43,8 @@ type ends struct {
 }
 
 func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
-	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]sink.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit, bad: map[string]bool{}}
+	e := &ends{cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1), limit: endsLimit, bad: map[string]bool{}}
 	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
-	for name, submitter := range cfg.Submitters {
-		if teller, ok := submitter.(sink.EndTeller); ok {
-			e.queues[name] = teller
-			e.tell = append(e.tell, name)
-		}
-	}
 	if e.joex() {
 		e.due = time.Now()
 	}
@@ -80,7 +72,7 @@ func (e *ends) within(wait time.Duration) {
 
 // added notes that a job of a queue was submitted.
 func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
-	if e.queues[sink] != nil && tick.Decision == periodic.Submitted {
+	if e.cfg.Submitters[sink] != nil && tick.Decision == periodic.Submitted {
 		e.within(endsEvery)
 	}
 }
@@ -193,8 +185,8 @@ func (e *ends) name(found taskdb.Ends) {
 
 // answering are the queues without those that have failed and are not to be tried yet. An empty
 // name holds all of them: nextrun's own tables could not be read.
-func (e *ends) answering() map[periodic.Sink]sink.EndTeller {
-	queues, due := maps.Clone(e.queues), e.held.Due(e.asked)
+func (e *ends) answering() periodic.Submitters {
+	queues, due := maps.Clone(e.cfg.Submitters), e.held.Due(e.asked)
 	for _, sink := range e.held.Keys() {
 		if slices.Contains(due, sink) {
 			continue

@@ -99,11 +99,11 @@ func (f *fixture) submitted(q sink.Submitter, ids ...string) {
 		f.due(id, 5*time.Second)
 	}
 	f.once(withAcme(q))
-	f.exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'")
+	f.exec("UPDATE periodic_open SET look = '2026-01-01 00:00:00.000000'")
 }
 
 // asks asks the queue for ends, as a scheduler does.
-func (f *fixture) asks(q sink.EndTeller, hooks taskdb.Hooks) taskdb.Ends {
+func (f *fixture) asks(q sink.Submitter, hooks taskdb.Hooks) taskdb.Ends {
 	f.Helper()
 	ends, err := f.db.Periodic().AskEnds(f.Context(), f.question(q, hooks))
 	if err != nil {
@@ -112,23 +112,23 @@ func (f *fixture) asks(q sink.EndTeller, hooks taskdb.Hooks) taskdb.Ends {
 	return ends
 }
 
-func (f *fixture) question(q sink.EndTeller, hooks taskdb.Hooks) taskdb.AskEnds {
-	return taskdb.AskEnds{Queues: map[periodic.Sink]sink.EndTeller{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
+func (f *fixture) question(q sink.Submitter, hooks taskdb.Hooks) taskdb.AskEnds {
+	return taskdb.AskEnds{Queues: periodic.Submitters{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
 }
 
 const endOf = `SELECT coalesce(outcome, 'open') || ' ' || coalesce(attempts, 0) || ' ' || coalesce(error, '') FROM periodic_tick WHERE task_id = ?`
 
 // How a job in another queue ended is in its tick, and the hooks hear of it once. What the queue
-// does not have any more ended as the queue says, or as a trigger saw it.
+// does not have any more ended as the queue says, unless nextrun has cancelled it.
 func TestEndsAreRecorded(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := &acmeTeller{acme: f.acme(), gone: sink.EndUnknown}
-		ids := []string{"success", "failed", "cancelled", "busy", "gone", "seen"}
+		ids := []string{"success", "failed", "cancelled", "busy", "gone", "asked"}
 		f.submitted(q, ids...)
-		f.want(len(ids), "SELECT count(*) FROM periodic_awaited WHERE sink = 'acme' AND ref = 'acme-' || jid")
+		f.want(len(ids), "SELECT count(*) FROM periodic_open WHERE sink = 'acme' AND ref = 'acme-' || jid")
 		f.exec("UPDATE acme_job SET state = tracker")
-		f.exec("DELETE FROM acme_job WHERE tracker IN ('gone', 'seen')")
-		f.exec("UPDATE periodic_awaited SET seen = 'success', ended = '2026-01-02 03:04:05.000000' WHERE task_id = 'seen'")
+		f.exec("DELETE FROM acme_job WHERE tracker IN ('gone', 'asked')")
+		f.exec("UPDATE periodic_open SET asked = '2026-01-02 03:04:05.000000' WHERE task_id = 'asked'")
 		hooks := &endHooks{}
 		found := f.asks(q, hooks)
 		if found.Asked != len(ids) || len(found.Ended) != len(ids)-1 || found.Sink != "acme" {
@@ -136,39 +136,20 @@ func TestEndsAreRecorded(t *testing.T) {
 		}
 		for id, want := range map[string]string{
 			"success": "success 2 ", "failed": "failed 2 no space left", "cancelled": "cancelled 2 no space left",
-			"busy": "open 0 ", "gone": "unknown 0 the queue does not have the job any more", "seen": "success 0 ",
+			"busy": "open 0 ", "gone": "unknown 0 the queue does not have the job any more", "asked": "cancelled 0 the queue does not have the job any more",
 		} {
 			f.want(want, endOf, id)
 		}
-		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'seen' AND finished = '2026-01-02 03:04:05.000000'")
-		f.want(4, "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL AND task_id <> 'seen' AND finished >= decided")
-		f.want("busy", "SELECT task_id FROM periodic_awaited")
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'asked' AND finished = '2026-01-02 03:04:05.000000'")
+		f.want(4, "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL AND task_id <> 'asked' AND finished >= decided")
+		f.want("busy", "SELECT task_id FROM periodic_open")
 		slices.Sort(hooks.told)
-		want := []string{"failed failed no space left", "gone unknown the queue does not have the job any more", "seen success ", "success success "}
+		want := []string{"failed failed no space left", "gone unknown the queue does not have the job any more", "success success "}
 		if !slices.Equal(hooks.told, want) {
 			t.Errorf("told %q, want %q", hooks.told, want)
 		}
 		if again := f.asks(q, hooks); again.Asked != 0 || !again.Next.After(again.Now) {
 			t.Errorf("asked again at once: %+v", again)
-		}
-	})
-}
-
-// What ended before hooks could hear of it is recorded without them.
-func TestEndsOfBeforeAreNotTold(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme(), gone: sink.EndGone}
-		f.submitted(q, "failed", "success", "gone")
-		f.exec("UPDATE acme_job SET state = tracker")
-		f.exec("DELETE FROM acme_job WHERE tracker = 'gone'")
-		f.exec("UPDATE periodic_awaited SET hooks_from = ? WHERE task_id <> 'success'", f.at(time.Hour))
-		f.exec("UPDATE periodic_awaited SET hooks_from = ? WHERE task_id = 'success'", f.at(-time.Hour))
-		hooks := &endHooks{}
-		if found := f.asks(q, hooks); len(found.Ended) != 3 {
-			t.Errorf("found %+v", found)
-		}
-		if !slices.Equal(hooks.told, []string{"success success "}) {
-			t.Errorf("told %q", hooks.told)
 		}
 	})
 }
@@ -191,13 +172,27 @@ func TestEndsThatCannotBeRecorded(t *testing.T) {
 				BEGIN SELECT RAISE(ABORT, 'no outcome'); END`,
 		}[f.Kind]
 		f.exec(refuse)
-		q.unreadable = f.one("SELECT jid FROM periodic_awaited WHERE task_id = 't101'")
+		q.unreadable = f.one("SELECT jid FROM periodic_open WHERE task_id = 't101'")
 		found := f.asks(q, nil)
 		if len(found.Ended) != 118 || len(found.Bad) != 2 || found.Bad[0].TaskID+found.Bad[1].TaskID != "t101t007" || !strings.Contains(found.Bad[1].Err.Error(), "no outcome") {
 			t.Errorf("%d ended; bad: %+v", len(found.Ended), found.Bad)
 		}
 		f.want(118, "SELECT count(*) FROM periodic_tick WHERE outcome = 'success'")
-		f.want(2, "SELECT count(*) FROM periodic_awaited WHERE look > submitted")
+		f.want(2, "SELECT count(*) FROM periodic_open WHERE look > submitted")
+	})
+}
+
+// The row of a job in a queue that does not tell how its jobs end goes when the job is not pending any more.
+func TestEndsOfAQueueThatDoesNotTell(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.submitted(q, "a", "b")
+		f.exec("UPDATE acme_job SET state = 'done' WHERE tracker = 'a'")
+		if found := f.asks(q, nil); found.Asked != 2 || len(found.Ended) != 0 {
+			t.Errorf("found %+v", found)
+		}
+		f.want("b", "SELECT task_id FROM periodic_open")
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL")
 	})
 }
 
@@ -219,7 +214,7 @@ func TestEndsAreToldOnce(t *testing.T) {
 			all.Go(func() {
 				for range 200 {
 					// All ask about the same. Two of these statements may deadlock; then one of them is enough.
-					_, _ = f.SQL.ExecContext(f.Context(), "UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'")
+					_, _ = f.SQL.ExecContext(f.Context(), "UPDATE periodic_open SET look = '2026-01-01 00:00:00.000000'")
 					if found, err := f.db.Periodic().AskEnds(f.Context(), ask); err == nil && found.Asked == 0 {
 						return
 					}
@@ -228,7 +223,7 @@ func TestEndsAreToldOnce(t *testing.T) {
 		}
 		all.Wait()
 		f.want(40, "SELECT count(*) FROM periodic_tick WHERE outcome = 'failed'")
-		f.want(0, "SELECT count(*) FROM periodic_awaited")
+		f.want(0, "SELECT count(*) FROM periodic_open")
 		if len(hooks.told) != 40 {
 			t.Errorf("the hooks were told %d times of 40 ends", len(hooks.told))
 		}
@@ -244,9 +239,9 @@ func TestEndsAreAskedForMoreAndMoreRarely(t *testing.T) {
 			0: time.Second, 4 * time.Second: time.Second, 16 * time.Second: 2 * time.Second, 8 * time.Minute: time.Minute,
 			time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute, -time.Hour: 5 * time.Minute,
 		} {
-			f.exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000', submitted = ?", f.at(-age))
+			f.exec("UPDATE periodic_open SET look = '2026-01-01 00:00:00.000000', submitted = ?", f.at(-age))
 			found := f.asks(q, nil)
-			look, err := time.Parse("2006-01-02 15:04:05.999999", f.one("SELECT CAST(look AS text) FROM periodic_awaited"))
+			look, err := time.Parse("2006-01-02 15:04:05.999999", f.one("SELECT CAST(look AS text) FROM periodic_open"))
 			if wait := look.Sub(found.Now); err != nil || wait < want-10*time.Millisecond || wait > want+2*time.Second {
 				t.Errorf("after %s the pause is %s, want %s; %v", age, wait, want, err)
 			}
@@ -308,6 +303,6 @@ func TestEndsOnce(t *testing.T) {
 		f.once(withAcme(q))
 		f.want("failed 2 no space left", endOf, "failed")
 		f.submitted(q.acme, "blind")
-		f.want(0, "SELECT count(*) FROM periodic_awaited")
+		f.want(1, "SELECT count(*) FROM periodic_open WHERE NOT tells")
 	})
 }

@@ -22,8 +22,8 @@ type DBTX = jobqueue.DBTX
 // transaction. Its name in the column sink selects it. It must be safe for
 // concurrent use, and must not commit, roll back or keep the transaction.
 //
-// The scheduler records the newest job of each task in the table periodic_open,
-// in the same transaction. From there it knows which jobs to ask about, so the
+// The scheduler records each job in the table periodic_open, in the same transaction,
+// until its end is known. From there it knows which jobs to ask about, so the
 // other queue's tables need no column, index or trigger.
 //
 // The id of a job is the same each time its tick is tried, so that whatever Submit does outside the
@@ -58,7 +58,7 @@ type Submission struct {
 	Passing bool
 }
 
-// Open is a row of periodic_open: the newest job of a task in a queue that is
+// Open is a row of periodic_open: a job of a task in a queue that is
 // not nextrun's own.
 type Open struct {
 	TaskID, JID, Ref string

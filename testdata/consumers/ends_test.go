@@ -54,7 +54,7 @@ func proveEnds(t *testing.T, e ending) {
 	add("twice", `{"fail": "a blip", "until": 2}`)
 	add("cancelled", `{}`)
 	add("deleted", `{}`)
-	storetest.Eventually(t, "five jobs", func() bool { return f.One("SELECT count(*) FROM periodic_awaited") == "5" })
+	storetest.Eventually(t, "five jobs", func() bool { return f.One("SELECT count(*) FROM periodic_open") == "5" })
 	f.Exec(e.cancel, f.jobOf("cancelled"))
 	f.Exec(e.remove, f.jobOf("deleted"))
 	f.startWorker()
@@ -143,7 +143,7 @@ func (f *fixture) putBack(e ending) {
 	storetest.Eventually(f, "the job that failed", func() bool {
 		return f.One("SELECT outcome FROM periodic_tick WHERE task_id = 'fails'") == "failed" // it was NULL meanwhile
 	})
-	f.Want(0, "SELECT count(*) FROM periodic_awaited")
+	f.Want(0, "SELECT count(*) FROM periodic_open")
 	for id, want := range map[string]string{
 		"works": "only one that failed or was cancelled can be put back", "deleted": "can be put back",
 	} {

@@ -57,15 +57,13 @@ func (d database) victims() map[string][]victim {
 					"jid": "jid = (SELECT min(jid) FROM job WHERE tracker = '{id}')"}, works: ticks},
 		},
 		"periodic_open": {{make: []string{task("skip", "mail"), `INSERT INTO mail_queue (id, kind, payload) VALUES ('{id}', 'x', 'x')`,
-			`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES ('{id}', 'mail', '{id}', '{id}', {now}, {now})`},
+			`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look) VALUES ('{id}', 'mail', '{id}', '{id}', {now}, {now}, {now})`},
 			where: map[string]string{"task_id": "task_id = '{id}'", "jid": "jid = '{id}'"}, works: ticks}},
 		"periodic_calendar": {
 			{make: ofTask(`INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('{id}', '2000-01-01', '2000-01-02', '{id}')`,
 				`UPDATE periodic_task SET exclude_calendars = '{id}' WHERE id = '{id}'`),
 				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
 		},
-		"periodic_awaited": {{make: []string{task("allow", "river"), `INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
-			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
 		"job": {
 			{make: []string{insertJob}, where: map[string]string{"jid": "jid = '{id}'", "subject": "subject = '{id}'"}, works: jobEnds},
 			{make: ofTask(insertJob, `INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES ('{id}', {now}, 'submitted', '{id}', {now})`),

@@ -33,7 +33,7 @@ func (w *world) elsewhere(done string) {
 		"UPDATE periodic_task SET sink = 'mail'")
 	w.planned(-5 * time.Minute)
 	w.scheduled()
-	w.sql(done, "UPDATE periodic_awaited SET look = submitted")
+	w.sql(done, "UPDATE periodic_open SET look = submitted")
 	w.scheduled()
 }
 

@@ -13,11 +13,12 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
-// awaited is a row of periodic_awaited: a job in another queue whose end is not recorded.
+// awaited is a row of periodic_open that is looked at.
 type awaited struct {
 	Sink      string
 	Ref       sqldb.RowText
@@ -25,10 +26,8 @@ type awaited struct {
 	TaskID    sqldb.RowText `db:"task_id"`
 	Due       sqldb.RowTime
 	Submitted sqldb.RowTime
-	Seen      sqldb.RowText
-	Ended     sqldb.RowTime
-	HooksFrom sqldb.RowTime `db:"hooks_from"`
-	end       sink.JobEnd
+	Asked     sqldb.RowTime
+	end       sink.JobEnd // with a state, if the queue tells
 }
 
 func (j *awaited) open() sink.Open {
@@ -130,7 +129,7 @@ type endsTx struct{ *sqldb.Tx }
 // turns is a query for the queues, and when it is the turn of the first of their jobs.
 func turns(args *[]any, sinks []periodic.Sink) string {
 	list := strings.ReplaceAll(placeholders(args, sinks), ", ", " AS text) AS sink UNION ALL SELECT CAST(")
-	return `SELECT s.sink, (SELECT min(a.look) FROM periodic_awaited AS a WHERE a.sink = s.sink) AS look FROM (SELECT CAST(` +
+	return `SELECT s.sink, (SELECT min(a.look) FROM periodic_open AS a WHERE a.sink = s.sink) AS look FROM (SELECT CAST(` +
 		list + ` AS text) AS sink) AS s`
 }
 
@@ -152,11 +151,11 @@ func (tx endsTx) take(ctx context.Context, a taskdb.AskEnds) (jobs []awaited, ne
 	}
 	sinks := slices.Sorted(maps.Keys(a.Queues))
 	args := []any{sqldb.Timestamp(tx.Now()), a.Limit}
-	err = tx.Select(ctx, &jobs, `UPDATE periodic_awaited SET look = `+later+`
-		WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
+	err = tx.Select(ctx, &jobs, `UPDATE periodic_open SET look = `+later+`
+		WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_open AS a
 			WHERE a.sink = (SELECT t.sink FROM (`+turns(&args, sinks)+`) AS t WHERE t.look <= $1 ORDER BY t.look LIMIT 1)
 				AND a.look <= $1 ORDER BY a.look LIMIT $2`+tx.SQL().ForUpdate+`)
-		RETURNING sink, ref, jid, task_id, due, submitted, seen, ended, hooks_from`, args...)
+		RETURNING sink, ref, jid, task_id, due, submitted, asked`, args...)
 	if err != nil || len(jobs) > 0 {
 		return jobs, next, err
 	}
@@ -178,9 +177,13 @@ func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, 
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	var ends []sink.JobEnd
-	queue := a.Queues[name]
+	teller, tells := a.Queues[name].(sink.EndTeller)
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		ends, err = guarded(name, func() ([]sink.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
+		if tells {
+			ends, err = guarded(name, func() ([]sink.JobEnd, error) { return teller.Ends(ctx, tx.DBTX(), open) })
+		} else {
+			ends, err = stillOpen(ctx, tx.DBTX(), name, a.Queues[name], open)
+		}
 		return s.db.Classify(ctx, err)
 	})
 	if err != nil {
@@ -205,18 +208,29 @@ func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, 
 		ended = append(ended, *j)
 	}
 	for _, j := range asked {
-		j.end = j.gone(queue.Gone())
+		if tells {
+			j.end = j.gone(teller.Gone())
+		}
 		ended = append(ended, *j)
 	}
 	return ended, nil
 }
 
-// gone is how a job ended that its queue does not have any more: as a trigger saw it, or else
-// as the queue says.
+// stillOpen are the jobs of a queue that does not tell how its jobs end which have not.
+func stillOpen(ctx context.Context, tx jobqueue.DBTX, name periodic.Sink, queue sink.Submitter, open []sink.Open) (ends []sink.JobEnd, err error) {
+	list, err := guarded(name, func() ([]sink.Pending, error) { return queue.Pending(ctx, tx, open) })
+	for _, p := range list {
+		ends = append(ends, sink.JobEnd{JID: p.JID})
+	}
+	return ends, err
+}
+
+// gone is how a job ended that its queue does not have any more: cancelled, if nextrun did that, or else as
+// the queue says.
 func (j *awaited) gone(otherwise sink.EndState) sink.JobEnd {
-	e := sink.JobEnd{State: sink.EndState(j.Seen), Finished: j.Ended.Time()}
-	if !e.State.Valid() {
-		e.State = otherwise
+	e := sink.JobEnd{State: otherwise, Finished: j.Asked.Time()}
+	if !e.Finished.IsZero() {
+		e.State = sink.EndCancelled
 	}
 	if !e.State.Succeeded() {
 		e.Error = "the queue does not have the job any more"
@@ -231,10 +245,8 @@ var endFields = []sqldb.Field{
 // record writes how jobs ended into their ticks, and returns those that nobody has written
 // before. Several schedulers may have asked about the same job.
 func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks) (list []taskdb.EndedTick, err error) {
-	by := make(map[periodic.TickKey]*awaited, len(jobs))
 	r, err := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
 		j := &jobs[i]
-		by[periodic.TickKey{TaskID: string(j.TaskID), Due: j.Due.Time()}] = j
 		at, tries := j.end.Finished, any(nil)
 		if at.IsZero() {
 			at = tx.Now()
@@ -242,19 +254,20 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks)
 		if j.end.Attempts > 0 {
 			tries = j.end.Attempts
 		}
-		return []any{string(j.TaskID), j.Due.Time(), string(j.JID), string(j.end.State), at, tries, sqldb.Nullable(said(j.end.Error))}
+		return []any{string(j.TaskID), j.Due.Time(), string(j.JID), sqldb.Nullable(string(j.end.State)), at, tries, sqldb.Nullable(said(j.end.Error))}
 	})
 	if err != nil {
 		return nil, err
 	}
 	// Another scheduler that has locked a row records that job.
 	var keys []tickKeyRow
-	err = tx.Select(ctx, &keys, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT task_id, due FROM periodic_awaited
+	err = tx.Select(ctx, &keys, `DELETE FROM periodic_open WHERE (task_id, due) IN (SELECT task_id, due FROM periodic_open
 			WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)
 		RETURNING task_id, due`, r.Param)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
+	tx.Changes(sqldb.TopicTasks) // ticks may wait for them
 	mine, err := tx.DB().Records(2, []sqldb.Field{sqldb.Text("my_task"), sqldb.Time("my_due")}, len(keys),
 		func(i int) []any { return []any{keys[i].TaskID, keys[i].Due.Time()} })
 	if err != nil {
@@ -263,7 +276,7 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks)
 	var rows []tickRow
 	err = tx.Select(ctx, &rows, `UPDATE periodic_tick SET outcome = v.how, finished = v.at, attempts = v.tries, error = v.said
 		FROM `+r.SQL+` AS v
-		WHERE task_id = v.of_task AND due = v.of_due AND jid = v.of_job AND outcome IS NULL
+		WHERE task_id = v.of_task AND due = v.of_due AND jid = v.of_job AND outcome IS NULL AND v.how IS NOT NULL
 			AND (v.of_task, v.of_due) IN (SELECT m.my_task, m.my_due FROM `+mine.SQL+` AS m)
 		RETURNING task_id, due, decision, jid, decided, outcome, finished, attempts, error`, r.Param, mine.Param)
 	if err != nil || len(rows) == 0 {
@@ -272,7 +285,7 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks)
 	if list, err = tx.withTasks(ctx, rows); err != nil {
 		return nil, err
 	}
-	return list, tx.tellHooks(ctx, hooks, list, by)
+	return list, tx.tellHooks(ctx, hooks, list)
 }
 
 // said is an error as the table holds it.
@@ -285,18 +298,14 @@ func said(text string) string {
 	return clean
 }
 
-// tellHooks tells the hooks, but not of what ended before they could hear of it.
-func (tx endsTx) tellHooks(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick, by map[periodic.TickKey]*awaited) error {
+// tellHooks tells the hooks.
+func (tx endsTx) tellHooks(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick) error {
 	if hooks == nil {
 		return nil
 	}
 	var told []taskdb.EndedTick
 	for _, e := range list {
-		late := false // it ended before hooks could hear of it
-		if j := by[e.Tick.Key()]; j != nil && !j.HooksFrom.Time().IsZero() {
-			late = !j.end.Finished.After(j.HooksFrom.Time())
-		}
-		if e.Task != nil && !late && hooks.HearsEnd(e.Task, e.Tick) {
+		if e.Task != nil && hooks.HearsEnd(e.Task, e.Tick) {
 			told = append(told, e)
 		}
 	}

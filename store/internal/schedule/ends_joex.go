@@ -6,7 +6,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // JoexEnds implements [taskdb.Store]. The name of a worker of nextrun has an @, that of a joex has none.
@@ -28,7 +27,7 @@ func (s Store) JoexEnds(ctx context.Context, hooks taskdb.Hooks) (ended []taskdb
 		if ended, err = tx.withTasks(ctx, rows); err != nil {
 			return err
 		}
-		return tx.tellHooks(ctx, hooks, ended, map[periodic.TickKey]*awaited{})
+		return tx.tellHooks(ctx, hooks, ended)
 	})
 	return ended, wrapEnds(err)
 }

@@ -14,9 +14,8 @@ import (
 )
 
 // foreignQueue is a queue that is not nextrun's own. It implements [periodic.Queue]:
-// periodic_open tells which job of a task to ask about. Whoever submits a job of a
-// task holds a lock on the task's row, so nobody else changes that task's row of
-// periodic_open meanwhile.
+// periodic_open tells which jobs of a task to ask about. Whoever submits a job of a
+// task holds a lock on the task's row, so nobody else adds rows of that task meanwhile.
 type foreignQueue struct {
 	openJobs
 	sink      periodic.Sink
@@ -30,12 +29,11 @@ func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []str
 	if err != nil {
 		return nil, err
 	}
-	pending, err := q.pending(ctx, tx, open)
+	pending, _, err := q.pending(ctx, tx, open)
 	if err != nil || q.job == nil {
 		return pending, err
 	}
-	// A program that does not know this queue may have submitted to the table job and
-	// left the row of periodic_open as it was.
+	// The task may have come from the table job.
 	more, err := q.job.Pending(ctx, tx, tasks)
 	if err != nil {
 		return nil, err
@@ -52,7 +50,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	pending, err := q.pending(ctx, tx, before)
+	pending, over, err := q.pending(ctx, tx, before)
 	if err != nil {
 		return nil, err
 	}
@@ -88,41 +86,34 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	for jid, j := range free {
 		return nil, fmt.Errorf("queue %q does not say what became of job %q of task %q", q.sink, jid, j.Tracker)
 	}
-	if err := q.await(ctx, tx, taken); err != nil {
+	if err := q.forget(ctx, tx, over, list[0].Submitted); err != nil {
 		return nil, err
 	}
-	return refused, q.record(ctx, tx, newestOf(taken, pending))
+	return refused, q.await(ctx, tx, taken)
 }
 
-// newestOf are the jobs that periodic_open gets, by their tasks.
-func newestOf(taken []newOpen, pending map[string]sink.Pending) map[string]newOpen {
-	newest := map[string]newOpen{}
-	for _, t := range taken {
-		j := t.job
-		if _, open := pending[j.Tracker]; open {
-			continue // the policy allows both; the older one may be of a time when it did not
-		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
-			newest[j.Tracker] = t
-		}
-	}
-	return newest
-}
-
-// await notes jobs in periodic_awaited, if the queue tells how they end.
+// await notes jobs in periodic_open.
 func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOpen) error {
-	if _, tells := q.submitter.(sink.EndTeller); !tells || len(taken) == 0 {
+	if len(taken) == 0 {
 		return nil
 	}
 	r, err := q.db.Records(1, openFields, len(taken), func(i int) []any { return taken[i].values() })
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_awaited (task_id, sink, ref, jid, due, submitted, look)
-		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted, $3 FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id, v.due
+	_, tells := q.submitter.(sink.EndTeller)
+	result, err := tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look, tells)
+		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted, $3, $4 FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id, v.due
 		ON CONFLICT (task_id, due) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
-			submitted = excluded.submitted, look = excluded.look, seen = NULL, ended = NULL, hooks_from = NULL`),
-		r.Param, string(q.sink), sqldb.Timestamp(taken[0].job.Submitted.Add(firstLook)))
-	return err
+			submitted = excluded.submitted, look = excluded.look, tells = excluded.tells, asked = NULL, ended = NULL`),
+		r.Param, string(q.sink), sqldb.Timestamp(taken[0].job.Submitted.Add(firstLook)), tells)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == int64(len(taken)) {
+		return err
+	}
+	return fmt.Errorf("a trigger on periodic_open keeps its rows from being written; remove it: without them tasks could get two jobs")
 }
 
 // PutBack puts a job back that failed or was cancelled, and notes that it is open again. It reports false if
@@ -133,11 +124,7 @@ func (q foreignQueue) PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueu
 	if err != nil || ref == "" {
 		return false, err
 	}
-	again := newOpen{job, ref}
-	if err := q.await(ctx, tx, []newOpen{again}); err != nil || !job.Single {
-		return err == nil, err
-	}
-	return true, q.record(ctx, tx, map[string]newOpen{job.Tracker: again})
+	return true, q.await(ctx, tx, []newOpen{{job, ref}})
 }
 
 // give hands jobs to the submitter. One that is given args runs the program's own code. It may take nearly the whole
@@ -182,32 +169,6 @@ func (n newOpen) values() []any {
 	return []any{n.job.Tracker, n.ref, n.job.JID, n.job.Due, n.job.Submitted}
 }
 
-// record writes the newest jobs of tasks to periodic_open.
-func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[string]newOpen) error {
-	if len(newest) == 0 {
-		return nil
-	}
-	list := make([]newOpen, 0, len(newest))
-	for _, n := range newest {
-		list = append(list, n)
-	}
-	r, err := q.db.Records(1, openFields, len(list), func(i int) []any { return list[i].values() })
-	if err != nil {
-		return err
-	}
-	result, err := tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted)
-		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id
-		ON CONFLICT (task_id) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
-			due = excluded.due, submitted = excluded.submitted`), r.Param, string(q.sink))
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == int64(len(list)) {
-		return err
-	}
-	return fmt.Errorf("a trigger on periodic_open keeps its rows from being written; remove it: without them tasks could get two jobs")
-}
-
 // Cancel implements [periodic.Queue].
 func (q foreignQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
 	return q.cancelOf(ctx, tx, tasks, now)
@@ -223,11 +184,7 @@ func (o openJobs) cancelOf(ctx context.Context, tx jobqueue.DBTX, tasks map[stri
 	if err != nil {
 		return nil, err
 	}
-	for id, job := range open {
-		if tasks[job.JID] != id {
-			delete(open, id)
-		}
-	}
+	open = slices.DeleteFunc(open, func(j openJob) bool { return tasks[j.JID] != j.TaskID })
 	return o.cancel(ctx, tx, open, now)
 }
 
@@ -264,7 +221,7 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 	if err != nil || len(open) == 0 {
 		return found, err
 	}
-	more, err := q.open.pending(ctx, tx, open)
+	more, _, err := q.open.pending(ctx, tx, open)
 	if err != nil {
 		return nil, err
 	}
@@ -272,23 +229,6 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 		more[id] = p
 	}
 	return more, err
-}
-
-// Submit implements [periodic.Queue]. The newest job of the tasks is in the table job
-// afterwards.
-func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
-	refused, err := q.Queue.Submit(ctx, tx, jobs)
-	if err != nil || len(refused) == len(jobs) {
-		return refused, err
-	}
-	r, err := q.open.db.Texts(1, trackers(slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool {
-		return slices.ContainsFunc(refused, func(r sink.Submission) bool { return r.JID == j.JID })
-	})))
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.ExecContext(ctx, q.open.db.SQL().Rebind(`DELETE FROM periodic_open WHERE task_id IN (SELECT v.value FROM `+r.SQL+` AS v)`), r.Param)
-	return refused, err
 }
 
 // Cancel implements [periodic.Queue].

@@ -37,8 +37,8 @@ func (q Queues) with(db *sqldb.DB, others periodic.Submitters) map[periodic.Sink
 	return all
 }
 
-// openJobs are the rows of periodic_open: the newest job of each task in the queues
-// that are not nextrun's own.
+// openJobs are the rows of periodic_open: jobs in the queues that are not nextrun's own whose end is not
+// recorded yet.
 type openJobs struct {
 	db     *sqldb.DB
 	queues periodic.Submitters
@@ -50,69 +50,68 @@ type openJob struct {
 	sink.Open
 }
 
-// of returns the rows of tasks, by the task's id.
-func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]openJob, error) {
+// of returns the jobs of tasks that are not known to have ended.
+func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (found []openJob, err error) {
 	r, err := o.db.Texts(1, tasks)
 	if err != nil {
 		return nil, err
 	}
-	return o.read(ctx, tx, `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
-		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value`, r.Param)
-}
-
-func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args ...any) (map[string]openJob, error) {
-	rows, err := tx.QueryContext(ctx, o.db.SQL().Rebind(query), args...)
+	rows, err := tx.QueryContext(ctx, o.db.SQL().Rebind(`SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
+		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value AND o.ended IS NULL`), r.Param)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	found := map[string]openJob{}
 	for rows.Next() {
 		var job openJob
-		var due, submitted sqldb.RowTime // they only explain
+		var due, submitted sqldb.RowTime
 		if err := rows.Scan(&job.TaskID, &job.sink, &job.Ref, &job.JID, &due, &submitted); err != nil {
 			return nil, err
 		}
 		job.Due, job.Submitted = due.Time(), submitted.Time()
-		found[job.TaskID] = job
+		found = append(found, job)
 	}
 	return found, rows.Err()
 }
 
-// pending asks the queues which of their jobs are not final. It leaves out the jobs
-// of queues that this program does not know: nobody here can tell.
-func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]sink.Pending, error) {
-	found := map[string]sink.Pending{}
+// pending asks the queues which of their jobs are not final, by their tasks, and returns those that have
+// ended. It leaves out the jobs of queues that this program does not know: nobody here can tell.
+func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs []openJob) (found map[string]sink.Pending, over []sink.Open, err error) {
+	found = map[string]sink.Pending{}
 	for name, part := range bySink(jobs) {
 		submitter, ok := o.queues[name]
 		if !ok {
 			continue
 		}
-		tasks := make(map[string]string, len(part))
+		asked := make(map[string]sink.Open, len(part))
 		for _, job := range part {
-			tasks[job.JID] = job.TaskID
+			asked[job.JID] = job
 		}
 		list, err := guarded(name, func() ([]sink.Pending, error) { return submitter.Pending(ctx, tx, part) })
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, p := range list {
-			id, ok := tasks[p.JID]
+			job, ok := asked[p.JID]
 			if !ok {
-				return nil, fmt.Errorf("queue %q reports job %q as pending, which it was not asked about", name, p.JID)
+				return nil, nil, fmt.Errorf("queue %q reports job %q as pending, which it was not asked about", name, p.JID)
 			}
 			if p.Due.IsZero() {
-				p.Due = jobs[id].Due
+				p.Due = job.Due
 			}
-			found[id] = p
+			delete(asked, p.JID)
+			if newer, ok := found[job.TaskID]; !ok || newer.Due.Before(p.Due) {
+				found[job.TaskID] = p
+			}
 		}
+		over = append(over, slices.Collect(maps.Values(asked))...)
 	}
-	return found, nil
+	return found, over, nil
 }
 
 // cancel cancels those of the jobs that no worker has begun, where the queue can
 // do that. It returns their ids.
-func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob, now time.Time) ([]string, error) {
+func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs []openJob, now time.Time) ([]string, error) {
 	var cancelled []string
 	for name, part := range bySink(jobs) {
 		canceller, ok := o.queues[name].(sink.Canceller)
@@ -131,23 +130,36 @@ func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]
 	return cancelled, nil
 }
 
-// seeCancelled notes how jobs end that are cancelled here: some queues delete them.
+// seeCancelled notes which jobs are cancelled here: some queues delete them.
 func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []sink.Open, jids []string, now time.Time) error {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j sink.Open) bool { return !slices.Contains(jids, j.JID) })
+	return o.change(ctx, tx, `UPDATE periodic_open SET asked = $2`, jobs, sqldb.Timestamp(now))
+}
+
+// forget notes which jobs have ended, so that nobody asks whether they are pending.
+func (o openJobs) forget(ctx context.Context, tx jobqueue.DBTX, jobs []sink.Open, now time.Time) error {
+	return o.change(ctx, tx, `UPDATE periodic_open SET ended = $2`, jobs, sqldb.Timestamp(now))
+}
+
+// change runs a statement over the rows of jobs.
+func (o openJobs) change(ctx context.Context, tx jobqueue.DBTX, statement string, jobs []sink.Open, now any) error {
+	if len(jobs) == 0 {
+		return nil
+	}
 	r, err := o.db.Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job")}, len(jobs),
 		func(i int) []any { return []any{jobs[i].TaskID, jobs[i].Due, jobs[i].JID} })
-	if err != nil || len(jobs) == 0 {
+	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, o.db.SQL().Rebind(`UPDATE periodic_awaited SET seen = 'cancelled', ended = $2
-		WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`), r.Param, sqldb.Timestamp(now))
+	_, err = tx.ExecContext(ctx, o.db.SQL().Rebind(statement+
+		` WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`), r.Param, now)
 	return err
 }
 
-func bySink(jobs map[string]openJob) map[periodic.Sink][]sink.Open {
+func bySink(jobs []openJob) map[periodic.Sink][]sink.Open {
 	parts := map[periodic.Sink][]sink.Open{}
-	for _, id := range slices.Sorted(maps.Keys(jobs)) {
-		parts[jobs[id].sink] = append(parts[jobs[id].sink], jobs[id].Open)
+	for _, job := range jobs {
+		parts[job.sink] = append(parts[job.sink], job.Open)
 	}
 	return parts
 }

@@ -89,17 +89,12 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 	return deleted, err
 }
 
-// pruneOpen deletes the rows of periodic_open of tasks that are gone, and those of
-// periodic_awaited, if their job was submitted longer ago than age.
+// pruneOpen deletes the rows of periodic_open whose job was submitted longer ago than age, and has ended or is of a
+// task that is gone.
 func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 	return db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT o.task_id FROM periodic_open AS o
-			WHERE o.submitted < $1 AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id)`+tx.SQL().ForUpdate+`)`,
-			sqldb.Timestamp(tx.Now().Add(-age)))
-		if err == nil {
-			_, err = tx.Exec(ctx, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
-				WHERE a.submitted < $1`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
-		}
+		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE (task_id, due) IN (SELECT o.task_id, o.due FROM periodic_open AS o
+			WHERE o.submitted < $1 AND (o.ended IS NOT NULL OR NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id))`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
 		return err
 	})
 }

@@ -17,7 +17,7 @@ var plainColumns = []sqldb.Field{
 }
 
 // SubmitAtOnce implements [taskdb.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
-// configured, nextrun's own is a movedQueue, which also writes periodic_open, and needs the longer way.
+// configured, nextrun's own is a movedQueue, which also reads periodic_open, and needs the longer way.
 func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (missing []taskdb.Unsubmitted, can bool, err error) {
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil

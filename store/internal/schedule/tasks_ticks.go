@@ -81,7 +81,7 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 
 func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Open, error) {
 	var rows []awaited
-	err := tx.Select(ctx, &rows, `SELECT sink, ref, jid, task_id, due, submitted FROM periodic_awaited WHERE task_id = $1 ORDER BY due DESC LIMIT 1`, id)
+	err := tx.Select(ctx, &rows, `SELECT sink, ref, jid, task_id, due, submitted FROM periodic_open WHERE tells AND task_id = $1 ORDER BY due DESC LIMIT 1`, id)
 	if err != nil || len(rows) == 0 {
 		return "", sink.Open{}, err
 	}

@@ -111,7 +111,7 @@ func writeTables(b *text, t tables) {
 		lines = append(lines, fmt.Sprint(j.id, j.single, j.other, j.state, j.asked, clock(j.ended)))
 	}
 	for _, o := range t.open {
-		lines = append(lines, fmt.Sprint(o.task, o.jid, o.gone))
+		lines = append(lines, fmt.Sprint(o.task, o.jid))
 	}
 	sort.Strings(lines)
 	fmt.Fprint(b, lines, "|")

@@ -12,18 +12,20 @@ import (
 // several statements. Only the end of a job can come between these, since whoever submits
 // has the task's row locked.
 
-// otherPending is openJobs.pending: the job that periodic_open names, if it is not final.
+// otherPending is openJobs.pending: the newest of the jobs that periodic_open names which are not final.
 func (w *world) otherPending(t *txn, id string) (sink.Pending, bool) {
 	v := w.seen(t)
 	if w.off(openRow) {
 		return sink.Pending{}, false
 	}
+	found, ok := sink.Pending{}, false
 	for _, o := range v.open {
-		if i := slices.IndexFunc(v.jobs, func(j job) bool { return j.id == o.jid && j.other && j.pending() }); o.task == id && i >= 0 {
-			return sink.Pending{JID: o.jid, State: v.jobs[i].state, Due: o.due}, true
+		i := slices.IndexFunc(v.jobs, func(j job) bool { return j.id == o.jid && j.other && j.pending() })
+		if o.task == id && i >= 0 && (!ok || found.Due.Before(o.due)) {
+			found, ok = sink.Pending{JID: o.jid, State: v.jobs[i].state, Due: o.due}, true
 		}
 	}
-	return sink.Pending{}, false
+	return found, ok
 }
 
 // pendingAnywhere is movedQueue.Pending and foreignQueue.Pending: a job in the table job goes
@@ -33,21 +35,6 @@ func (w *world) pendingAnywhere(t *txn, id string) (sink.Pending, bool) {
 		return p, ok
 	}
 	return w.otherPending(t, id)
-}
-
-// submitMoved is movedQueue.Submit: the newest job of the tasks is in the table job
-// afterwards, so their rows of periodic_open go.
-func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]sink.Submission, error) {
-	refused, err := w.submit(t, jobs)
-	if err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		if !slices.ContainsFunc(refused, func(r sink.Submission) bool { return r.JID == j.JID }) {
-			w.closeOpen(t, j.Tracker)
-		}
-	}
-	return refused, nil
 }
 
 // submitOther is foreignQueue.Submit: it refuses a job that is single while the open job of
@@ -62,14 +49,4 @@ func (w *world) submitOther(t *txn, jobs []jobqueue.Job) (refused []sink.Submiss
 		t.own.open = merge(t.own.open, []opened{{task: j.Tracker, jid: j.JID, sink: otherSink, due: j.Due}}, sameOpen)
 	}
 	return refused, nil
-}
-
-// closeOpen deletes a task's row of periodic_open (openJobs.forget).
-func (w *world) closeOpen(t *txn, id string) {
-	for _, o := range w.seen(t).open {
-		if o.task == id {
-			o.gone = true
-			t.own.open = merge(t.own.open, []opened{o}, sameOpen)
-		}
-	}
 }

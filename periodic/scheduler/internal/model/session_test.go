@@ -224,7 +224,7 @@ func (q queue) Submit(ctx context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job)
 		if q.other {
 			return s.w.submitOther(s.t, ours)
 		}
-		return s.w.submitMoved(s.t, ours)
+		return s.w.submit(s.t, ours)
 	})
 	refused = slices.Clone(refused)
 	for i := range refused {

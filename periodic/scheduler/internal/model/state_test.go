@@ -56,7 +56,6 @@ type opened struct {
 	task, jid string
 	sink      periodic.Sink
 	due       time.Time
-	gone      bool // in a transaction: deleted
 }
 
 // tables are the rows that are committed or, in a transaction, those that it has written.
@@ -190,7 +189,7 @@ func sameTick(a, b tick) bool {
 	return a.TaskID == b.TaskID && a.Due.Equal(b.Due) && a.copies == b.copies
 }
 func sameJob(a, b job) bool     { return a.id == b.id }
-func sameOpen(a, b opened) bool { return a.task == b.task }
+func sameOpen(a, b opened) bool { return a.jid == b.jid }
 
 // seen is what a transaction sees: what is committed, and its own rows. Without a
 // transaction it is what is committed.
@@ -202,7 +201,6 @@ func (w *world) seen(t *txn) tables {
 		merge(w.tasks, t.own.tasks, sameTask), merge(w.ticks, t.own.ticks, sameTick),
 		merge(w.jobs, t.own.jobs, sameJob), merge(w.open, t.own.open, sameOpen),
 	}
-	v.open = slices.DeleteFunc(v.open, func(o opened) bool { return o.gone })
 	return v
 }
 

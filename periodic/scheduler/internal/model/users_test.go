@@ -179,7 +179,7 @@ func (w *world) backfill(id string) bool {
 		}
 	}
 	ticks = append(ticks, added)
-	submit := w.submitMoved
+	submit := w.submit
 	if r.Sink == otherSink {
 		submit = w.submitOther
 	}
