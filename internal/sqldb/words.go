@@ -50,10 +50,6 @@ type Words struct {
 	// transaction; empty if the database cannot do that.
 	Generic string
 
-	// Closed counts the connections that have been closed, such as by a crash of the server; nil:
-	// nobody counts.
-	Closed func() int64
-
 	// The patterns of the methods. {} stands for the argument.
 
 	Placeholder string // in front of the number of a parameter, in place of $
@@ -62,8 +58,7 @@ type Words struct {
 	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
 	LockSQL     string // a statement that waits for the name $1; empty where a transaction holds the whole file
-	RowColumns  string // behind the columns of a query, for RowVersion and RowIDSQL; may be empty
-	VersionSQL  string
+	RowColumns  string // of periodic_task, behind the columns of a query: its version, and what RowIDSQL needs
 	RowIDSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
 }
 
@@ -86,10 +81,6 @@ func (w *Words) Clock(now, at int) string {
 
 // IsSQLite reports whether the database is a SQLite file.
 func (w *Words) IsSQLite() bool { return w.System == SQLite }
-
-// RowVersion is a text that changes whenever a row is written, and when the server starts; empty
-// where the database has none. alias is that of the table, such as "t.".
-func (w *Words) RowVersion(alias string) string { return strings.ReplaceAll(w.VersionSQL, "{}", alias) }
 
 // TryLock is a condition that locks a name until the transaction ends, unless another
 // transaction has it. It is empty where transactions exclude each other anyway.

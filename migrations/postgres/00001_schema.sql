@@ -49,6 +49,7 @@ ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
 
 ALTER TABLE periodic_task
   ADD COLUMN due               timestamp,
+  ADD COLUMN rev               bigint       NOT NULL DEFAULT 1,
   ADD COLUMN changed           timestamp,
   ADD COLUMN starts            timestamp,
   ADD COLUMN ends              timestamp,
@@ -88,6 +89,7 @@ ALTER TABLE periodic_task
 
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
+COMMENT ON COLUMN periodic_task.rev               IS 'another number, and a larger one, after each edit and each plan: the microseconds since 1970, or one more than before';
 COMMENT ON COLUMN periodic_task.changed           IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC; NULL: never';
 COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
 COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
@@ -434,6 +436,7 @@ BEGIN
       ELSE 'use a UTC time between 1970-01-01 and 9999-12-31, or NULL' END
       USING ERRCODE = 'check_violation', COLUMN = wrong, TABLE = 'periodic_task';
   END IF;
+  NEW.rev := greatest(OLD.rev + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);
   PERFORM pg_notify('nextrun_task', '');
   -- Parsing args again costs more than all the rest.
   IF NEW.args IS DISTINCT FROM OLD.args OR OLD.problem NOT LIKE 'warning: args is not JSON%' THEN
@@ -475,18 +478,18 @@ CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
   FOR EACH ROW EXECUTE FUNCTION nextrun_task_edited();
 CREATE TRIGGER nextrun_task_edited
   BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                   starts, ends, exclude_calendars, overlap, catchup, grace, deadline, jitter, sink,
-                   paused, paused_until ON periodic_task
+                   starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink,
+                   pause_after, paused, paused_until ON periodic_task
   FOR EACH ROW
   WHEN (NEW.nextrun <> OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'
      OR NEW.due IS NOT DISTINCT FROM OLD.due AND (
         (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
-         NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.exclude_calendars, NEW.overlap, NEW.catchup, NEW.grace, NEW.deadline,
-         NEW.jitter, NEW.sink, NEW.paused, NEW.paused_until)
+         NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.exclude_calendars, NEW.overlap, NEW.catchup, NEW.catchup_limit, NEW.grace,
+         NEW.deadline, NEW.jitter, NEW.sink, NEW.pause_after, NEW.paused, NEW.paused_until)
         IS DISTINCT FROM
         (OLD.enabled, OLD.nextrun, OLD.timer, OLD.id, OLD.task, OLD.group_, OLD.subject, OLD.submitter, OLD.priority,
-         OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.exclude_calendars, OLD.overlap, OLD.catchup, OLD.grace, OLD.deadline,
-         OLD.jitter, OLD.sink, OLD.paused, OLD.paused_until)
+         OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.exclude_calendars, OLD.overlap, OLD.catchup, OLD.catchup_limit, OLD.grace,
+         OLD.deadline, OLD.jitter, OLD.sink, OLD.pause_after, OLD.paused, OLD.paused_until)
         OR NEW.args IS DISTINCT FROM OLD.args))
   EXECUTE FUNCTION nextrun_task_edited();
 
@@ -550,18 +553,19 @@ CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
 
 -- What ticks and the ends of jobs do ----------------------------------------------------------------------------------
 
--- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since the
--- row of the task is another version afterwards. It is locked before the key of the tick is taken.
+-- A tick to come is skipped by a row that is not decided yet. A plan that was made before comes to nothing, since rev
+-- is another one afterwards. The row of the task is locked before the key of the tick is taken.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_tick_skipped() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 DECLARE
   planned timestamp;
+  here CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000000;
 BEGIN
   IF TG_OP = 'DELETE' THEN
-    UPDATE {{schema}}.periodic_task SET id = id WHERE id = OLD.task_id;
+    UPDATE {{schema}}.periodic_task SET rev = greatest(rev + 1, here) WHERE id = OLD.task_id;
     RETURN OLD;
   END IF;
-  UPDATE {{schema}}.periodic_task SET id = id WHERE id = NEW.task_id RETURNING due INTO planned;
+  UPDATE {{schema}}.periodic_task SET rev = greatest(rev + 1, here) WHERE id = NEW.task_id RETURNING due INTO planned;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'periodic_tick: there is no such task, %; use the id of a row of periodic_task', NEW.task_id
       USING ERRCODE = 'foreign_key_violation', COLUMN = 'task_id', TABLE = 'periodic_tick';

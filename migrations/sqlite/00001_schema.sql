@@ -81,6 +81,7 @@ ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
 
 ALTER TABLE periodic_task ADD COLUMN due timestamp
   CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
+ALTER TABLE periodic_task ADD COLUMN rev integer NOT NULL DEFAULT 1;
 ALTER TABLE periodic_task ADD COLUMN changed timestamp;
 ALTER TABLE periodic_task ADD COLUMN starts timestamp;
 ALTER TABLE periodic_task ADD COLUMN ends timestamp;
@@ -632,7 +633,7 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_edited
   AFTER UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                  starts, ends, exclude_calendars, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until ON periodic_task
+                  starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink, pause_after, paused, paused_until ON periodic_task
   WHEN NEW.due IS OLD.due
    AND {{template "canonical" "OLD.nextrun"}} AND {{template "canonical" "OLD.created"}}
    AND {{template "canonicalOrNull" "OLD.starts"}} AND {{template "canonicalOrNull" "OLD.ends"}}
@@ -642,12 +643,13 @@ CREATE TRIGGER nextrun_task_edited
      OR NEW.subject IS NOT OLD.subject OR NEW.submitter IS NOT OLD.submitter OR NEW.priority IS NOT OLD.priority
      OR NEW.created IS NOT OLD.created OR NEW.summary IS NOT OLD.summary OR NEW.starts IS NOT OLD.starts
      OR NEW.ends IS NOT OLD.ends OR NEW.exclude_calendars IS NOT OLD.exclude_calendars OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
+     OR NEW.catchup_limit IS NOT OLD.catchup_limit OR NEW.pause_after IS NOT OLD.pause_after
      OR NEW.grace IS NOT OLD.grace OR NEW.deadline IS NOT OLD.deadline OR NEW.jitter IS NOT OLD.jitter
      OR NEW.sink IS NOT OLD.sink OR NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
      OR NEW.args IS NOT OLD.args)
 BEGIN
   UPDATE periodic_task
-     SET worker = NULL, marked = NULL,
+     SET worker = NULL, marked = NULL, rev = OLD.rev + 1,
          problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          created = {{template "utc" "NEW.created"}},
          starts  = {{template "utcOrNull" "NEW.starts"}},
@@ -717,6 +719,13 @@ BEGIN
    WHERE {{template "utc" "NEW.due"}} <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
      AND {{template "utc" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id);
   UPDATE periodic_tick SET due = {{template "utc" "NEW.due"}} WHERE task_id = NEW.task_id AND due = NEW.due;
+  UPDATE periodic_task SET rev = rev + 1 WHERE id = NEW.task_id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_unskipped AFTER DELETE ON periodic_tick WHEN OLD.decided IS NULL
+BEGIN
+  UPDATE periodic_task SET rev = rev + 1 WHERE id = OLD.task_id;
 END;
 -- +goose StatementEnd
 

@@ -109,39 +109,3 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		}
 	}
 }
-
-// A server that crashes forgets the newest commits, if they did not wait for its disk, and gives
-// away their numbers again. It ends all sessions: a plan that was made before is not written after.
-func TestPlanDoesNotOutliveItsSessions(t *testing.T) {
-	f := newPostgresFixture(t)
-	ahead := atomic.Bool{}
-	due := time.Now().UTC().Truncate(time.Second)
-	db, err := store.Open(t.Context(), f.URL, store.Options{Clock: func() time.Time {
-		if ahead.Load() {
-			return due
-		}
-		return due.Add(-time.Second)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
-	for id, end := range map[string]bool{"stays": false, "ends": true} {
-		ahead.Store(false)
-		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
-		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
-		b, err := c.Read(t.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second, Only: []string{id}})
-		if err != nil || len(b.Plans) != 1 {
-			t.Fatalf("read %+v, %v", b, err)
-		}
-		if end {
-			f.exec("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'nextrun%'")
-		}
-		ahead.Store(true)
-		done, err := c.Submit(t.Context(), storetest.Patience, b, time.Now())
-		if err != nil || len(done.Ticks) == 1 == end {
-			t.Errorf("%s: %d ticks, %v", id, len(done.Ticks), err)
-		}
-	}
-}

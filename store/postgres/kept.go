@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -16,11 +15,7 @@ import (
 
 // connector makes connections that need fewer exchanges with the server than those of the
 // driver: they send the first query of a transaction with BEGIN, and keep statements.
-type connector struct {
-	*pq.Connector
-
-	closed *atomic.Int64 // connections so far
-}
+type connector struct{ *pq.Connector }
 
 // Connect implements [driver.Connector].
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -29,7 +24,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	if plain, ok := made.(plainConn); ok {
-		return &conn{plainConn: plain, closed: c.closed}, nil
+		return &conn{plainConn: plain}, nil
 	}
 	return made, nil
 }
@@ -59,13 +54,6 @@ type conn struct {
 	kept   map[string]statement // in the session with the mark
 	own    bool                 // this transaction has that session
 	broken bool                 // the pool drops the connection
-	closed *atomic.Int64        // see connector
-}
-
-// Close implements [driver.Conn].
-func (c *conn) Close() error {
-	c.closed.Add(1)
-	return c.plainConn.Close()
 }
 
 // IsValid implements [driver.Validator].

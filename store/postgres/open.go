@@ -15,7 +15,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -56,8 +55,7 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	migrate := sql.OpenDB(slow)
 	migrate.SetMaxIdleConns(1)
 	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
-	closed := &atomic.Int64{}
-	pool := sql.OpenDB(connector{quick, closed})
+	pool := sql.OpenDB(connector{quick})
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -65,7 +63,7 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 		Pools: sqldb.Pools{
 			URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
 		},
-		Listen: listen, Closed: closed.Load,
+		Listen: listen,
 	}, o)
 }
 

@@ -23,10 +23,8 @@ func (d *dialect) Words() sqldb.Words {
 	return sqldb.Words{
 		ForUpdate:      lockRows,
 		ForNoKeyUpdate: " FOR NO KEY UPDATE OF t SKIP LOCKED",
-		RowColumns:     ", xmin, ctid",
+		RowColumns:     ", rev, ctid",
 		RowIDSQL:       "{}ctid::text",
-		Closed:         d.server.Closed,
-		VersionSQL:     "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
 		ShareRows:      " FOR SHARE",
 		Greatest:       "greatest",
 		Least:          "least",

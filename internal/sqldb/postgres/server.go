@@ -14,8 +14,6 @@ type Server struct {
 
 	// Listen is how watchers hear of changes; nil: they poll.
 	Listen Listen
-	// Closed counts the connections of the pools that have been closed; nil: nobody counts.
-	Closed func() int64
 }
 
 // New returns the database of a server. It makes a first connection, and closes the
@@ -24,9 +22,6 @@ func New(ctx context.Context, s Server, o sqldb.Options) (*sqldb.DB, error) {
 	o = o.WithDefaults()
 	if o.PollOnly {
 		s.Listen = nil
-	}
-	if s.Closed == nil {
-		s.Closed = func() int64 { return 0 }
 	}
 	db := sqldb.New(&dialect{options: o, server: s, pool: s.Write}, s.Pools, o)
 	err := db.Ping(ctx)

@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/reasons"
@@ -40,8 +38,8 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []s
 	if tx.SQL().ForNoKeyUpdate != "" {
 		with, rows, where = tx.lockUnchanged(r.SQL), `locked`, `t.ctid = plan.row_ctid`
 	}
-	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
-		r.Param, manualAgain)
+	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET rev = `+tx.nextRev("$3")+`, `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
+		r.Param, manualAgain, tx.Now().UnixMicro())
 	return ids, err
 }
 
@@ -59,16 +57,19 @@ func (tx schedulerTx) asRead() string {
 	return `CASE WHEN ` + tx.version("t") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
 }
 
-// version is a text that is another one once a row is not as it was read. alias is that of the
-// table. On PostgreSQL xmin alone is not enough: after a crash the server uses numbers of transactions again
-// that it had not written to disk. A crash ends all connections first, so their number is part of the text.
+// version is a text that is another one once a row is not as it was read: triggers change rev with each edit and each
+// skip, and an advance with each plan. On SQLite a task that is deleted and inserted again begins with the same number.
+// alias is that of the table.
 func (tx schedulerTx) version(alias string) string {
-	if v := tx.SQL().RowVersion(alias + "."); v != "" {
-		if closed := tx.SQL().Closed; closed != nil {
-			v += fmt.Sprintf(" || '/%d'", closed())
-		}
-		return v
+	version := `CAST(` + alias + `.rev AS text)`
+	if tx.SQL().IsSQLite() {
+		version += ` || ' ' || ` + alias + `.created`
 	}
-	columns := qualify(alias, claimColumns)
-	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+2) + "', " + columns + ", " + skips(tx.Tx, alias+".id") + ")"
+	return version
+}
+
+// nextRev is the rev of a task t that is written, where the placeholder is the clock's microseconds: these, or one
+// more than before if the clock stands still. So no number comes again after a crash or a failover that loses commits.
+func (tx schedulerTx) nextRev(placeholder string) string {
+	return tx.SQL().Greatest + `(t.rev + 1, CAST(` + placeholder + ` AS bigint))`
 }

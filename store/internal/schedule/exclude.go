@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,29 +56,17 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 	return strings.Join(list, ", ")
 }
 
-// versions returns, by id, a text that changes when a user edits the task's row. Of
-// long args it includes the beginning and the length only.
+// versions returns, by id, a text that changes when a user edits the task's row.
 func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {
 	ids, param, err := among(tx.Tx, 1, tasks)
 	if err != nil {
 		return nil, err
 	}
-	var parts []string
-	for column := range strings.SplitSeq(claimColumns+", enabled", ",") {
-		if column = strings.TrimSpace(column); column == "nextrun" {
-			parts = append(parts, `CASE WHEN due IS NULL THEN CAST(nextrun AS text) ELSE '' END`)
-		} else if column != "problem" && column != "due" {
-			parts = append(parts, `coalesce(CAST(`+column+` AS text), '')`)
-		}
-	}
-	parts = append(parts, tx.SQL().Digest(`coalesce(args, '')`))
 	var rows []struct{ ID, Version string }
-	err = tx.Select(ctx, &rows, `SELECT id, `+strings.Join(parts, ` || '|' || `)+` AS version
-		FROM periodic_task WHERE id IN `+ids, param)
+	err = tx.Select(ctx, &rows, `SELECT id, `+tx.version("periodic_task")+` AS version FROM periodic_task WHERE id IN `+ids, param)
 	found := make(map[string]string, len(rows))
 	for _, r := range rows {
-		digest := sha256.Sum256([]byte(r.Version))
-		found[r.ID] = string(digest[:])
+		found[r.ID] = r.Version
 	}
 	return found, err
 }

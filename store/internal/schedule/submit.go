@@ -37,7 +37,7 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 	if err != nil {
 		return nil, true, err
 	}
-	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker)
+	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker, tx.Now().UnixMicro())
 	tx.Changes(sqldb.TopicJobs)
 	return missing, true, err
 }
@@ -48,7 +48,7 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 // would make a join of it, and expects one row of ticks, so it would compare each of them with each task.
 func (tx schedulerTx) submitStatement(rows string) string {
 	return tx.lockUnchanged(rows) + `,
-		advanced AS (UPDATE periodic_task AS t SET due = locked.due, nextrun = locked.nextrun,
+		advanced AS (UPDATE periodic_task AS t SET rev = ` + tx.nextRev("$4") + `, due = locked.due, nextrun = locked.nextrun,
 				problem = CASE WHEN locked.problem IS NOT NULL THEN locked.problem
 					WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END
 			FROM locked WHERE t.ctid = locked.row_ctid
