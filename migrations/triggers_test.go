@@ -170,3 +170,17 @@ func TestNoVersionComesTwice(t *testing.T) {
 		db.exec("INSERT INTO seen SELECT rev FROM periodic_task")
 	}
 }
+
+// Who sets nextrun to now() in a session of another zone means the present.
+func TestNowOfAnotherZoneIsStoredAsUTC(t *testing.T) {
+	t.Parallel()
+	db := made(t, storetest.Postgres)
+	for _, edit := range []string{
+		"INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'x', 'daily', now())",
+		"UPDATE periodic_task SET nextrun = '2090-01-01'; UPDATE periodic_task SET nextrun = now()",
+		"UPDATE periodic_task SET nextrun = '2090-01-01'; UPDATE periodic_task SET nextrun = LOCALTIMESTAMP",
+	} {
+		db.exec("BEGIN; SET LOCAL TIME ZONE 'Asia/Tokyo'; " + edit + "; COMMIT")
+		db.want("true", "SELECT abs(extract(epoch FROM nextrun - (now() AT TIME ZONE 'UTC'))) < 600 FROM periodic_task WHERE id = 'a'")
+	}
+}

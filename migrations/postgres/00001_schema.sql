@@ -423,6 +423,10 @@ DECLARE
   last  CONSTANT timestamp := '9999-12-31 23:59:59.999999';
   wrong text;
 BEGIN
+  -- It was now() in a session of another zone.
+  IF NEW.nextrun = LOCALTIMESTAMP THEN
+    NEW.nextrun := now() AT TIME ZONE 'UTC';
+  END IF;
   wrong := CASE
     WHEN NEW.nextrun IS DISTINCT FROM OLD.nextrun AND NEW.nextrun NOT BETWEEN first AND last THEN 'nextrun'
     WHEN NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN first AND last THEN 'starts'
