@@ -47,8 +47,8 @@ func TestTablesThatAreMissing(t *testing.T) {
 	}
 	db := openTest(t, storetest.PostgresURL(t), sqldb.Options{})
 	for statement, ours := range map[string]bool{
-		"SELECT nonsense":                                          true,
-		"DO $$ BEGIN PERFORM nonsense; END $$":                     false,
+		"SELECT nonsense":                                         true,
+		"DO $$ BEGIN PERFORM nonsense; END $$":                    false,
 		"DO $$ BEGIN PERFORM count(*) FROM periodic_open; END $$": true,
 	} {
 		if err := fails(t, db, statement); err == nil || errors.Is(err, sqldb.ErrNoSchema) != ours {

@@ -163,9 +163,9 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes:  []string{"tick_waits", "job_running"},
-		says:   []string{"Its job has been running for 5 min", " waits: the job of "},
-		not:    []string{"skipped", "no scheduler"},
+		codes: []string{"tick_waits", "job_running"},
+		says:  []string{"Its job has been running for 5 min", " waits: the job of "},
+		not:   []string{"skipped", "no scheduler"},
 	},
 	{
 		name: "it was due too long ago for its deadline",

@@ -38,7 +38,7 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []s
 	if tx.SQL().ForNoKeyUpdate != "" {
 		with, rows, where = tx.lockUnchanged(r.SQL), `locked`, `t.ctid = plan.row_ctid`
 	}
-	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET rev = `+tx.nextRev("$3")+`, `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
+	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET rev = `+nextRev(tx.Tx, "$3")+`, `+planned+` FROM `+rows+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain, tx.Now().UnixMicro())
 	return ids, err
 }
@@ -70,6 +70,6 @@ func (tx schedulerTx) version(alias string) string {
 
 // nextRev is the rev of a task t that is written, where the placeholder is the clock's microseconds: these, or one
 // more than before if the clock stands still. So no number comes again after a crash or a failover that loses commits.
-func (tx schedulerTx) nextRev(placeholder string) string {
+func nextRev(tx *sqldb.Tx, placeholder string) string {
 	return tx.SQL().Greatest + `(t.rev + 1, CAST(` + placeholder + ` AS bigint))`
 }

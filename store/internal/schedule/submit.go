@@ -48,7 +48,7 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 // would make a join of it, and expects one row of ticks, so it would compare each of them with each task.
 func (tx schedulerTx) submitStatement(rows string) string {
 	return tx.lockUnchanged(rows) + `,
-		advanced AS (UPDATE periodic_task AS t SET rev = ` + tx.nextRev("$4") + `, due = locked.due, nextrun = locked.nextrun,
+		advanced AS (UPDATE periodic_task AS t SET rev = ` + nextRev(tx.Tx, "$4") + `, due = locked.due, nextrun = locked.nextrun,
 				problem = CASE WHEN locked.problem IS NOT NULL THEN locked.problem
 					WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END
 			FROM locked WHERE t.ctid = locked.row_ctid

@@ -81,8 +81,8 @@ func (tx taskTx) Delete(ctx context.Context, id string) error {
 }
 
 func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task, error) {
-	if toEdit { // locks the row on either database; nothing changes, so the triggers stay silent
-		if err := tx.one(ctx, `UPDATE periodic_task SET id = id WHERE id = $1`, id); err != nil {
+	if toEdit { // locks the row on either database; plans that were made before come to nothing, since its ticks may change
+		if err := tx.one(ctx, `UPDATE periodic_task AS t SET rev = `+nextRev(tx.Tx, "$2")+` WHERE id = $1`, id, tx.Now().UnixMicro()); err != nil {
 			return periodic.Task{}, err
 		}
 	}

@@ -55,14 +55,10 @@ func (w *world) withSkips(r row) row {
 	return r
 }
 
-// versionOf is the version of a row: on PostgreSQL the transaction that has written it, and the
-// start of the server; on SQLite the columns that Tasks reads, and the skips.
+// versionOf is the column rev: another number after each edit and each plan. It follows the clock, so that none comes
+// again once a server that loses commits has been replaced.
 func (w *world) versionOf(r row) string {
-	switch {
-	case w.sqlite:
-		r.Enabled, r.Worker, r.Marked = true, "", time.Time{}
-		return taskText(&r.Task) + fmt.Sprint(r.Days.Skips)
-	case w.off(serverStart):
+	if w.off(serverStart) {
 		return strconv.Itoa(r.version)
 	}
 	return fmt.Sprint(r.version, "/", w.started)

@@ -13,7 +13,7 @@ type fence string
 const (
 	none         fence = ""
 	version      fence = "a plan is written only if the row is as it was read"
-	serverStart  fence = "a plan is not written once another server has started"
+	serverStart  fence = "rev follows the clock, so that no number comes again after a server has lost commits"
 	othersMark   fence = "a task that somebody has marked is left alone"
 	leaseEnd     fence = "a mark ends with its lease, by the database's clock"
 	tickKey      fence = "(task_id, due) is unique"
