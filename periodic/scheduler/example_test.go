@@ -30,8 +30,8 @@ func Example() {
 	tasks := periodic.NewTasks(db.Tasks())
 	report := periodic.NewTask("report", "send-report", "Mon..Fri 07:00 Europe/Berlin")
 	report.Overlap = periodic.OverlapQueue // wait for the report of the day before
+	report.NextRun = time.Now()            // and once at the beginning
 	must(tasks.Add(ctx, report))
-	must(tasks.RunNow(ctx, "report"))
 
 	submitted := make(chan string, 1)
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{
