@@ -24,7 +24,7 @@ const (
 
 // Of scheduler.Config.
 const (
-	Batch            = 1000
+	Batch            = 2500
 	Lead             = time.Second
 	SchedulerRetries = 100 * time.Millisecond // RetryMin
 	SchedulerPause   = 10 * time.Second       // RetryMax

@@ -72,20 +72,7 @@ ALTER TABLE periodic_task
   ADD COLUMN resumed           timestamp,
   ADD COLUMN origin            varchar(254),
   ADD COLUMN problem           text,
-  ADD CONSTRAINT nextrun_due           CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'),
-  ADD CONSTRAINT nextrun_bounds        CHECK (starts < ends),
-  ADD CONSTRAINT nextrun_jitter        CHECK (jitter >= 0),
-  ADD CONSTRAINT nextrun_grace         CHECK (grace >= 0),
-  ADD CONSTRAINT nextrun_catchup       CHECK (catchup IN ('one', 'none', 'all')),
-  ADD CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit BETWEEN 1 AND 10000),
-  ADD CONSTRAINT nextrun_overlap       CHECK (overlap IN ('skip', 'queue', 'replace', 'allow')),
-  ADD CONSTRAINT nextrun_deadline      CHECK (deadline >= 0),
-  ADD CONSTRAINT nextrun_sink          CHECK (sink ~ '^[a-z][a-z0-9_-]{0,63}$'),
-  ADD CONSTRAINT nextrun_retry_limit   CHECK (retry_limit BETWEEN 0 AND 1000000),
-  ADD CONSTRAINT nextrun_retry_delay   CHECK (retry_delay BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_timeout       CHECK (timeout BETWEEN 1 AND 31536000),
-  ADD CONSTRAINT nextrun_pause_after   CHECK (pause_after BETWEEN 1 AND 1000000),
-  ADD CONSTRAINT nextrun_origin        CHECK (origin <> '');
+  ADD CONSTRAINT nextrun_due CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999');
 
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
@@ -413,9 +400,9 @@ END $$;
 -- problem, and has the row planned anew where the plan may have changed: `changed` says when, since what was decided
 -- before followed another plan. A scheduler's own updates change `due`, or only columns that the trigger does not
 -- name. No plan depends on retries and timeout, which are read when a job is submitted.
--- Times that no schedule reaches and that other programs cannot read are refused here and not by a CHECK, so that
+-- Values that cannot be used are refused here and not by a CHECK, so that a scheduler's own updates need not meet them, and
 -- rows that were there before are left alone. A task that is resumed keeps nothing of its pause, and a new pause does
--- not end when an earlier one did. Queued ticks may go when a pause ends.
+-- not end when an earlier one did.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 DECLARE
@@ -432,10 +419,34 @@ BEGIN
     WHEN NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN first AND last THEN 'starts'
     WHEN NEW.ends IS DISTINCT FROM OLD.ends AND NEW.ends NOT BETWEEN first AND last THEN 'ends'
     WHEN NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused NOT BETWEEN first AND last THEN 'paused'
-    WHEN NEW.paused_until IS DISTINCT FROM OLD.paused_until AND NEW.paused_until NOT BETWEEN first AND last THEN 'paused_until' END;
+    WHEN NEW.paused_until IS DISTINCT FROM OLD.paused_until AND NEW.paused_until NOT BETWEEN first AND last THEN 'paused_until'
+    WHEN (NEW.starts, NEW.ends) IS DISTINCT FROM (OLD.starts, OLD.ends) AND NEW.starts >= NEW.ends THEN 'ends'
+    WHEN NEW.overlap IS DISTINCT FROM OLD.overlap AND NEW.overlap NOT IN ('skip', 'queue', 'replace', 'allow') THEN 'overlap'
+    WHEN NEW.catchup IS DISTINCT FROM OLD.catchup AND NEW.catchup NOT IN ('one', 'none', 'all') THEN 'catchup'
+    WHEN NEW.catchup_limit IS DISTINCT FROM OLD.catchup_limit AND NEW.catchup_limit NOT BETWEEN 1 AND 10000 THEN 'catchup_limit'
+    WHEN NEW.grace IS DISTINCT FROM OLD.grace AND NEW.grace < 0 THEN 'grace'
+    WHEN NEW.deadline IS DISTINCT FROM OLD.deadline AND NEW.deadline < 0 THEN 'deadline'
+    WHEN NEW.jitter IS DISTINCT FROM OLD.jitter AND NEW.jitter < 0 THEN 'jitter'
+    WHEN NEW.sink IS DISTINCT FROM OLD.sink AND NEW.sink !~ '^[a-z][a-z0-9_-]{0,63}$' THEN 'sink'
+    WHEN NEW.retry_limit IS DISTINCT FROM OLD.retry_limit AND NEW.retry_limit NOT BETWEEN 0 AND 1000000 THEN 'retry_limit'
+    WHEN NEW.retry_delay IS DISTINCT FROM OLD.retry_delay AND NEW.retry_delay NOT BETWEEN 1 AND 31536000 THEN 'retry_delay'
+    WHEN NEW.timeout IS DISTINCT FROM OLD.timeout AND NEW.timeout NOT BETWEEN 1 AND 31536000 THEN 'timeout'
+    WHEN NEW.pause_after IS DISTINCT FROM OLD.pause_after AND NEW.pause_after NOT BETWEEN 1 AND 1000000 THEN 'pause_after' END;
   IF wrong IS NOT NULL THEN
     RAISE EXCEPTION 'periodic_task %: % % is out of range; %', NEW.id, wrong, to_jsonb(NEW) ->> wrong, CASE wrong
       WHEN 'nextrun' THEN 'use a UTC time between 1970-01-01 and 9999-12-31'
+      WHEN 'ends' THEN 'use a UTC time after starts and before the year 10000, or NULL'
+      WHEN 'overlap' THEN 'use skip, queue, replace or allow'
+      WHEN 'catchup' THEN 'use one, none or all'
+      WHEN 'catchup_limit' THEN 'use 1 to 10000, or NULL for all'
+      WHEN 'grace' THEN 'use seconds, 0 or more'
+      WHEN 'deadline' THEN 'use seconds, 0 or more, or NULL for none'
+      WHEN 'jitter' THEN 'use seconds, 0 or more'
+      WHEN 'sink' THEN 'use job, event or the name of a queue: at most 64 lower-case letters, digits, _ and -, a letter first'
+      WHEN 'retry_limit' THEN 'use 0 to 1000000, or NULL'
+      WHEN 'pause_after' THEN 'use 1 to 1000000, or NULL for never'
+      WHEN 'retry_delay' THEN 'use 1 to 31536000 seconds, or NULL'
+      WHEN 'timeout' THEN 'use 1 to 31536000 seconds, or NULL'
       WHEN 'paused' THEN 'to pause the task set it to the current UTC time (paused_until says when the pause ends), to resume it set it to NULL'
       ELSE 'use a UTC time between 1970-01-01 and 9999-12-31, or NULL' END
       USING ERRCODE = 'check_violation', COLUMN = wrong, TABLE = 'periodic_task';
@@ -483,17 +494,17 @@ CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
 CREATE TRIGGER nextrun_task_edited
   BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
                    starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink,
-                   pause_after, paused, paused_until ON periodic_task
+                   retry_limit, retry_delay, timeout, pause_after, paused, paused_until ON periodic_task
   FOR EACH ROW
   WHEN (NEW.nextrun <> OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'
      OR NEW.due IS NOT DISTINCT FROM OLD.due AND (
         (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
          NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.exclude_calendars, NEW.overlap, NEW.catchup, NEW.catchup_limit, NEW.grace,
-         NEW.deadline, NEW.jitter, NEW.sink, NEW.pause_after, NEW.paused, NEW.paused_until)
+         NEW.deadline, NEW.jitter, NEW.sink, NEW.retry_limit, NEW.retry_delay, NEW.timeout, NEW.pause_after, NEW.paused, NEW.paused_until)
         IS DISTINCT FROM
         (OLD.enabled, OLD.nextrun, OLD.timer, OLD.id, OLD.task, OLD.group_, OLD.subject, OLD.submitter, OLD.priority,
          OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.exclude_calendars, OLD.overlap, OLD.catchup, OLD.catchup_limit, OLD.grace,
-         OLD.deadline, OLD.jitter, OLD.sink, OLD.pause_after, OLD.paused, OLD.paused_until)
+         OLD.deadline, OLD.jitter, OLD.sink, OLD.retry_limit, OLD.retry_delay, OLD.timeout, OLD.pause_after, OLD.paused, OLD.paused_until)
         OR NEW.args IS DISTINCT FROM OLD.args))
   EXECUTE FUNCTION nextrun_task_edited();
 

@@ -47,8 +47,7 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []s
 // its task by the row's place, not by the primary key: the index has an entry for each version of the row that
 // an old snapshot keeps. CASE hides the other conditions from the planner.
 func (tx schedulerTx) lockUnchanged(rows string) string {
-	return `WITH plan AS MATERIALIZED (SELECT * FROM ` + rows + ` AS v),
-		locked AS MATERIALIZED (SELECT plan.*, t.ctid AS row_ctid FROM plan JOIN periodic_task AS t ON t.ctid = CAST(plan.row_id AS tid)
+	return `WITH locked AS MATERIALIZED (SELECT plan.*, t.ctid AS row_ctid FROM ` + rows + ` AS plan JOIN periodic_task AS t ON t.ctid = CAST(plan.row_id AS tid)
 			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().ForNoKeyUpdate + `)`
 }
 

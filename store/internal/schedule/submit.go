@@ -37,7 +37,7 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 	if err != nil {
 		return nil, true, err
 	}
-	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker, tx.Now().UnixMicro())
+	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker, tx.Now().UnixMicro(), len(plans))
 	tx.Changes(sqldb.TopicJobs)
 	return missing, true, err
 }
@@ -60,6 +60,6 @@ func (tx schedulerTx) submitStatement(rows string) string {
 			SELECT jid, $2::timestamp, 'waiting', 0, 0, id, tick, single, ` + jobColumns + ` FROM advanced
 			WHERE (id IN (SELECT task_id FROM ticks)) IS TRUE
 			ON CONFLICT DO NOTHING RETURNING tracker)
-		SELECT task_id, task_id IN (SELECT id FROM advanced) AS advanced, task_id IN (SELECT task_id FROM ticks) AS recorded FROM plan
-		WHERE (SELECT count(*) FROM jobs) < (SELECT count(*) FROM plan) AND task_id NOT IN (SELECT tracker FROM jobs)`
+		SELECT task_id, task_id IN (SELECT id FROM advanced) AS advanced, task_id IN (SELECT task_id FROM ticks) AS recorded
+		FROM ` + rows + ` AS plan WHERE (SELECT count(*) FROM jobs) < $5 AND task_id NOT IN (SELECT tracker FROM jobs)`
 }
