@@ -43,9 +43,6 @@ type foreignStore interface {
 	// same transaction. However many jobs are open, that is one statement in nextrun's tables
 	// and one in those of the queue, and a few more if jobs have ended.
 	AskEnds(ctx context.Context, a AskEnds) (Ends, error)
-	// JoexEnds records how jobs in the table job ended that Docspell's job executors ran, and
-	// tells the hooks in the same transaction. It finds those that ended within the last hour.
-	JoexEnds(ctx context.Context, h Hooks) ([]EndedTick, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.

@@ -74,9 +74,6 @@ type Config struct {
 	// Hooks, if not nil, hear of ticks that get no job, in the transaction that records
 	// them; store.DB.Hooks makes them.
 	Hooks Hooks
-	// Joex: Docspell's job executors take jobs of the table job, too. They know no hooks, so the
-	// scheduler looks every five seconds for those that ended, if there are Hooks.
-	Joex bool
 	// Tracer, if not nil, makes a span for each queue that gets jobs of a batch; package
 	// ops/tracing has one.
 	Tracer jobqueue.SendTracer

@@ -19,7 +19,6 @@ const (
 	endsMost    = time.Minute // after many that failed
 	endsLimit   = 1000        // jobs at a time
 	endsTimeout = 10 * time.Second
-	joexEvery   = 5 * time.Second // between two looks for jobs that Docspell's executors ended
 )
 
 // ends asks the queues that are not nextrun's own how their jobs ended. It has a goroutine of its
@@ -36,7 +35,6 @@ type ends struct {
 	asked time.Time
 	bad   map[string]bool                        // the jobs whose end could not be recorded, by id: each is named once
 	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
-	deaf  bool                                   // the last look for jobs that Docspell has ended failed
 
 	mu  sync.Mutex
 	due time.Time // zero: no job is open, as far as is known
@@ -45,13 +43,8 @@ type ends struct {
 func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
 	e := &ends{cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1), limit: endsLimit, bad: map[string]bool{}}
 	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
-	if e.joex() {
-		e.due = time.Now()
-	}
 	return e
 }
-
-func (e *ends) joex() bool { return e.cfg.Joex && e.cfg.Hooks != nil }
 
 // within has the queues asked after a time, or sooner if that is planned.
 func (e *ends) within(wait time.Duration) {
@@ -125,15 +118,6 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 			e.within(max(time.Until(e.held.Next()), endsEvery))
 		}
 	}()
-	if e.joex() {
-		defer e.within(joexEvery)
-		ended, err := e.store.JoexEnds(ctx, e.cfg.Hooks)
-		began := err != nil && !e.deaf
-		if e.deaf = err != nil; began && ctx.Err() == nil { // named once
-			e.cfg.fail("look for jobs that Docspell has ended; ticks go on", err)
-		}
-		e.observe(ended, periodic.SinkJob)
-	}
 	if len(answering) == 0 {
 		return false
 	}
