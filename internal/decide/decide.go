@@ -40,7 +40,7 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	}
 	switch {
 	case t.Unplanned():
-		d.planAt(d.timer.Next(f.Now))
+		d.planAt(d.timer.Next(d.since()))
 	case t.NextRun.After(f.Now): // not due
 	case t.Manual():
 		d.plan.Manual = t.NextRun
@@ -54,6 +54,15 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 		return Plan{Task: t, Due: t.Due, NextRun: t.NextRun, Problem: t.Problem, Cancel: d.plan.Cancel, Held: true}
 	}
 	return d.plan
+}
+
+// since is the time after which a task without a plan is planned: that of its last edit, whenever a scheduler gets to it, so that
+// no tick in between is lost.
+func (d *decider) since() time.Time {
+	if since := d.task.Since; !since.IsZero() && since.Before(d.Now) {
+		return since
+	}
+	return d.Now
 }
 
 // submits reports whether the plan submits a job.

@@ -13,7 +13,7 @@ import (
 // Defaults of [Config].
 const (
 	DefaultLock      = "scheduler"
-	DefaultTTL       = 60 * time.Second
+	DefaultTTL       = 30 * time.Second
 	DefaultHeartbeat = 10 * time.Second
 )
 
@@ -39,7 +39,7 @@ type Config struct {
 	Hostname string
 	PID      int
 	// TTL is how long the lock lives without a renewal: how long after a crash
-	// nobody holds it. At most 24 h, at least twice the Stall of the store.
+	// nobody holds it. At most 24 h, at least one and a half times the Stall of the store.
 	// 0: DefaultTTL.
 	TTL time.Duration
 	// Heartbeat is the time between renewals, and between the queries of those who

@@ -49,9 +49,9 @@ func New(store Store, cfg Config) (*Elector, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	if stall := store.Stall(); stall > cfg.TTL/2 {
-		return nil, fmt.Errorf("leader.Config.TTL is %s; use %s or more, twice the time for which a stopped process "+
-			"can keep the lock's row, or shorten the store's timeouts", cfg.TTL, 2*stall)
+	if stall := store.Stall(); stall > cfg.TTL*2/3 {
+		return nil, fmt.Errorf("leader.Config.TTL is %s; use %s or more, one and a half times the time for which a stopped process "+
+			"can keep the lock's row, or shorten the store's timeouts", cfg.TTL, stall*3/2)
 	}
 	return &Elector{
 		store:   store,

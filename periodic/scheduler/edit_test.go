@@ -126,3 +126,17 @@ func TestNever(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'impossible' AND nextrun < '2100-01-01' AND problem IS NULL")
 	})
 }
+
+// What falls due between an edit and the plan that follows from it is accounted for, whenever a scheduler comes.
+func TestTicksAfterAnEditAreNotLost(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'yearly')")
+		f.once()
+		f.exec("UPDATE periodic_task SET timer = '*:0/10'")
+		f.exec("UPDATE periodic_task SET changed = ?", f.at(-35*time.Minute))
+		f.once()
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'missed' AND missed BETWEEN 2 AND 3")
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE nextrun > ?", f.at(0))
+	})
+}

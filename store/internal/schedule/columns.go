@@ -28,6 +28,7 @@ var (
 	claimColumns   = column.Names("", claimedColumns)
 	// asClaimed are the same, and what is known of the row.
 	asClaimed = append(slices.Clip(claimedColumns),
+		periodic.Column{Name: "since", Field: column.TimeIn(func(t *periodic.Task) *time.Time { return &t.Since })},
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
 		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},
 		skipsColumn)
