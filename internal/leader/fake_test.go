@@ -166,9 +166,9 @@ type contender struct {
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 
 const (
-	ttl       = 60 * time.Second
+	ttl       = 30 * time.Second
 	heartbeat = 10 * time.Second
-	trust     = 54 * time.Second
+	trust     = 27 * time.Second
 )
 
 func newContender(t *testing.T, rows *table, name string, change ...func(*leader.Config)) *contender {

@@ -41,11 +41,11 @@ func TestConfigIsValidated(t *testing.T) {
 // for as long as the database lets it.
 func TestTTLMustExceedTheTimeoutsOfTheStore(t *testing.T) {
 	stalled := &link{table: newTable(), stalled: 20 * time.Second}
-	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 39 * time.Second}); err == nil ||
-		!strings.Contains(err.Error(), "use 40s or more") {
-		t.Errorf("New = %v, want it to ask for 40s or more", err)
+	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 29 * time.Second}); err == nil ||
+		!strings.Contains(err.Error(), "use 30s or more") {
+		t.Errorf("New = %v, want it to ask for 30s or more", err)
 	}
-	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 40 * time.Second}); err != nil {
+	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 30 * time.Second}); err != nil {
 		t.Errorf("New = %v, want no error", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestStopReleasesAndSaysSoIfItCannot(t *testing.T) {
 		b := newContender(t, rows, "b").start(t)
 		b.lead(t)
 		b.link.set(func(l *link) { l.down = true })
-		if err := b.Stop(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), "expires by itself within 1m0s") {
+		if err := b.Stop(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), "expires by itself within 30s") {
 			t.Errorf("Stop = %v, want the error and that the lock expires", err)
 		}
 	})

@@ -43,7 +43,7 @@ type Config struct {
 	// dash.
 	Name string
 	// BatchSize is the greatest number of tasks that are locked, decided and
-	// submitted together, 1 to 10,000. 0: 1000.
+	// submitted together, 1 to 10,000. 0: 2500.
 	BatchSize int
 	// Lease is how long a mark of Docspell, or of an older nextrun, is valid: a task whose mark
 	// is older is scheduled. At least 1 s.

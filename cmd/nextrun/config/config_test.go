@@ -119,7 +119,7 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"lead", "scheduler:\n  lead: -1s\n", ":2: scheduler.lead must be a duration such as 1s, or 0 to mark tasks when they are due"},
 		{"lead of a lease", "scheduler: {lease: 9s,\n lead: 4s}\n", ":2: scheduler.lead must be a duration from 1ms to 3s, at most a third of lease"},
 		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be a duration from 10ms to 1.666s, a third of ttl"},
-		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be a duration from 10ms to 20s, a third of ttl"},
+		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be a duration from 10ms to 10s, a third of ttl"},
 		{"boolean", "database: {poll_only: 'true'}\n", ":1: database.poll_only must be true or false"},
 		{"list for a mapping", "executor: [1]\n", ":1: executor must be a mapping"},
 		{"text for the file", "hello\n", ":1: the file must be a mapping"},
