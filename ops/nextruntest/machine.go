@@ -169,14 +169,12 @@ func (m *machine) edit(ctx context.Context, edit func() error) error {
 	if err := edit(); err != nil {
 		return err
 	}
-	ended, err := m.hostNow(ctx)
-	if err != nil {
-		return err
-	}
-	for _, statement := range []string{ // the earlier, since an edit of created is a change
-		"UPDATE periodic_task SET changed = ?1 WHERE changed BETWEEN ?2 AND ?3", "UPDATE periodic_task SET created = ?1 WHERE created BETWEEN ?2 AND ?3",
-	} {
-		if _, err := m.pool.ExecContext(ctx, statement,
+	for _, column := range []string{"created", "changed"} { // in this order: an edit of created is a change
+		ended, err := m.hostNow(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := m.pool.ExecContext(ctx, `UPDATE periodic_task SET `+column+` = ?1 WHERE `+column+` BETWEEN ?2 AND ?3`,
 			sqldb.Timestamp(m.now()), sqldb.Timestamp(begun), sqldb.Timestamp(ended)); err != nil {
 			return fmt.Errorf("set the time of an edit: %w", err)
 		}
