@@ -77,7 +77,7 @@ ALTER TABLE periodic_task
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
 COMMENT ON COLUMN periodic_task.rev               IS 'another number, and a larger one, after each edit and each plan: the microseconds since 1970, or one more than before';
-COMMENT ON COLUMN periodic_task.changed           IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC; NULL: never';
+COMMENT ON COLUMN periodic_task.changed           IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC: the task is planned from then on; NULL: never';
 COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
 COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
 COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
@@ -466,7 +466,7 @@ BEGIN
   NEW.worker := NULL;
   NEW.marked := NULL;
   IF (NEW.timer, NEW.starts, NEW.ends, NEW.jitter, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
-     (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink) THEN
+     (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink) OR OLD.due >= '9999-12-31 23:59:59' THEN
     NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
   END IF;
   IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN

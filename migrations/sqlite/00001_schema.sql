@@ -656,7 +656,7 @@ BEGIN
          ends    = {{template "utcOrNull" "NEW.ends"}},
          changed = CASE WHEN NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
              OR NEW.jitter IS NOT OLD.jitter OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun
-             OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink
+             OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0)
            THEN strftime('%Y-%m-%d %H:%M:%f000', 'now') ELSE NEW.changed END,
          (nextrun, due) = (SELECT
            CASE WHEN moved THEN utc WHEN anew THEN '1970-01-01 00:00:00.000000' ELSE OLD.nextrun END,
