@@ -140,7 +140,7 @@ func (l *loop) work(now time.Time) {
 		return
 	}
 	l.agenda.downUntil = time.Time{}
-	if l.sent && !l.answered {
+	if l.sent && !l.answered || !l.claims.ready {
 		l.e.pulse.Goes() // nobody knows yet whether the database does what it is asked
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
@@ -74,8 +75,10 @@ type pages struct {
 func (l *loop) decideLate(soft, hard context.Context) error {
 	l.late.found, l.late.locked, l.progress, l.ahead.decideAt = false, false, false, time.Time{}
 	l.late.passed = l.late.passed[:0]
-	if err := l.store.PauseFailing(hard, l.cfg.Hooks); err != nil { // before their ticks are decided
-		return err
+	if l.sinks.broken[periodic.SinkJob] == nil { // else somebody may have locked the table job, which says how runs ended
+		if err := l.store.PauseFailing(hard, l.cfg.Hooks); err != nil { // before their ticks are decided
+			return err
+		}
 	}
 	w := l.newWriter()
 	var rest pages

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -39,8 +40,8 @@ func Example() {
 	tell.Sink, tell.Group = periodic.SinkEvent, "shops"
 	tasks := periodic.NewTasks(db.Tasks())
 	for _, task := range []periodic.Task{labels, tell} {
+		task.NextRun = time.Now()
 		must(tasks.Add(ctx, task))
-		must(tasks.RunNow(ctx, task.ID))
 	}
 
 	nextrun := sloglog.New(logger.Handler())

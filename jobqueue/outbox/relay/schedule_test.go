@@ -76,7 +76,7 @@ func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 		f.schedule(1)
 		f.want(2, `SELECT count(*) FROM event_store`)
 		f.want(1, `SELECT version FROM event_aggregate WHERE id = 't'`)
-		if problem := f.one(`SELECT problem FROM periodic_task WHERE id = 't'`); !strings.Contains(problem, "could not be submitted") {
+		if problem := f.one(`SELECT problem FROM periodic_task WHERE id = 't'`); !strings.Contains(problem, "cannot be scheduled") {
 			f.Errorf("the problem is %q", problem)
 		}
 	})

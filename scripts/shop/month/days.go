@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -58,7 +59,9 @@ func (s *shop) planDays() {
 		_, err := s.tasks.Resume(ctx, "mail-bounces")
 		return err
 	})
-	s.at(part(60), func(ctx context.Context) error { return s.tasks.RunNow(ctx, "ledger-close") })
+	s.at(part(60), func(ctx context.Context) error {
+		return s.edit(ctx, `UPDATE periodic_task SET nextrun = $1 WHERE id = 'ledger-close'`, sqldb.Timestamp(s.now()))
+	})
 	s.at(part(66), func(ctx context.Context) error {
 		return s.edit(ctx, `UPDATE periodic_task SET enabled = false WHERE id = 'legacy-sync'`)
 	})

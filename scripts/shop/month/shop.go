@@ -276,7 +276,7 @@ func (s *shop) schedule(ctx context.Context) error {
 }
 
 // worker is who runs the jobs.
-const worker = "shop@0000000000000001"
+const worker = "shop@000000000001"
 
 // jobs is the queue, for people.
 func (s *shop) jobs() *jobqueue.Queue { return jobqueue.NewQueue(s.db.Jobs()) }

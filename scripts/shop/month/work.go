@@ -30,11 +30,11 @@ func (s *shop) begin(ctx context.Context) (bool, error) {
 	return len(jids) > 0, nil
 }
 
-// left reports whether a task is still due that is not known to have a problem. The scheduler leaves
+// left reports whether a task is still due that is not known to have a problem, and does not wait for the end of a job. The scheduler leaves
 // one alone for some seconds of the host's clock while autovacuum has a lock; here, these are days.
 func left(ctx context.Context, s *shop) (left bool, err error) {
 	err = s.pool.QueryRowContext(ctx, s.bind(`SELECT EXISTS (SELECT 1 FROM periodic_task
-		WHERE enabled AND paused IS NULL AND problem IS NULL AND nextrun <= $1)`), sqldb.Timestamp(s.now())).Scan(&left)
+		WHERE enabled AND paused IS NULL AND problem IS NULL AND nextrun <= $1 AND overlap NOT IN ('queue', 'replace'))`), sqldb.Timestamp(s.now())).Scan(&left)
 	return left, err
 }
 

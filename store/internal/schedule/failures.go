@@ -43,7 +43,7 @@ type failing struct {
 // left: its tick is decided as if it were well, and the next one pauses it.
 func (s Store) PauseFailing(ctx context.Context, hooks taskdb.Hooks) error {
 	var list []failing
-	err := s.db.View(ctx, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
+	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
 	for i := 0; i < len(list) && (err == nil || s.Fault(err) != taskdb.FaultDatabase); i++ {
 		err = s.db.UpdateWithin(ctx, sqldb.LockWait(true), func(tx *sqldb.Tx) error { return pause(ctx, tx, list[i], hooks) })
 	}

@@ -94,9 +94,9 @@ func TestIncompleteSchema(t *testing.T) {
 		s.Exec(t, statement)
 		s.Must(t, "check")
 
-		s.Exec(t, "DROP TABLE periodic_open")
+		s.Exec(t, "DROP TABLE periodic_calendar")
 		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1, ") // not one for each of its columns
-		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_open", "nextrun migrate status")
+		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_calendar", "nextrun migrate status")
 	})
 }
 
