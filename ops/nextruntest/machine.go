@@ -169,13 +169,16 @@ func (m *machine) edit(ctx context.Context, edit func() error) error {
 	if err := edit(); err != nil {
 		return err
 	}
-	for _, column := range []string{"created", "changed"} { // in this order: an edit of created is a change
+	for _, set := range []string{ // in this order: an edit of created is a change
+		`UPDATE periodic_task SET created = ?1 WHERE created BETWEEN ?2 AND ?3`,
+		`UPDATE periodic_task SET changed = ?1 WHERE changed BETWEEN ?2 AND ?3`,
+	} {
 		ended, err := m.hostNow(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := m.pool.ExecContext(ctx, `UPDATE periodic_task SET `+column+` = ?1 WHERE `+column+` BETWEEN ?2 AND ?3`,
-			sqldb.Timestamp(m.now()), sqldb.Timestamp(begun), sqldb.Timestamp(ended)); err != nil {
+		_, err = m.pool.ExecContext(ctx, set, sqldb.Timestamp(m.now()), sqldb.Timestamp(begun), sqldb.Timestamp(ended))
+		if err != nil {
 			return fmt.Errorf("set the time of an edit: %w", err)
 		}
 	}

@@ -98,7 +98,8 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 	if err == nil && soft.Err() == nil {
 		err = w.writeSuspects(soft, hard)
 	}
-	if err = w.end(soft, hard, err); err != nil {
+	err = w.end(soft, hard, err)
+	if err != nil {
 		return err
 	}
 	l.failing.tried(time.Now())

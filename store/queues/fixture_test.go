@@ -2,7 +2,6 @@ package queues_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"slices"
@@ -207,31 +206,6 @@ func (f *fixture) report(q sink.Submitter) queues.Report {
 		f.Fatal(ok, err)
 	}
 	return r
-}
-
-// bareRole makes a role without rights, which ends with the test.
-func (f *fixture) bareRole() string {
-	f.Helper()
-	role := "nextrun_test_" + strings.ToLower(rand.Text())
-	f.Exec("CREATE ROLE " + role)
-	f.Cleanup(func() {
-		_, _ = f.SQL.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
-	})
-	return role
-}
-
-// as runs something in a transaction as a role.
-func (f *fixture) as(role string, fn func(ctx context.Context, tx jobqueue.DBTX)) {
-	f.Helper()
-	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) error {
-		if _, err := tx.ExecContext(ctx, "SET LOCAL ROLE "+role); err != nil {
-			return err
-		}
-		fn(ctx, tx)
-		return nil
-	}); err != nil && !errors.Is(err, queues.ErrUnusable) {
-		f.Fatal(err)
-	}
 }
 
 // hear begins to listen on a channel of PostgreSQL. What it

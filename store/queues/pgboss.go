@@ -76,7 +76,7 @@ func (k PgBoss) preset(sqlite bool) (preset, error) {
 		// A job j of a reference v.ref, a queue and a UUID, by its primary key.
 		"{ours}", `j.name = left(v.ref, -37) AND j.id = right(v.ref, 36)::uuid`)
 	sql := func(text string) statement { return own(words.Replace(text)) }
-	return preset{
+	p := preset{
 		kind: "pg-boss", heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}, check: k.check, gone: goneState(k.Gone, "unknown"),
 		remedy: "nextrun needs pg-boss 12.26 or newer, which migrates its tables when it starts, or run: npx pg-boss create",
 		version: words.Replace(`SELECT 'schema ' || max(version) AS found, CASE WHEN max(version) >= 37 THEN ''
@@ -101,24 +101,30 @@ func (k PgBoss) preset(sqlite bool) (preset, error) {
 				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
 				END AS reason, q.policy <> 'standard' AS passing
 			FROM {batch} AS v LEFT JOIN {queue} AS q ON q.name = v.queue`),
-		pending: sql(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
-				j.started_on AT TIME ZONE 'UTC' AS started
-			FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry', 'active')`),
-		ends: sql(`SELECT v.ref, CASE j.state WHEN 'completed' THEN 'success' WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome,
-				j.completed_on AT TIME ZONE 'UTC' AS finished, CASE WHEN j.started_on IS NOT NULL THEN j.retry_count + 1 END AS attempts,
-				CASE WHEN j.state <> 'completed' THEN coalesce(j.output ->> 'message', j.output #>> '{value,message}', j.output ->> 'value', j.output::text) END AS error
-			FROM {batch} AS v JOIN {job} AS j ON {ours}`),
-		cancel: sql(`UPDATE {job} AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
-			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry')
-				FOR UPDATE OF j SKIP LOCKED) AS c
-			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
-		// As boss.retry does.
-		retry: sql(`UPDATE {job} AS u SET state = 'retry', completed_on = NULL, start_after = now(), retry_limit = greatest(u.retry_limit, u.retry_count + 1)
-			FROM {batch} AS v JOIN periodic_task AS t ON t.id = v.task_id
-			WHERE u.name = {name} AND u.id = v.jid::uuid AND u.state IN ('failed', 'cancelled') AND $2::timestamp IS NOT NULL
-			RETURNING u.name || '/' || u.id AS ref`),
 		// pg-boss listens on the first 24 digits of the hash of its schema's name.
 		notify: sql(`SELECT pg_notify(concat('pgboss_', left(encode(sha224({schema}::bytea), 'hex'), 24)), v.queue)
 			FROM {batch} AS v JOIN {queue} AS q ON q.name = v.queue WHERE q.notify`),
-	}, nil
+	}
+	k.laterStatements(&p, sql)
+	return p, nil
+}
+
+// laterStatements are those about jobs that the queue has taken.
+func (PgBoss) laterStatements(p *preset, sql func(string) statement) {
+	p.pending = sql(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
+			j.started_on AT TIME ZONE 'UTC' AS started
+		FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry', 'active')`)
+	p.ends = sql(`SELECT v.ref, CASE j.state WHEN 'completed' THEN 'success' WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome,
+			j.completed_on AT TIME ZONE 'UTC' AS finished, CASE WHEN j.started_on IS NOT NULL THEN j.retry_count + 1 END AS attempts,
+			CASE WHEN j.state <> 'completed' THEN coalesce(j.output ->> 'message', j.output #>> '{value,message}', j.output ->> 'value', j.output::text) END AS error
+		FROM {batch} AS v JOIN {job} AS j ON {ours}`)
+	p.cancel = sql(`UPDATE {job} AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
+		FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN {job} AS j ON {ours} WHERE j.state IN ('created', 'retry')
+			FOR UPDATE OF j SKIP LOCKED) AS c
+		WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`)
+	// As boss.retry does.
+	p.retry = sql(`UPDATE {job} AS u SET state = 'retry', completed_on = NULL, start_after = now(), retry_limit = greatest(u.retry_limit, u.retry_count + 1)
+		FROM {batch} AS v JOIN periodic_task AS t ON t.id = v.task_id
+		WHERE u.name = {name} AND u.id = v.jid::uuid AND u.state IN ('failed', 'cancelled') AND $2::timestamp IS NOT NULL
+		RETURNING u.name || '/' || u.id AS ref`)
 }

@@ -88,7 +88,7 @@ const (
 
 // preset makes the statements. SQLite would unpack the rows again for each row that a user
 // joins with them, if it were not told to keep them.
-func (k SQL) preset(sqlite bool) (preset, error) {
+func (k SQL) preset(sqlite bool) (preset, error) { //nolint:unparam // as the other kinds
 	now, kept, limits := "$2::timestamp", "", ""
 	if sqlite {
 		now, kept = "$2", "MATERIALIZED "

@@ -40,7 +40,7 @@ func (w *worker) work(topic string) error {
 			w.notify(Notice{Kind: NoticeLost, Topic: topic, Count: len(s.Accepted)})
 		}
 		if err != nil {
-			break // already reported; the lease expires
+			return nil //nolint:nilerr // already reported; the lease expires
 		}
 		w.tellRecorded(s, time.Since(began))
 		b = next

@@ -68,7 +68,8 @@ func (s Outbox) Consume(ctx context.Context, l relay.Lease, t relay.Terms, i rel
 		if err := tx.settleLease(ctx, relay.Settlement{Lease: l, After: relay.KeepLease, Terms: t}); err != nil {
 			return err
 		}
-		if failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) }); failed != nil {
+		failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) })
+		if failed != nil {
 			return failed
 		}
 		return tx.markPublished(ctx, []relay.Item{i})

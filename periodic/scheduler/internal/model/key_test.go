@@ -80,12 +80,6 @@ func (b *text) version(read row) string {
 	return strconv.FormatBool(slices.ContainsFunc(b.w.tables.tasks, same))
 }
 
-func taskText(t *periodic.Task) string {
-	b := text{}
-	writeTask(&b, t)
-	return b.String()
-}
-
 func (i *instance) text(w *world) string {
 	b := text{w: w}
 	fmt.Fprint(&b, i.led, i.up, i.begun, i.token, "|")

@@ -1,0 +1,187 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/decide"
+	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+)
+
+// split writes the plans of a batch that has failed, in parts, unless a queue is to blame. Each part is read again: the failure
+// may have taken long.
+func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) error {
+	var later batch.LaterError
+	if errors.As(cause, &later) {
+		return w.without(soft, hard, b, later)
+	}
+	if broke, err := w.suspectSinks(hard, cause); broke || err != nil {
+		return err
+	}
+	if len(b.Plans) == 1 {
+		return w.leaveOut(hard, b.Plans[0].Task.ID, "submit", cause)
+	}
+	w.observe(Event{Kind: EventSplit, Doing: "submit", Err: cause})
+	ids := make([]string, len(b.Plans))
+	for i := range b.Plans {
+		ids[i] = b.Plans[i].Task.ID
+	}
+	end, inARow := time.Now().Add(splitBudget), 0
+	for part := range slices.Chunk(ids, smallPart) {
+		if soft.Err() != nil || time.Now().After(end) {
+			break
+		}
+		if err := w.some(hard, part); err == nil {
+			inARow = 0
+			continue
+		} else if !w.isolatable(err) {
+			return err
+		}
+		for i := range part {
+			err := w.some(hard, part[i:i+1])
+			if inARow++; err == nil {
+				inARow = 0
+			} else if err = w.leaveOut(hard, part[i], "submit", err); err != nil || inARow == mostInARow {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// some reads and writes some tasks, in a transaction that does not wait long.
+func (w *writer) some(hard context.Context, ids []string) error {
+	b, err := w.batches.Read(hard, taskdb.Wanted{Limit: len(ids), Only: ids, Exclude: taskdb.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
+	if b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
+		return err
+	}
+	done, err := w.batches.Submit(hard, aloneWait, b, time.Now())
+	if err == nil && len(done.Kept) > 0 {
+		w.tell(b.Started, &done)
+	}
+	return err
+}
+
+// without writes the plans of a batch whose queues take their jobs now.
+func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.LaterError) error {
+	for id, why := range later {
+		if why == "" {
+			continue
+		}
+		if err := w.leaveOut(hard, id, "submit", errors.New(why)); err != nil {
+			return err
+		}
+	}
+	b.Plans = slices.DeleteFunc(slices.Clone(b.Plans), func(p decide.Plan) bool { _, waits := later[p.Task.ID]; return waits })
+	if len(b.Plans) == 0 {
+		return nil
+	}
+	done, err := w.batches.Submit(hard, batch.LockTimeout, b, time.Now())
+	return w.handle(soft, hard, result{batch: b, done: done, err: err})
+}
+
+// leaveOut leaves out a task that fails alone, and names it once. The error is one of the database.
+func (l *loop) leaveOut(hard context.Context, id, doing string, cause error) error {
+	later := batch.LaterError{}
+	if errors.As(cause, &later) {
+		if later[id] == "" {
+			return nil // it waits for the end of a job
+		}
+		cause = errors.New(later[id])
+	}
+	if !l.isolatable(cause) {
+		return cause
+	}
+	locked := l.store.Fault(cause) == taskdb.FaultLock
+	if first := l.failing.add(id, cause, locked, time.Now()); !first {
+		return nil
+	}
+	l.observe(Event{Kind: EventAside, ID: id, Doing: doing, Err: cause})
+	if !locked { // which is no problem of the task
+		_ = l.role.update(hard, aloneWait, func(tx taskdb.Tx) error { return tx.SetProblem(hard, id, reasons.Unscheduled(cause)) })
+	}
+	return nil
+}
+
+// writeSuspects writes the plans of tasks that have failed before, one by one.
+func (w *writer) writeSuspects(soft, hard context.Context) error {
+	for _, id := range w.suspects {
+		if soft.Err() != nil {
+			return nil //nolint:nilerr // the scheduler stops
+		}
+		cause := w.some(hard, []string{id})
+		if cause == nil {
+			continue
+		}
+		if err := w.leaveOut(hard, id, "submit", cause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readInParts reads tasks that could not be read together, unless a queue is to blame.
+func (l *loop) readInParts(soft, hard context.Context, w taskdb.Wanted, cause error) (b batch.Batch, err error) {
+	if broke, err := l.suspectSinks(hard, cause); broke || err != nil {
+		return b, err
+	}
+	ids, err := l.store.IDs(hard, w)
+	if err != nil || len(ids) == 0 {
+		return b, errors.Join(cause, err)
+	}
+	l.observe(Event{Kind: EventSplit, Doing: "read", Err: cause})
+	read := func(some []string) error {
+		w.Only, w.Limit = some, len(some)
+		more, err := l.batches.Read(hard, w)
+		b.Started, b.Now, b.Plans = more.Started, more.Now, append(b.Plans, more.Plans...)
+		return err
+	}
+	inARow := 0
+	for part := range slices.Chunk(ids, smallPart) {
+		if soft.Err() != nil || inARow >= mostInARow {
+			break
+		}
+		if err := read(part); err == nil {
+			inARow = 0
+			continue
+		}
+		for _, id := range part {
+			err := read([]string{id})
+			if inARow++; err == nil {
+				inARow = 0
+			} else if err := l.leaveOut(hard, id, "read", err); err != nil {
+				return b, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// mostPassed bounds the tasks that are asked about.
+const mostPassed = 100
+
+// errSuppressed is the error of a task that does not advance although nobody has locked its row.
+var errSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
+
+// findSuppressed leaves out tasks that could not be written again and again although nobody has locked them.
+func (l *loop) findSuppressed(hard context.Context) error {
+	var free []string
+	err := l.role.update(hard, aloneWait, func(tx taskdb.Tx) (err error) {
+		free, err = tx.Free(hard, l.late.passed)
+		return err
+	})
+	for _, id := range free {
+		err = errors.Join(err, l.leaveOut(hard, id, "submit", errSuppressed))
+	}
+	return err
+}
+
+// isolatable reports whether an error may lie in one of several rows.
+func (l *loop) isolatable(err error) bool {
+	return !errors.Is(err, leader.ErrLost) && l.store.Fault(err) != taskdb.FaultDatabase
+}
