@@ -54,23 +54,17 @@ func (c *chaos) endTasks(ctx context.Context) error {
 }
 
 // await waits until a query says 0, and reports if it does not.
-func (c *chaos) await(ctx context.Context, found *audit.Findings, what, query string) (n int) {
-	patience := recoverWithin
-	if found == nil {
-		patience = 10 * time.Second
-	}
+func (c *chaos) await(ctx context.Context, found *audit.Findings, what, query string) {
+	var n int
 	var err error
 	begin := time.Now()
-	for ctx.Err() == nil && time.Since(begin) < patience {
+	for ctx.Err() == nil && time.Since(begin) < recoverWithin {
 		if err = c.base.Handle().QueryRowContext(ctx, query).Scan(&n); err == nil && n == 0 {
-			return 0
+			return
 		}
 		fault.Wait(ctx, 500*time.Millisecond)
 	}
-	if found != nil {
-		found.Add("it did not recover", what, "%d after %s %v", n, patience, errors.Join(err, ctx.Err()))
-	}
-	return n
+	found.Add("it did not recover", what, "%d after %s %v", n, recoverWithin, errors.Join(err, ctx.Err()))
 }
 
 func lastLine(text string) string {

@@ -86,7 +86,7 @@ func TestModeConfigurationIsValidated(t *testing.T) {
 		for want, change := range map[string]func(*scheduler.Config){
 			"scheduler.Config.Mode":                  func(c *scheduler.Config) { c.Mode = "loner" },
 			"scheduler.Config.Lock: leader.Config.H": func(c *scheduler.Config) { c.Lock.Heartbeat = time.Minute },
-			"leader.Config.TTL is 30s; use 40s":      func(c *scheduler.Config) { c.Lock.TTL = 30 * time.Second },
+			"leader.Config.TTL is 20s; use 30s":      func(c *scheduler.Config) { c.Lock.TTL = 20 * time.Second },
 		} {
 			cfg := f.config("a")
 			cfg.Mode = scheduler.ModeLeader
