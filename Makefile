@@ -83,7 +83,7 @@ test-here:
 	cd bench && go vet ./... && ../scripts/in-memory ../scripts/with-postgres go test $(TESTFLAGS) ./...
 
 # The tests that judge how late healthy work is, by storetest.Punctual.
-pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable|QueuedTicksWhose)|ComesBack|HoldUpNoOther(Job)?$$|HoldUpTheir
+pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable)|ComesBack|HoldUpNoOther(Job)?$$|HoldUpTheir
 
 .PHONY: test-pace
 test-pace: ## Judge how late healthy work is beside rows that fail, one test at a time: on a quiet machine; TESTFLAGS='-v'

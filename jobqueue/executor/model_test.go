@@ -186,7 +186,7 @@ func (w *jobWorld) finish() {
 				t.Worker = "C@1"
 				c.transition(t)
 			}
-		case outcome.HasWorker(j):
+		case hasWorker(j):
 			c.transition(policy.WorkerDied(j, int64(c.beat(j.Worker))))
 		case j.State == jobqueue.Stuck:
 			c.transition(policy.RetryDue(j))
@@ -240,4 +240,9 @@ func cloneJobWorld(w *jobWorld) *jobWorld {
 		c.procs[p].tries = slices.Clone(w.procs[p].tries)
 	}
 	return &c
+}
+
+// hasWorker reports whether a worker has the job, or had it when it died.
+func hasWorker(j jobqueue.Job) bool {
+	return j.State == jobqueue.Scheduled || j.State == jobqueue.Running
 }

@@ -29,7 +29,7 @@ func (w *jobWorld) Actions() (list []explore.Action[*jobWorld]) {
 	if w.steps.cancel > 0 && !w.job.State.Final() {
 		add("a user asks to cancel the job", func(w *jobWorld) {
 			w.steps.cancel--
-			if w.job.Cancel = minute(w.now); !outcome.HasWorker(w.job) {
+			if w.job.Cancel = minute(w.now); !hasWorker(w.job) {
 				w.job.State = jobqueue.Cancelled
 			}
 		})
@@ -94,7 +94,7 @@ func (w *jobWorld) claims(x *executor, me string) {
 // takenAway checks that whoever changes a running job may take it from its worker. seen is
 // the worker's beat when it was taken for dead.
 func (w *jobWorld) takenAway(seen int) {
-	if outcome.HasWorker(w.job) && seen != w.beat(w.job.Worker) {
+	if hasWorker(w.job) && seen != w.beat(w.job.Worker) {
 		w.broken = ruleLive
 	}
 }
@@ -174,7 +174,7 @@ func (x *executor) returned(n int, err error, me string) {
 func (w *jobWorld) write(x *executor, a *try, me string, replyLost bool) {
 	before := w.job
 	if done := w.transition(a.end); done {
-		if outcome.HasWorker(before) && a.n != w.n && w.begun(w.n) {
+		if hasWorker(before) && a.n != w.n && w.begun(w.n) {
 			w.broken = fmt.Sprintf("%s: attempt %d, while attempt %d runs", ruleOurs, a.n, w.n)
 		}
 		if !replyLost {
@@ -197,7 +197,7 @@ func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorl
 	if x.suspect != nil {
 		add("rescues the job", func(w *jobWorld, x *executor) {
 			t := policy.RetryDue(*x.suspect)
-			if outcome.HasWorker(*x.suspect) {
+			if hasWorker(*x.suspect) {
 				t = policy.WorkerDied(*x.suspect, int64(x.seen))
 			}
 			before := cloneJobWorld(w)
@@ -222,7 +222,7 @@ func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorl
 	switch {
 	case j.State == jobqueue.Stuck && !j.Retry.After(minute(w.now)):
 		see("sees that the time of the retry has come", 0)
-	case !outcome.HasWorker(j), ours:
+	case !hasWorker(j), ours:
 	case w.ended(j.Worker):
 		see("finds that the worker has died", 0)
 	case w.steps.presume > 0:

@@ -90,11 +90,6 @@ func (p Policy) delay(retries int, err error, random float64) time.Duration {
 	return time.Duration(min(delay, float64(p.RetryCap)))
 }
 
-// HasWorker reports whether a worker has the job, or had it when it died.
-func HasWorker(job jobqueue.Job) bool {
-	return job.State == jobqueue.Scheduled || job.State == jobqueue.Running
-}
-
 // RetryDue returns the transition of a job that is stuck or waits, and whose time has come.
 func (p Policy) RetryDue(job jobqueue.Job) jobdb.Transition {
 	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
