@@ -3,7 +3,7 @@ package calendar
 import (
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // cronParser collects the sets of the fields.

@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/nextrun/nextrun/internal/elapse"
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
 
 // epoch reads `@` and seconds since 1970-01-01T00:00:00Z: an event that elapses once.
 func (s *eventParser) epoch(spec *eventSpec) error {

@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/nextrun/nextrun/internal/elapse"
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
 
 // event is a calendar event as systemd.time(7) describes it: the components as they were written,
 // in normal form, and what they compile to.

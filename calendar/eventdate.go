@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/nextrun/nextrun/internal/elapse"
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
 
 // date reads year-month-day or month-day, with ~ in place of the last dash for days from the end of
 // the month. What turns out to be a time is left in place.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // parseEvent reads a calendar event: [weekdays] [date] [time] [zone], or a shorthand such as daily.

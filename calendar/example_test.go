@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/calendar/explain"
 )
 
 func ExampleParse() {

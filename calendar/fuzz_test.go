@@ -8,7 +8,7 @@ import (
 
 	"github.com/adhocore/gronx"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // The seeds of the corpus in testdata/fuzz are timers that once were, or could have been, treated

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // intervalParser reads `every` amount [`from` time] [zone]. Its words are those still to be read.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // otherWords improves the error of a timer that was written in everyday words, such as `every day

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // properties reports what is wrong with the answers of a schedule around a time.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // scanner reads a timer from left to right, up to end.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // MaxLength is the number of bytes that a timer may have.

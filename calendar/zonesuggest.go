@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/elapse"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // commonZones are zones for abbreviations that people write, though they name an offset and not a

@@ -4,7 +4,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/notices"
-	"github.com/nextrun/nextrun/store/internal/queue"
+	"github.com/nextrun/nextrun/store/internal/jobs"
 )
 
 // Hooks are the hooks of a program on a database: the field Hooks of [executor.Config] and of
@@ -27,5 +27,5 @@ func (db *DB) Hooks(h hooks.Hooks, queues periodic.Submitters) (*Hooks, error) {
 		return nil, err
 	}
 	next := periodic.NewTasks(db.Tasks()).With(queues)
-	return &Hooks{notices.Hooks{Hooks: h, Next: next, Add: queue.New(db.db).Add}}, nil
+	return &Hooks{notices.Hooks{Hooks: h, Next: next, Add: jobs.New(db.db).Add}}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/store/internal/schedule"
+	"github.com/nextrun/nextrun/store/internal/tasks"
 )
 
 // PruneTicks deletes the records of ticks that were decided longer ago than age, and
@@ -16,5 +16,5 @@ func (db *DB) PruneTicks(ctx context.Context, age time.Duration) (int, error) {
 	if age < 0 {
 		return 0, fmt.Errorf("prune ticks: the age is %s; use 0 or more", age)
 	}
-	return schedule.PruneTicks(ctx, db.db, age)
+	return tasks.PruneTicks(ctx, db.db, age)
 }

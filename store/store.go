@@ -12,9 +12,9 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/events"
-	"github.com/nextrun/nextrun/store/internal/lock"
-	"github.com/nextrun/nextrun/store/internal/queue"
-	"github.com/nextrun/nextrun/store/internal/schedule"
+	"github.com/nextrun/nextrun/store/internal/locks"
+	"github.com/nextrun/nextrun/store/internal/jobs"
+	"github.com/nextrun/nextrun/store/internal/tasks"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -22,7 +22,7 @@ type DB struct {
 	held
 	db     *sqldb.DB
 	events *events.DB
-	queues schedule.Queues
+	queues tasks.Queues
 }
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
@@ -78,8 +78,8 @@ type held = sqldb.Held
 
 func over(db *sqldb.DB) *DB {
 	e := events.New(db)
-	return &DB{held: sqldb.Hold(db), db: db, events: e, queues: schedule.Queues{
-		periodic.SinkJob:   schedule.NewJobSink(db),
+	return &DB{held: sqldb.Hold(db), db: db, events: e, queues: tasks.Queues{
+		periodic.SinkJob:   tasks.NewJobSink(db),
 		periodic.SinkEvent: events.NewSink(e),
 	}}
 }
@@ -110,13 +110,13 @@ func (db *DB) Migrations() (pool *sql.DB, system string) {
 }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() taskdb.Store { return schedule.New(db.db, db.queues, lock.New(db.db)) }
+func (db *DB) Periodic() taskdb.Store { return tasks.New(db.db, db.queues, locks.New(db.db)) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
-func (db *DB) Tasks() periodic.TaskStore { return schedule.NewTasks(db.db, db.queues) }
+func (db *DB) Tasks() periodic.TaskStore { return tasks.NewTasks(db.db, db.queues) }
 
 // Jobs returns the queue of the database.
-func (db *DB) Jobs() JobStore { return queue.New(db.db) }
+func (db *DB) Jobs() JobStore { return jobs.New(db.db) }
 
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/figures"
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"

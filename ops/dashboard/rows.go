@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"

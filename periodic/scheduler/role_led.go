@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/schedule"
+	"github.com/nextrun/nextrun/store/internal/tasks"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -34,7 +34,7 @@ func BenchmarkSubmit(b *testing.B) {
 				})
 			}
 			run("job", func(ctx context.Context, tx jobqueue.DBTX) error {
-				_, err := schedule.NewJobSink(f.db).Submit(ctx, tx, jobs)
+				_, err := tasks.NewJobSink(f.db).Submit(ctx, tx, jobs)
 				return err
 			})
 			list := map[string]queues.Kind{"river": queues.River{}}

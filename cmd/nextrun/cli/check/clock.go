@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/calendar/explain"
 )
 
 // clockChanges are what changes of the clock do to tasks.

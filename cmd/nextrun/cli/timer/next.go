@@ -10,7 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/calendar/explain"
 )
 
 // maxElapses is the greatest number of elapses that are listed.

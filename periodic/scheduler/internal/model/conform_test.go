@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // This file is store/internal/lock: the row of scheduler_lock.

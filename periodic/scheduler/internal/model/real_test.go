@@ -12,7 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"

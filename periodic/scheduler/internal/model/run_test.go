@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 

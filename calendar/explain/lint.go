@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
+)
+
+// The codes of findings. They are stable; the messages are not.
+const (
+	LintNever       = "never"          // the schedule never elapses again
+	LintLeapYears   = "leap-years"     // it elapses in leap years only
+	LintShortMonths = "short-months"   // it names days that some of its months lack
+	LintEither      = "day-or-weekday" // a day of the month or a weekday is enough
+	LintUneven      = "uneven"         // a step does not divide its hour, minute or day
+	LintMoved       = "dst-moved"      // a change of the clock moves an elapse
+	LintAdded       = "dst-added"      // a change of the clock repeats an hour, and elapses in it
+	LintMerged      = "dst-merged"     // a change of the clock makes two elapses one
+	LintFrequent    = "frequent"       // it elapses more often than wanted
+)
+
+// Finding is something that the author of a timer may not expect. It is not an error.
+type Finding struct {
+	Code    string `json:"code"`    // one of the Lint constants
+	Message string `json:"message"` // in English
+	// At is the first elapse concerned, in UTC. It is zero if the finding has no time.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Sentence is the message as a sentence: most messages begin with what the timer does.
+func (f Finding) Sentence() string {
+	if word, _, _ := strings.Cut(f.Message, " "); word == "elapses" || word == "never" {
+		return "It " + f.Message + "."
+	}
+	return strings.ToUpper(f.Message[:1]) + f.Message[1:] + "."
+}
+
+// lintYears is how far Lint looks ahead for changes of the clock.
+const lintYears = 2
+
+// Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap
+// years or some months only, that its days or steps mean something else than they seem to, what the changes of the clock in the two following years do to it, and
+// whether two elapses in these years are closer than atLeast (0: any distance will do). It looks at
+// 10,000 elapses at most. Findings are in the order of their codes above. Schedules that this
+// package has not made are checked for never and frequent only.
+func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
+	if s.Next(at).IsZero() {
+		return []Finding{never(s, at)}
+	}
+	var list []Finding
+	switch s := s.(type) {
+	case interface{ Elapses() *elapse.Set }:
+		set := s.Elapses()
+		list = append(append(lintDates(set), lintEither(set)...), lintUneven(set.Clock())...)
+		list = append(list, lintClock(set.Zone, set, set.Clock().EveryHour(), at)...)
+	case *elapse.Interval:
+		if s.Unit.Micros == 0 {
+			list = lintClock(s.Zone, s, false, at)
+		}
+	}
+	return append(list, lintDistance(s, at, atLeast)...)
+}
+
+func never(s calendar.Schedule, at time.Time) Finding {
+	last := s.Prev(at)
+	if last.IsZero() {
+		return Finding{Code: LintNever, Message: "never elapses"}
+	}
+	return Finding{Code: LintNever, Message: "never elapses again; the last time was " + last.Format(time.RFC3339)}
+}
+
+// lintDates looks for days that exist now and then only.
+func lintDates(s *elapse.Set) []Finding {
+	if s.LeapYearsOnly() {
+		return []Finding{{Code: LintLeapYears, Message: "elapses in leap years only"}}
+	}
+	short := uint16(0)
+	last := s.Rule.Days.LastNamed()
+	for _, m := range elapse.Members(uint64(s.Rule.Months)) {
+		if last > elapse.MonthLength(m) {
+			short |= 1 << m
+		}
+	}
+	if short == 0 {
+		return nil
+	}
+	months := listed(elapse.Members(uint64(short)), func(m int) string { return time.Month(m).String() })
+	if last == 29 {
+		months += " of most years"
+	}
+	return []Finding{{Code: LintShortMonths, Message: fmt.Sprintf("day %d does not exist in %s", last, months)}}
+}
+
+// lintDistance looks for elapses that are closer to each other than they should.
+func lintDistance(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
+	end := at.AddDate(lintYears, 0, 0)
+	last := s.Next(at)
+	for range 10_000 {
+		next := s.Next(last)
+		if next.IsZero() || next.After(end) {
+			return nil
+		}
+		if distance := next.Sub(last); distance < atLeast {
+			return []Finding{{LintFrequent, fmt.Sprintf("elapses %v after another elapse, more often than every %v",
+				distance, atLeast), next}}
+		}
+		last = next
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package jobs
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+)
+
+// manyKinds opens a database with 20,000 priorities, with 20,000 groups of a task that has
+// a handler and of one that has none, and with 1,000 other tasks without a handler.
+func manyKinds(t *testing.T, url string) *sqldb.DB {
+	t.Helper()
+	db := backlog(t, url)
+	user := storetest.At(t, url)
+	for _, statement := range []string{
+		`INSERT INTO job (jid, task, group_, priority, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'p' || i, 't', 'p', i - 10000, '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, group_, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'o' || i, 'other', 'g' || i, '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, group_, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'm' || i, 'mine', 'g' || i, '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, group_, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'k' || i, 'k' || i % 1000, 'g' || i, '2026-01-01 00:00:00.000000' FROM n`,
+	} {
+		user.Exec(statement)
+	}
+	return db
+}
+
+// A claim reads no more beside many priorities, groups and tasks than without them, and
+// takes jobs of a group that is alone beside them.
+func TestManyKindsDoNotSlowClaims(t *testing.T) {
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		db := manyKinds(t, d.URL)
+		claim := jobdb.Claim{Limit: 1, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
+		groups := map[string]bool{}
+		const claims = 100
+		for range claims {
+			result, err := New(db).Sync(t.Context(), jobdb.Request{Worker: "w/1", Claim: claim})
+			if err != nil || len(result.Claimed) != 1 {
+				t.Fatalf("claimed %d, %v", len(result.Claimed), err)
+			}
+			claim.Turn = result.Turn
+			groups[result.Claimed[0].Group] = true
+		}
+		if len(groups) != claims {
+			t.Errorf("%d claims served %d groups; each has its turn", claims, len(groups))
+		}
+		if d.Kind == storetest.Postgres {
+			for _, last := range []string{"", "g5", "p", "z"} {
+				for _, tasks := range [][]string{nil, {"mine"}, {"mine", "k1", "k2", "gone"}} {
+					if read := claimReads(t, db, last, tasks...); read < 20 || read > 800 {
+						t.Errorf("after group %q a claim of 50 jobs of %q reads %g rows of job", last, tasks, read)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A claim beside very many kinds takes as long as one without them.
+func BenchmarkClaimBesideManyKinds(b *testing.B) {
+	for _, beside := range []struct{ name, rows, columns string }{
+		{"alone", "0", "'t', 'a', 0"},
+		{"100,000 groups", "100000", "'t', 'g' || i, 0"},
+		{"100,000 groups of a task without a handler", "100000", "'other', 'g' || i, 0"},
+		{"20,000 priorities", "20000", "'t', 'p', i - 10000"},
+		{"20,000 priorities of a task without a handler", "20000", "'other', 'p', i - 10000"},
+		{"100,000 tasks without a handler", "100000", "'k' || i, 'p', 0"},
+	} {
+		b.Run(beside.name, func(b *testing.B) {
+			storetest.Both(b, func(b *testing.B, d *storetest.Database) {
+				db := backlog(b, d.URL)
+				storetest.At(b, d.URL).Exec(`INSERT INTO job (jid, task, group_, priority, submitted)
+					WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ` + beside.rows + `)
+					SELECT 'n' || i, ` + beside.columns + `, '2026-01-01 00:00:00.000000' FROM n WHERE i > 0`)
+				claim := jobdb.Claim{Limit: 10, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
+				for b.Loop() {
+					result, err := New(db).Sync(b.Context(), jobdb.Request{Worker: "w/1", Claim: claim})
+					if err != nil || len(result.Claimed) == 0 {
+						b.Fatalf("claimed %d, %v", len(result.Claimed), err)
+					}
+					claim.Turn = result.Turn
+				}
+			})
+		})
+	}
+}

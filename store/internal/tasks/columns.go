@@ -1,0 +1,76 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// The columns of periodic_task, and lists of their names.
+var (
+	allColumns  = periodic.Columns()
+	userColumns = column.OfUsers(periodic.Columns())
+	slimColumns = column.Without(allColumns, "args") // which may be large
+
+	// plannedColumns are those that say when a task is due, and for whom.
+	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "retry_limit", "retry_delay", "timeout",
+		"worker", "marked", "paused_by", "paused_reason", "origin", "problem")
+
+	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
+	// limits of jobs, which go from row to row inside the database.
+	claimedColumns = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout")
+	claimColumns   = column.Names("", claimedColumns)
+	// asClaimed are the same, and what is known of the row.
+	asClaimed = append(slices.Clip(claimedColumns),
+		periodic.Column{Name: "since", Field: column.TimeIn(func(t *periodic.Task) *time.Time { return &t.Since })},
+		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
+		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},
+		skipsColumn)
+
+	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
+	jobColumns   = column.Names("", copied)
+	takenColumns = column.Names("t.", copied)
+	copied       = slices.DeleteFunc(periodic.Columns(), func(c periodic.Column) bool { return !c.Job })
+
+	insertTask, updateTask = statements()
+)
+
+// statements add a task and change it. Their parameters are userColumns, and to add a task
+// nextrun.
+func statements() (insert, update string) {
+	var places, assignments []string
+	for i, c := range userColumns {
+		places = append(places, fmt.Sprintf("$%d", i+1))
+		assignments = append(assignments, fmt.Sprintf("%s = $%d", c.InTable(), i+1))
+	}
+	// ON CONFLICT keeps the caller's transaction usable.
+	insert = fmt.Sprintf(`INSERT INTO periodic_task (%s, nextrun) VALUES (%s, $%d) ON CONFLICT (id) DO NOTHING`,
+		column.Names("", userColumns), strings.Join(places, ", "), len(places)+1)
+	return insert, `UPDATE periodic_task SET ` + strings.Join(assignments[1:], ", ") + ` WHERE id = $1`
+}
+
+// userValues are the values of userColumns as parameters.
+func userValues(t *periodic.Task) (values []any) {
+	for _, c := range userColumns {
+		values = append(values, sqldb.Param(c.Get(t)))
+	}
+	return values
+}
+
+// tasks reads tasks by a query that yields these columns.
+func tasks(ctx context.Context, tx *sqldb.Tx, columns []periodic.Column, query string, args ...any) ([]periodic.Task, error) {
+	list, err := sqldb.Rows(ctx, tx, columns, query, args...)
+	for i := range list {
+		// Only a scheduler writes due, and never such a time: plan the task anew.
+		if t := &list[i]; !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
+			t.Due, t.NextRun = time.Time{}, periodic.Unplanned
+		}
+	}
+	return list, err
+}

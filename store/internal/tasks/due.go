@@ -1,0 +1,125 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// wanted returns the rest of a query behind SELECT, which yields these columns of tasks t, and its parameters.
+func (tx schedulerTx) wanted(w taskdb.Wanted, columns string) (query string, args []any, err error) {
+	add := func(value any) string {
+		args = append(args, value)
+		return "$" + strconv.Itoa(len(args))
+	}
+	id := tx.SQL().Bytewise("t.id")
+	where := canBeClaimed
+	switch {
+	case w.Unplanned:
+		where += ` AND nextrun <= ` + add(sqldb.Timestamp(periodic.Unplanned))
+	case w.Ahead > 0:
+		where += ` AND nextrun > ` + add(sqldb.Timestamp(tx.Now())) + ` AND nextrun <= ` + add(sqldb.Timestamp(tx.Now().Add(w.Ahead)))
+	default:
+		if where += ` AND nextrun <= ` + add(sqldb.Timestamp(tx.Now())); w.Only == nil {
+			where += ` AND nextrun > ` + add(sqldb.Timestamp(lowerBound(w)))
+		}
+		if !slices.Contains(w.Exclude.Sinks, periodic.SinkJob) { // else somebody may have locked the table job
+			where += ` AND NOT ` + sqldb.Waits
+		}
+	}
+	if b := w.Beyond; !b.NextRun.IsZero() {
+		due := add(sqldb.Timestamp(b.NextRun))
+		if b.TaskID == "" {
+			where += ` AND nextrun > ` + due
+		} else {
+			where += ` AND (nextrun, ` + id + `) > (` + due + `, ` + add(b.TaskID) + `)`
+		}
+	}
+	rest, args, err := excluding(tx.Tx, w.Exclude, args)
+	if err != nil {
+		return "", nil, err
+	}
+	where += rest("t.")
+	if w.Only != nil {
+		ids, param, err := among(tx.Tx, len(args)+1, w.Only)
+		if err != nil {
+			return "", nil, err
+		}
+		where, args = where+` AND t.id IN `+ids, append(args, param)
+	}
+	args = append(args, w.Limit)
+	return columns + ` FROM periodic_task AS t WHERE ` + where + ` ORDER BY nextrun, ` + id + ` LIMIT $` + strconv.Itoa(len(args)), args, nil
+}
+
+// lowerBound is when the tasks that are due fell due at the earliest.
+func lowerBound(w taskdb.Wanted) time.Time {
+	from := periodic.Unplanned
+	for _, t := range []time.Time{w.After, w.Exclude.NextRunAfter} {
+		if t.After(from) {
+			from = t
+		}
+	}
+	return from
+}
+
+// qualify names columns of a table by its alias.
+func qualify(alias, columns string) string {
+	names := strings.FieldsFunc(columns, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return alias + "." + strings.Join(names, ", "+alias+".")
+}
+
+// Tasks implements [taskdb.Tx].
+func (tx schedulerTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+	rowID := cmp.Or(strings.ReplaceAll(tx.SQL().RowIDSQL, "{}", "u."), "''")
+	from, args, err := tx.wanted(w, qualify("t", claimColumns)+`, changed`+tx.SQL().RowColumns)
+	if err != nil {
+		return nil, err
+	}
+	list, err := tasks(ctx, tx.Tx, asClaimed, `SELECT `+claimColumns+`, u.changed AS since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
+		skips(tx.Tx, "u.id")+` AS skips FROM (SELECT `+from+`) AS u`, args...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Enabled = true
+	}
+	slices.SortFunc(list, func(a, b periodic.Task) int { // Batch.ReadyAt and pages rely on it
+		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
+	})
+	return list, attachCalendars(ctx, tx.Tx, list)
+}
+
+// IDs implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
+func (s Store) IDs(ctx context.Context, w taskdb.Wanted) (ids []string, err error) {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
+		from, args, err := schedulerTx{outer}.wanted(w, "t.id")
+		if err != nil {
+			return err
+		}
+		return outer.Select(ctx, &ids, `SELECT `+from, args...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for due tasks one by one: %w", err)
+	}
+	return ids, nil
+}
+
+// Free implements [taskdb.Tx].
+func (tx schedulerTx) Free(ctx context.Context, ids []string) (free []string, err error) {
+	among, param, err := among(tx.Tx, 1, ids)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	err = tx.Select(ctx, &free, `SELECT t.id FROM periodic_task AS t WHERE t.id IN `+among+` AND `+canBeClaimed+` AND nextrun <= $2 AND NOT `+sqldb.Waits+
+		tx.SQL().ForNoKeyUpdate, param, sqldb.Timestamp(tx.Now()))
+	return free, err
+}

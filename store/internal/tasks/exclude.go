@@ -1,0 +1,130 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// among is a subquery for ids, with its one parameter.
+func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
+	r, err := tx.Texts(placeholder, ids)
+	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
+}
+
+// excluding returns the condition, beginning with AND, that leaves tasks out. Call
+// it with the alias of periodic_task, such as "q.". all is args with the parameters
+// of the condition.
+func excluding(tx *sqldb.Tx, exclude taskdb.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
+	text := ""
+	if len(exclude.IDs) > 0 {
+		ids, param, err := among(tx, len(args)+1, exclude.IDs)
+		if err != nil {
+			return nil, nil, err
+		}
+		text += ` AND @id NOT IN ` + ids
+		args = append(args, param)
+	}
+	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
+		args = append(args, sqldb.Timestamp(periodic.Unplanned))
+		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
+		if len(exclude.Sinks) > 0 {
+			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
+		}
+		if exclude.OnlySinks != nil {
+			sinks = append(sinks, `@sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
+		}
+		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
+	}
+	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
+}
+
+// placeholders appends sinks to args, and returns their placeholders.
+func placeholders(args *[]any, sinks []periodic.Sink) string {
+	list := make([]string, len(sinks))
+	for i, sink := range sinks {
+		*args = append(*args, string(sink))
+		list[i] = fmt.Sprintf("$%d", len(*args))
+	}
+	return strings.Join(list, ", ")
+}
+
+// versions returns, by id, a text that changes when a user edits the task's row.
+func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {
+	ids, param, err := among(tx.Tx, 1, tasks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct{ ID, Version string }
+	err = tx.Select(ctx, &rows, `SELECT id, `+tx.version("periodic_task")+` AS version FROM periodic_task WHERE id IN `+ids, param)
+	found := make(map[string]string, len(rows))
+	for _, r := range rows {
+		found[r.ID] = r.Version
+	}
+	return found, err
+}
+
+func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error {
+	_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
+		SELECT id FROM periodic_task WHERE id = $2`+tx.SQL().ForUpdate+`)`, problem, id)
+	return err
+}
+
+// strayAfter is how long a task has to be due before it counts as stray: another
+// scheduler may know its sink, or it can be used again soon.
+const strayAfter = 10 * time.Second
+
+// isStray is true for a task that should have been claimed $1 ago, and whose
+// problem does not say why it was not.
+const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
+	AND (problem IS NULL OR problem LIKE '` + reasons.WarningPrefix + `%') AND sink NOT IN `
+
+// Stray implements [taskdb.Store].
+func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+	var found []periodic.Task
+	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
+		tx := schedulerTx{outer}
+		if anew {
+			args := []any{reasons.Waits(errors.New("%"))}
+			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
+				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().ForUpdate+`)`, args...)
+			if err != nil {
+				return err
+			}
+		}
+		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
+		var rows []struct{ ID, Sink string }
+		err := tx.Select(ctx, &rows, `SELECT id, sink FROM periodic_task
+			WHERE `+isStray+`(`+placeholders(&args, known)+`) ORDER BY nextrun LIMIT 100`, args...)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := tx.SetProblem(ctx, r.ID, problem(periodic.Sink(r.Sink))); err != nil {
+				return err
+			}
+			found = append(found, periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks whose sink is not known: %w", err)
+	}
+	return found, nil
+}
+
+// Fed implements [taskdb.Store].
+func (s Store) Fed(ctx context.Context, sinks []periodic.Sink) (fed []periodic.Sink, err error) {
+	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
+		var args []any
+		return tx.Select(ctx, &fed, `SELECT DISTINCT sink FROM periodic_task WHERE enabled AND sink IN (`+placeholders(&args, sinks)+`) ORDER BY sink`, args...)
+	})
+	return fed, err
+}

@@ -1,0 +1,91 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/internal/text"
+)
+
+// maxReason is the length of the column paused_reason.
+const maxReason = 254
+
+// How the job of a tick k ended: a row j of the table job, or what another queue said.
+const (
+	runsOf   = ` FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.decided IS NOT NULL AND k.task_id = `
+	runState = `coalesce(j.state, k.outcome)`
+	runEnded = `coalesce(j.finished, k.finished)`
+)
+
+// failingSQL finds the tasks that are due at $1, and of which as many runs have failed in a row, since somebody resumed
+// them, as their pause_after says. Nothing counts them when a job ends.
+const failingSQL = `SELECT id, task, due, failures FROM (SELECT t.id, t.task, t.due, t.pause_after, (SELECT count(*)` + runsOf + `t.id
+			AND k.due > coalesce((SELECT k.due` + runsOf + `t.id AND ` + runState + ` IN ('success', 'gone') ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000')
+			AND ` + runState + ` = 'failed' AND (t.resumed IS NULL OR ` + runEnded + ` > t.resumed)) AS failures
+		FROM periodic_task AS t
+		WHERE t.enabled AND t.worker IS NULL AND t.nextrun <= $1 AND t.due IS NOT NULL AND t.pause_after IS NOT NULL
+			AND (t.paused IS NULL OR t.paused_until <= t.due)) AS f
+	WHERE failures >= pause_after`
+
+// failing is such a task.
+type failing struct {
+	ID, Task string
+	Due      sqldb.RowTime
+	Failures int
+}
+
+// PauseFailing implements [taskdb.Store]. A task that cannot be paused now, since its row is locked or refuses it, is
+// left: its tick is decided as if it were well, and the next one pauses it.
+func (s Store) PauseFailing(ctx context.Context, hooks taskdb.Hooks) error {
+	var list []failing
+	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
+	for i := 0; i < len(list) && (err == nil || s.Fault(err) != taskdb.FaultDatabase); i++ {
+		err = s.db.UpdateWithin(ctx, sqldb.LockWait(true), func(tx *sqldb.Tx) error { return pause(ctx, tx, list[i], hooks) })
+	}
+	if err != nil && s.Fault(err) == taskdb.FaultDatabase {
+		return fmt.Errorf("pause tasks that fail: %w", err)
+	}
+	return nil
+}
+
+// pause pauses a task as of the end of its last failure, unless it has changed, and tells the hooks.
+func pause(ctx context.Context, tx *sqldb.Tx, f failing, hooks taskdb.Hooks) error {
+	var last struct {
+		Ended sqldb.RowTime
+		Said  sqldb.RowText
+	}
+	err := tx.First(ctx, &last, `SELECT `+runEnded+` AS ended, coalesce(j.result, k.error) AS said`+runsOf+`$1 AND `+runState+` = 'failed'
+		ORDER BY k.due DESC LIMIT 1`, f.ID)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return err
+	}
+	since := f.Due.Time()
+	if ended := last.Ended.Time(); !ended.IsZero() && ended.Before(since) {
+		since = ended
+	}
+	reason := pausedReason(f.Failures, string(last.Said))
+	n, err := tx.Exec(ctx, `UPDATE periodic_task SET paused = $3, paused_until = NULL, paused_by = '`+bounds.PausedAfterFailures+`', paused_reason = $4
+		WHERE id IN (SELECT id FROM periodic_task WHERE id = $1 AND due = $2 AND pause_after <= $5 AND enabled AND (paused IS NULL OR paused_until <= due)`+
+		tx.SQL().ForUpdate+`)`, f.ID, sqldb.Timestamp(f.Due.Time()), sqldb.Timestamp(since), reason, f.Failures)
+	if err != nil || n == 0 || hooks == nil {
+		return err
+	}
+	return hooks.TellPaused(ctx, tx.DBTX(), tx.Now(), taskdb.PausedTask{ID: f.ID, Handler: f.Task, Reason: reason})
+}
+
+func pausedReason(failures int, said string) string {
+	said = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(said)
+	if said == "" {
+		said = "it did not say why"
+	}
+	times := "failures"
+	if failures == 1 {
+		times = "failure"
+	}
+	return text.Clean(fmt.Sprintf("paused after %d %s in a row; the last: %s", failures, times, said), maxReason)
+}

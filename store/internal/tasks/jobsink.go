@@ -1,0 +1,139 @@
+package tasks
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+)
+
+// JobSink is nextrun's own queue: it writes rows of the table job. Args go from row
+// to row inside the database. It implements [periodic.Queue].
+type JobSink struct{ db *sqldb.DB }
+
+// NewJobSink returns the sink of a database.
+func NewJobSink(db *sqldb.DB) JobSink { return JobSink{db} }
+
+var _ periodic.Queue = JobSink{}
+
+// CopiesArgs implements [periodic.Queue].
+func (JobSink) CopiesArgs() bool { return true }
+
+// Cancels implements [periodic.Queue].
+func (JobSink) Cancels() bool { return true }
+
+// Pending implements [periodic.Queue]. Its query looks up one tracker after the
+// other: for all at once PostgreSQL, whose statistics may be old, might read all
+// pending jobs.
+func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]sink.Pending, error) {
+	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
+	if err != nil {
+		return nil, err
+	}
+	var jids []string
+	err = s.db.In(tx, time.Time{}).Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = v.id AND j.state IN `+sqldb.PendingStates+`
+			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`, wanted.Param)
+	if err != nil || len(jids) == 0 {
+		return nil, err
+	}
+	found, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, started FROM job
+		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
+			AND state IN `+sqldb.PendingStates), found.Param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	pending := make(map[string]sink.Pending, len(jids))
+	for rows.Next() {
+		var tracker string
+		var p sink.Pending
+		var due, started sqldb.RowTime // they only explain
+		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
+			return nil, err
+		}
+		p.Due, p.Started = due.Time(), started.Time()
+		pending[tracker] = p
+	}
+	return pending, rows.Err()
+}
+
+// Submit implements [periodic.Queue]. All jobs of a batch have the same Submitted and
+// the same Traceparent, so those of the first are written.
+func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
+	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
+	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
+		j := jobs[i]
+		return []any{j.JID, j.Tracker, j.Due, j.Single}
+	})
+	if err != nil {
+		return nil, err
+	}
+	result, err := tx.ExecContext(ctx, s.db.SQL().Rebind(`INSERT INTO job
+			(jid, submitted, state, retries, progress, tracker, due, single, traceparent, `+jobColumns+`)
+		SELECT v.jid, $2, 'waiting', 0, 0, v.tracker, v.due, v.single, CAST($3 AS text), `+takenColumns+`
+		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
+		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted), sqldb.Nullable(jobs[0].Traceparent))
+	if err != nil {
+		return nil, err
+	}
+	if added, err := result.RowsAffected(); err != nil || added == int64(len(jobs)) {
+		return nil, err
+	}
+	return s.missing(ctx, tx, r)
+}
+
+// missing returns those of the jobs, given as records, that are not in the queue.
+func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []sink.Submission, err error) {
+	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
+		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	for rows.Next() {
+		var jid string
+		if err := rows.Scan(&jid); err != nil {
+			return nil, err
+		}
+		refused = append(refused, sink.Submission{JID: jid})
+	}
+	return refused, rows.Err()
+}
+
+// Cancel implements [periodic.Queue].
+func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
+}
+
+func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
+	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	var cancelled []string
+	err = s.db.In(tx, now).Select(ctx, &cancelled, `UPDATE job SET
+			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
+			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
+			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
+			cancel = $2
+		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
+			AND state IN `+sqldb.PendingStates+s.db.SQL().ForUpdate+`)
+		RETURNING jid`, r.Param, sqldb.Timestamp(now))
+	return cancelled, err
+}
+
+// Probe implements [periodic.Queue].
+func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
+	return err
+}

@@ -1,0 +1,155 @@
+// Package tasks keeps the periodic tasks and their ticks, in the tables
+// periodic_task and periodic_tick: for schedulers ([Store]), for
+// those who manage tasks ([Tasks]), and the sink that turns ticks into jobs
+// ([JobSink]).
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/workers"
+)
+
+// Store is a database as the scheduler needs it. It implements [taskdb.Store].
+type Store struct {
+	db     *sqldb.DB
+	queues Queues
+	locks  leader.Store
+}
+
+var _ taskdb.Store = Store{}
+
+// New returns the scheduler's store of a database.
+func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
+	return Store{db, queues, locks}
+}
+
+// Read implements [taskdb.Store].
+func (s Store) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
+	return s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
+}
+
+// Update implements [taskdb.Store].
+func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
+}
+
+// OpensEarly implements [taskdb.Store].
+func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
+
+// Watch implements [taskdb.Store].
+func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
+}
+
+// SetTrouble implements [taskdb.Store].
+func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
+	return workers.SetTrouble(ctx, s.db, worker, trouble)
+}
+
+// Queues implements [taskdb.Store].
+func (s Store) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
+	return s.queues.with(s.db, others)
+}
+
+// Locks implements [taskdb.Store].
+func (s Store) Locks() leader.Store { return s.locks }
+
+// Fault implements [taskdb.Store]. While periodic_tick is changed by a
+// migration, no task is to blame for a wait that was too long.
+func (s Store) Fault(err error) taskdb.Fault {
+	switch {
+	case errors.Is(err, sqldb.ErrContended) && sqldb.Occupied(s.db, "periodic_tick"):
+		return taskdb.FaultDatabase
+	case errors.Is(err, sqldb.ErrContended):
+		return taskdb.FaultLock
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return taskdb.FaultDatabase
+	case errors.Is(err, sqldb.ErrRefused):
+		return taskdb.FaultRow
+	}
+	return taskdb.FaultUnknown
+}
+
+// canBeClaimed is the condition of the index nextrun_task_due.
+const canBeClaimed = `enabled AND worker IS NULL`
+
+// workSummary is a row of what there is to do.
+type workSummary struct {
+	Due    bool
+	Stray  bool
+	Next   sqldb.RowTime
+	Marked sqldb.RowTime
+	Look   sqldb.RowTime // when to ask another queue how jobs ended
+}
+
+// Poll implements [taskdb.Store].
+func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
+	var found workSummary
+	work := taskdb.Work{}
+	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
+		work.Now = tx.Now()
+		work.Asked, work.Answered = tx.Asked()
+		if found, err = (schedulerTx{tx}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
+			work.Versions, err = schedulerTx{tx}.versions(ctx, exclude.IDs)
+		}
+		return err
+	})
+	if err != nil {
+		return taskdb.Work{}, fmt.Errorf("look for due tasks: %w", err)
+	}
+	work.Due, work.Stray = found.Due, found.Stray
+	work.Next, work.Marked, work.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
+	return work, nil
+}
+
+func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (found workSummary, err error) {
+	args := []any{sqldb.Timestamp(tx.Now())}
+	rest, args, err := excluding(tx.Tx, exclude, args)
+	if err != nil {
+		return found, err
+	}
+	waits := ` AND NOT ` + sqldb.Waits
+	if slices.Contains(exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+		waits = ``
+	}
+	due := func(when string) string {
+		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest("t.") + waits + `)`
+	}
+	stray, isDue := `false`, due(`nextrun <= $1`)
+	if !exclude.NextRunAfter.IsZero() {
+		args = append(args, sqldb.Timestamp(exclude.NextRunAfter), sqldb.Timestamp(periodic.Unplanned))
+		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
+	} else if exclude.OnlySinks != nil {
+		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
+		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
+		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
+			`(` + placeholders(&args, exclude.OnlySinks) + `))`
+	}
+	look := `NULL`
+	if len(exclude.Tell) > 0 {
+		look = `(SELECT min(s.look) FROM (` + turns(&args, exclude.Tell) + `) AS s)`
+	}
+	err = tx.First(ctx, &found, `SELECT
+		`+isDue+` AS due,
+		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest("t.")+`) AS next,
+		`+stray+` AS stray, `+look+` AS look,
+		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
+		args...)
+	return found, err
+}
+
+// schedulerTx is a transaction of the scheduler.
+type schedulerTx struct {
+	*sqldb.Tx
+}

@@ -1,0 +1,124 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Tasks is a database as the store of [periodic.Tasks].
+type Tasks struct {
+	db     *sqldb.DB
+	queues Queues
+}
+
+var _ periodic.TaskStore = Tasks{}
+
+// NewTasks returns the tasks of a database.
+func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
+
+// Update implements [periodic.TaskStore].
+func (s Tasks) Update(ctx context.Context, fn func(periodic.TaskTx) error) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
+		return fn(taskTx{rowTx{tx}})
+	})
+}
+
+// View implements [periodic.TaskStore].
+func (s Tasks) View(ctx context.Context, fn func(periodic.TaskTx) error) error {
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{rowTx{tx}}) })
+}
+
+// Join implements [periodic.TaskStore].
+func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, error) {
+	tx, err := s.db.Join(ctx, outer)
+	return taskTx{rowTx{tx}}, err
+}
+
+// Queues implements [periodic.TaskStore].
+func (s Tasks) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
+	return s.queues.with(s.db, others)
+}
+
+// taskTx is a transaction in which tasks are managed.
+type taskTx struct{ rowTx }
+
+// rowTx changes single rows.
+type rowTx struct{ *sqldb.Tx }
+
+func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
+	if t.NextRun.IsZero() {
+		t.NextRun = periodic.Unplanned
+	}
+	err := tx.one(ctx, insertTask, append(userValues(&t), sqldb.Timestamp(t.NextRun))...)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return sqldb.ErrDuplicate
+	}
+	return err
+}
+
+func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
+	return tx.one(ctx, updateTask, userValues(&t)...)
+}
+
+func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
+	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
+}
+
+func (tx taskTx) SetPause(ctx context.Context, id string, p periodic.Pause) error {
+	return tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
+		id, sqldb.Timestamp(p.Since), sqldb.Timestamp(p.Until), sqldb.Nullable(p.By), sqldb.Nullable(p.Reason))
+}
+
+func (tx taskTx) Delete(ctx context.Context, id string) error {
+	return tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id)
+}
+
+func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task, error) {
+	if toEdit { // locks the row on either database; plans that were made before come to nothing, since its ticks may change
+		if err := tx.one(ctx, `UPDATE periodic_task AS t SET rev = `+nextRev(tx.Tx, "$2")+` WHERE id = $1`, id, tx.Now().UnixMicro()); err != nil {
+			return periodic.Task{}, err
+		}
+	}
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(allColumns), skipsColumn), `SELECT `+column.Names("", allColumns)+`, `+
+		skips(tx.Tx, "periodic_task.id")+` FROM periodic_task WHERE id = $1`, id)
+	if err != nil {
+		return periodic.Task{}, err
+	}
+	if len(list) == 0 {
+		return periodic.Task{}, sqldb.ErrNotFound
+	}
+	return list[0], attachCalendars(ctx, tx.Tx, list)
+}
+
+func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
+	columns := slimColumns
+	switch {
+	case f.WithArgs:
+		columns = allColumns
+	case f.Slim:
+		columns = plannedColumns
+	}
+	selected, args := tx.selected(f)
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(columns), skipsColumn),
+		`SELECT `+column.Names("t.", columns)+`, `+skips(tx.Tx, "t.id")+` FROM periodic_task AS t`+selected, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, attachCalendars(ctx, tx.Tx, list)
+}
+
+// one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
+func (tx rowTx) one(ctx context.Context, query string, args ...any) error {
+	n, err := tx.Exec(ctx, query, args...)
+	if err == nil && n == 0 {
+		return sqldb.ErrNotFound
+	}
+	return err
+}

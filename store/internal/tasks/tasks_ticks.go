@@ -1,0 +1,157 @@
+package tasks
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store/internal/turning"
+)
+
+// tickRow is a row of periodic_tick, whatever anybody may have written into it.
+type tickRow struct {
+	TaskID   sqldb.RowText `db:"task_id"`
+	Due      sqldb.RowTime
+	Decision sqldb.RowText
+	Reason   sqldb.RowText
+	Missed   sqldb.RowInt
+	Until    sqldb.RowTime
+	JID      sqldb.RowText
+	Worker   sqldb.RowText
+	Decided  sqldb.RowTime
+	endRow
+}
+
+// endRow is how the job of a tick in a queue that is not nextrun's own ended.
+type endRow struct {
+	Outcome  sqldb.RowText
+	Finished sqldb.RowTime
+	Attempts sqldb.RowInt
+	Error    sqldb.RowText
+}
+
+// on writes it into a tick.
+func (r endRow) on(k periodic.Tick) periodic.Tick {
+	k.Ended, k.Finished, k.Attempts, k.Error = sink.EndState(r.Outcome), r.Finished.Time(), r.Attempts.N, string(r.Error)
+	return k
+}
+
+func (r tickRow) tick() periodic.Tick {
+	return r.on(periodic.Tick{
+		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
+		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
+	})
+}
+
+// ticksQuery selects the ticks that a filter names: of one task by their primary key.
+func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
+	with, from, where := "", "periodic_tick AS k", "k.due >= $5"
+	if f.TaskID == "" && !f.DueFrom.IsZero() {
+		with, from, where = words.TicksSince("$5")
+	}
+	if f.TaskID == "" {
+		where += " AND $1 = ''"
+	} else {
+		where += " AND k.task_id = $1" // SQLite finds no index behind an OR
+	}
+	if f.Group == "" {
+		where += " AND $8 = ''"
+	} else {
+		where += " AND k.task_id IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $8)"
+	}
+	if f.JID == "" {
+		where += " AND $9 = ''"
+	} else {
+		where += " AND k.jid = $9"
+	}
+	order := "DESC"
+	if f.Oldest {
+		order = "ASC"
+	}
+	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error
+		FROM ` + from + `
+		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + bounds.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
+			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6
+		ORDER BY k.due ` + order + `, k.task_id LIMIT $7`
+}
+
+func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Open, error) {
+	var rows []awaited
+	err := tx.Select(ctx, &rows, `SELECT sink, ref, jid, task_id, due, submitted FROM periodic_open WHERE tells AND task_id = $1 ORDER BY due DESC LIMIT 1`, id)
+	if err != nil || len(rows) == 0 {
+		return "", sink.Open{}, err
+	}
+	return periodic.Sink(rows[0].Sink), rows[0].open(), nil
+}
+
+func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
+	if f.TaskID == "" && !f.Oldest && f.Limit > 0 && !f.DueFrom.IsZero() && f.DueTo.Sub(f.DueFrom) > newestPart*time.Minute {
+		part := f // no index has the order of due: the newest part is often enough, and costs little
+		part.DueFrom = f.DueTo.Add(f.DueFrom.Sub(f.DueTo) / newestPart)
+		list, err := tx.ticks(ctx, part)
+		if err != nil || len(list) == f.Limit && !list[len(list)-1].Due.Before(part.DueFrom) {
+			return list, err
+		}
+	}
+	return tx.ticks(ctx, f)
+}
+
+// newestPart is the part of a time of which all ticks are read first, to list the newest.
+const newestPart = 24
+
+func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
+	since, until := sqldb.Period(f.Since, f.Until)
+	from, to := sqldb.Period(f.DueFrom, f.DueTo)
+	var rows []tickRow
+	err := tx.Select(ctx, &rows, ticksQuery(f, tx.SQL()), f.TaskID, string(f.Decision), since, until, from, to, f.Limit, f.Group, f.JID)
+	list := make([]periodic.Tick, len(rows))
+	for i, r := range rows {
+		list[i] = r.tick()
+	}
+	return list, err
+}
+
+// withTasks returns ticks with what hooks need of their tasks.
+func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]taskdb.EndedTick, error) {
+	ids := make([]string, len(ended))
+	for i, r := range ended {
+		ids[i] = string(r.TaskID)
+	}
+	r, err := tx.Texts(1, ids)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		ID, Task, Group, Subject, Sink sqldb.RowText
+	}
+	err = tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make(map[string]*periodic.Task, len(rows))
+	for _, t := range rows {
+		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
+	}
+	list := make([]taskdb.EndedTick, len(ended))
+	for i, r := range ended {
+		list[i] = taskdb.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
+	}
+	return list, tx.withTurns(ctx, list)
+}
+
+// withTurns adds what the ends meant for their tasks.
+func (tx endsTx) withTurns(ctx context.Context, list []taskdb.EndedTick) error {
+	ends := make([]turning.End, len(list))
+	for i := range list {
+		ends[i] = turning.End{Task: list[i].Tick.TaskID, Due: list[i].Tick.Due, JID: list[i].Tick.JID}
+	}
+	turned, err := turning.Of(ctx, tx.Tx, ends)
+	for i := range list {
+		list[i].Tick.Turned = turned[list[i].Tick.JID]
+	}
+	return err
+}
