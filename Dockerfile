@@ -10,7 +10,7 @@ RUN go mod download && CGO_ENABLED=1 go build -trimpath github.com/mattn/go-sqli
 COPY . .
 ARG VERSION=
 RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath \
-    -ldflags="-s -w -X github.com/nextrun/nextrun/cmd/nextrun/cli.version=$VERSION" -o /nextrun ./cmd/nextrun
+    -ldflags="-s -w -X github.com/nextrun/nextrun/ops/cli.version=$VERSION" -o /nextrun ./cmd/nextrun
 
 FROM debian:bookworm-slim
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

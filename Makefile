@@ -9,7 +9,7 @@ export CGO_ENABLED = 1
 
 # The commit is part of the program's version, also where -buildvcs=false keeps the
 # go command from looking.
-cli     := github.com/nextrun/nextrun/cmd/nextrun/cli
+cli     := github.com/nextrun/nextrun/ops/cli
 ldflags  = -X $(cli).version=$(VERSION) \
            $(shell git log -1 --format='-X $(cli).committed=%cI' 2>/dev/null) \
            -X $(cli).commit=$(shell git describe --always --dirty --exclude='*' 2>/dev/null)
@@ -64,7 +64,7 @@ pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a brows
 	cd testdata/browser && go test -tags pictures -run '^TestPictures$$' -count 1 -v -timeout 30m .
 
 # Commands, calendar, migrations and the model have one goroutine to speak of.
-RACED   ?= ./periodic/scheduler ./jobqueue/executor ./store ./store/queues $(filter-out %/periodic/scheduler/internal/model,$(shell go list ./periodic/... ./jobqueue/... ./store/... ./internal/... ./cmd/nextrun/cli/service ./cmd/nextrun/kafka))
+RACED   ?= ./periodic/scheduler ./jobqueue/executor ./store ./store/queues $(filter-out %/periodic/scheduler/internal/model,$(shell go list ./periodic/... ./jobqueue/... ./store/... ./internal/... ./ops/cli/service ./ops/kafka))
 test-db  = scripts/in-memory scripts/with-postgres
 
 .PHONY: test

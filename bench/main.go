@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/nextrun/nextrun/bench/internal/own"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 func main() {

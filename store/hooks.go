@@ -3,8 +3,8 @@ package store
 import (
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/notices"
 	"github.com/nextrun/nextrun/store/internal/jobs"
+	"github.com/nextrun/nextrun/store/internal/notices"
 )
 
 // Hooks are the hooks of a program on a database: the field Hooks of [executor.Config] and of

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // The paused leader: its transaction was guarded, then the process slept past

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -39,9 +38,6 @@ func TestServices(t *testing.T) {
 		if got := d.One("SELECT kind || places || only_groups || handlers FROM worker"); got !=
 			`executor3["a","b"][{"name":"one","attempts":1},{"name":"plain","attempts":3}]` {
 			t.Errorf("it publishes %s", got)
-		}
-		if list, err := figures.Of(d.Store).Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives || list[0].Worker != e.Worker() {
-			t.Errorf("the services are %+v, %v", list, err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

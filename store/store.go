@@ -12,8 +12,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/events"
-	"github.com/nextrun/nextrun/store/internal/locks"
 	"github.com/nextrun/nextrun/store/internal/jobs"
+	"github.com/nextrun/nextrun/store/internal/locks"
 	"github.com/nextrun/nextrun/store/internal/tasks"
 )
 

@@ -92,65 +92,59 @@ func check(tree []sourceFile) []string {
 
 func checkPlace(file sourceFile) []string {
 	dir := path.Dir(file.path)
-	if dir == "." {
-		return []string{file.path + ": there is no root package; find the package that it belongs to"}
-	}
 	if slices.ContainsFunc(strings.Split(dir, "/"), func(name string) bool { return slices.Contains(attics, name) }) {
 		return []string{file.path + ": a directory of such a name gathers everything; find the package that it belongs to"}
 	}
-	if _, known := mayImport(dir); !known {
-		return []string{fmt.Sprintf("%s: package %s has no rule; say in architecture_test.go what it may import", file.path, dir)}
+	if room := room(dir); !slices.Contains(floors, room) && room != "scripts" && room != "." {
+		return []string{fmt.Sprintf("%s: %s is no room of the house", file.path, room)}
 	}
 	return nil
 }
 
 // checkImport returns the rule that an import breaks, or "".
 func checkImport(file sourceFile, imported string) string {
-	for _, l := range libraries {
-		if within(imported, l.library) && !slices.ContainsFunc(l.places, func(place string) bool {
-			return file.path == place || path.Dir(file.path)+"/" == place
-		}) {
-			return "only " + strings.TrimSuffix(l.places[0], "/") + " may"
-		}
-	}
 	dir := path.Dir(file.path)
-	pure := within(dir, "calendar") || within(dir, "internal/elapse")
-	if imported == "database/sql" && pure {
-		return "calendar is pure and knows no database"
+	if slices.ContainsFunc(moving, func(p string) bool { return within(dir, p) }) {
+		return ""
+	}
+	kit := within(dir, "internal/testkit") || room(dir) == "scripts"
+	for library, places := range libraries {
+		if !within(imported, library) || kit || slices.ContainsFunc(places, func(place string) bool { return within(dir, place) }) {
+			continue
+		}
+		if len(places) == 0 {
+			return "only tests may"
+		}
+		return "only " + strings.Join(places, ", ") + " may"
 	}
 	target, ours := strings.CutPrefix(imported, module+"/")
-	tool := within(target, "internal") && !within(target, "internal/testkit") && !slices.Contains(parts, target)
-	if tool && !pure && (!within(dir, "internal") || slices.Contains(parts, dir)) {
+	if !ours || kit {
 		return ""
 	}
-	allowed, known := mayImport(dir)
-	if !ours || !known || slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, target) }) {
-		return ""
+	if within(target, "internal/testkit") {
+		return target + " is a kit for tests"
 	}
-	if len(allowed) == 0 {
-		return dir + " may import nothing of the module"
+	if slices.Index(floors, room(target)) > slices.Index(floors, room(dir)) {
+		return target + " is above it"
 	}
-	return dir + " may import only " + strings.Join(allowed, ", ")
-}
-
-// mayImport returns what a package may import of the module.
-func mayImport(dir string) (allowed []string, known bool) {
-	for _, arrow := range arrows {
-		if matches(arrow.from, dir) {
-			return arrow.to, true
+	for _, rule := range barred {
+		if matches(rule.from, dir) && dir != target && slices.ContainsFunc(rule.not, func(p string) bool { return matches(p, target) }) {
+			return rule.from + " does not know " + target
 		}
 	}
-	parent := path.Dir(dir)
-	if parent == "." {
-		return nil, false
-	}
-	_, known = mayImport(parent)
-	return []string{parent}, known
+	return ""
 }
 
+// room is the directory of the module that a path begins with.
+func room(dir string) string {
+	first, _, _ := strings.Cut(dir, "/")
+	return first
+}
+
+// matches tells whether a pattern means a directory: that one, or with /... that one and what is below it.
 func matches(pattern, dir string) bool {
 	if parent, below := strings.CutSuffix(pattern, "..."); below {
-		return strings.HasPrefix(dir, parent)
+		return within(dir, strings.TrimSuffix(parent, "/")) || parent == ""
 	}
 	return pattern == dir
 }

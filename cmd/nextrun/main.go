@@ -6,8 +6,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 func main() {

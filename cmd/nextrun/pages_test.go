@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // Go in the README and in docs/ is a part of examples, which the compiler and

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // names are the first cells of a section's tables, of which some have several names.
@@ -102,7 +102,7 @@ func constants(t *testing.T, path, typeName string) (values []string) {
 func TestReferenceVariables(t *testing.T) {
 	t.Parallel()
 	inCode := map[string]bool{}
-	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../cmd/nextrun/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../jobqueue/hooks/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
+	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../ops/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../jobqueue/hooks/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli"
 )
 
 // planted is what all secrets of the tests begin with: that of this test, and the

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 )
 
 // storyView is the page of what became of a tick, as `nextrun why --at` tells it.

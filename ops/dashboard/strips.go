@@ -6,10 +6,10 @@ import (
 	"html/template"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/figures"
 )
 
 // A strip has the last day in cells of half an hour. Of a task that runs every few seconds, only

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/figures"
 )
 
 // leastBars are the places of a chart of runs: one bar is not as wide as the page.

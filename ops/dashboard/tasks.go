@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 )
 
 // whyView says what keeps a task from running, as `nextrun why` does.

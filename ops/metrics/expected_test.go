@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 )
 

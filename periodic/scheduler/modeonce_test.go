@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // releaseTimeout bounds the release of the lock at the end; without it the

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/bench/internal/measure"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/bench/internal/own"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // small measures as little as can be.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // What the program reads and writes as local time is UTC, wherever the tests run.

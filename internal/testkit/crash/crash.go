@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // variable says that the process is nextrun, and where it ends or stops itself.

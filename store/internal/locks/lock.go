@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 

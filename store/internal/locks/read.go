@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // lockColumns are the columns of a lock.

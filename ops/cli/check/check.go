@@ -1,0 +1,258 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/ops/cli/service"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/store"
+)
+
+// options are the flags of `nextrun check`.
+type options struct {
+	strict, verbose bool
+	asJSON          bool
+
+	guarantees bool
+	since      ui.TimeFlag
+	timeout    ui.SecondsFlag
+}
+
+// Command returns `nextrun check`.
+func Command(env *ui.Env) *cobra.Command {
+	o := options{since: ui.TimeFlag{Past: true}}
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Check configuration, database and tasks",
+		Long: `Check the configuration, the database and the tasks. An error is something that
+does not work, a warning something that probably does not do what you want, a note
+something to know. What changes of the clock do to tasks is one note; --verbose
+names each of these tasks.
+
+--guarantees checks something else, on a live database: that each tick has one job
+and a record, that marks and leases end, and that events are in order. The ticks of
+each timer are computed anew and compared with those recorded. A violation is
+something that nextrun or somebody's SQL has broken, a doubt something that may have
+another cause, which the report names.
+
+Exit code 0: no errors. 3: errors or violations, or with --strict warnings. 1: not
+all could be checked. 2: wrong usage.`,
+		Example: `  nextrun check --config nextrun.yaml
+  nextrun check --strict --json
+  nextrun check --guarantees --since 7d`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.guarantees {
+				return checkGuarantees(c.Context(), env, o)
+			}
+			r := &report{env: env, verbose: o.verbose}
+			r.check(c.Context())
+			return r.print(o)
+		},
+	}
+	command.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings, too")
+	command.Flags().BoolVar(&o.verbose, "verbose", false, "name each task to which changes of the clock do something")
+	command.Flags().BoolVar(&o.guarantees, "guarantees", false, "check that the guarantees were kept")
+	command.Flags().Var(&o.since, "since", "with --guarantees: check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
+	command.Flags().Var(&o.timeout, "timeout", "with --guarantees: give up after this time, such as 90 or 10m (default 1m)")
+	ui.JSONFlag(command, &o.asJSON)
+	for _, other := range []string{"strict", "verbose"} {
+		command.MarkFlagsMutuallyExclusive("guarantees", other)
+	}
+	return command
+}
+
+// The levels of findings.
+const (
+	levelOK      = "ok"
+	levelNote    = "note"
+	levelWarning = "warning"
+	levelError   = "error"
+)
+
+// finding is one line of the report.
+type finding struct {
+	Level string `json:"level"`
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+// report is what `nextrun check` finds.
+type report struct {
+	env      *ui.Env
+	verbose  bool
+	docspell bool      // the database is Docspell's
+	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
+	findings []finding
+	ended    bool // before all was checked
+}
+
+func (r *report) add(level, about, format string, args ...any) {
+	r.findings = append(r.findings, finding{level, about, fmt.Sprintf(format, args...)})
+}
+
+// undone notes what keeps the rest from being checked.
+func (r *report) undone(about string, err error) {
+	r.ended = true
+	r.add(levelError, about, "%v", err)
+}
+
+func (r *report) check(ctx context.Context) {
+	c := r.checkConfiguration()
+	var options store.Options
+	if c != nil {
+		options = c.Database
+	}
+	err := r.env.WithAnyDatabase(ctx, options, func(db *store.DB) error {
+		r.add(levelOK, "database", "%s", db.URL())
+		if err := r.checkVersion(ctx, db); err != nil {
+			return err
+		}
+		if c != nil {
+			r.checkServices(ctx, c, db)
+			if err := checkStatements(ctx, r, db, c); err != nil {
+				return err
+			}
+		}
+		if !r.checkSchema(ctx, migrations.Of(db)) {
+			return nil
+		}
+		concerns, err := migrations.Of(db).Concerns(ctx)
+		if err != nil {
+			return err
+		}
+		for _, concern := range concerns {
+			r.add(levelWarning, "schema", "%s", concern)
+		}
+		if err := r.checkDocspell(ctx, db); err != nil {
+			return err
+		}
+		if err := r.checkQueues(ctx, db, c); err != nil {
+			return err
+		}
+		if err := r.checkTasks(ctx, db, c); err != nil {
+			return err
+		}
+		r.checkEvents(ctx, db)
+		return r.checkHooks(ctx, db, c)
+	})
+	if err != nil {
+		r.undone("database", err)
+	}
+}
+
+// checkSchema names what is missing, and reports whether tasks can be read.
+func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
+	err := m.Check(ctx)
+	if missing, ok := errors.AsType[*migrations.MissingError](err); ok {
+		for _, o := range missing.Objects {
+			r.add(levelError, "schema", "%s is missing; nextrun migrate status prints the statement that makes it", o)
+		}
+		return !missing.Breaks()
+	}
+	if err != nil {
+		r.undone("schema", err)
+		return false
+	}
+	r.add(levelOK, "schema", "of this version, and complete")
+	return true
+}
+
+func (r *report) checkConfiguration() *config.Config {
+	c, err := r.env.Configuration()
+	var configErr *config.Error
+	switch {
+	case errors.As(err, &configErr):
+		for _, problem := range configErr.Problems {
+			one := &config.Error{Path: configErr.Path, Problems: []config.Problem{problem}}
+			r.add(levelError, "configuration", "%v", one)
+		}
+		return nil
+	case err != nil:
+		r.undone("configuration", err)
+		return nil
+	case c.Path == "":
+		r.add(levelOK, "configuration", "there is none, so all settings are default and there are no handlers")
+		return c
+	}
+	r.add(levelOK, "configuration", "%s: handlers: %d", c.Path, len(c.Handlers))
+	for _, task := range slices.Sorted(maps.Keys(c.Handlers)) {
+		if command := c.Handlers[task].Command; command != nil && !canRun(command) {
+			r.add(levelWarning, "handler "+task, "there is no program %s here", command.Argv[0])
+		}
+	}
+	return c
+}
+
+// canRun reports whether the program of a command is there.
+func canRun(command *handlers.CommandConfig) bool {
+	program := command.Argv[0]
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		path, err := filepath.Abs(filepath.Join(command.Dir, program))
+		if err != nil {
+			return false
+		}
+		program = path
+	}
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// checkServices makes the scheduler and the executor as the configuration
+// says, without starting them.
+func (r *report) checkServices(ctx context.Context, c *config.Config, db *store.DB) {
+	if err := service.Verify(ctx, r.env, c, db); err != nil {
+		r.misconfigured(c, err)
+	}
+}
+
+// misconfigured reports an error of the configuration, unless it is part of one that
+// has been reported. Of several in one it reports each: those of different parts of a
+// process may be the same.
+func (r *report) misconfigured(c *config.Config, err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			r.misconfigured(c, one)
+		}
+		return
+	}
+	const about = "configuration"
+	place := c.Path + ": "
+	text := strings.TrimPrefix(err.Error(), place)
+	reported := func(f finding) bool { return f.About == about && strings.Contains(f.Text, text) }
+	if !slices.ContainsFunc(r.findings, reported) {
+		r.add(levelError, about, "%s%s", place, text)
+	}
+}
+
+func (r *report) print(o options) error {
+	t := ui.NewTable("LEVEL", "ABOUT", "FINDING").Wrap()
+	count := map[string]int{}
+	for _, f := range r.findings {
+		count[f.Level]++
+		t.Add(f.Level, f.About, f.Text)
+	}
+	if err := r.env.PrintTable(t, r.findings, o.asJSON); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
+	switch {
+	case r.ended:
+		return fmt.Errorf("%s; not all could be checked", text)
+	case count[levelError] > 0 || o.strict && count[levelWarning] > 0:
+		return ui.Foundf("%s", text)
+	}
+	return nil
+}

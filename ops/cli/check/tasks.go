@@ -1,0 +1,196 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/ops/docspell"
+	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// checkPage is how many tasks are looked at together.
+const checkPage = 1000
+
+// checkTasks looks at the timers of all tasks, page by page.
+func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
+	tasks := periodic.NewTasks(db.Tasks())
+	filter := periodic.TaskFilter{Limit: checkPage}
+	found, seen := len(r.findings), 0
+	clock := &clockChanges{}
+	for {
+		list, err := tasks.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			r.checkTask(&list[i], c, clock)
+		}
+		if seen += len(list); len(list) < checkPage {
+			break
+		}
+		filter.After = list[len(list)-1].ID
+	}
+	if len(r.findings) == found {
+		r.add(levelOK, "tasks", "%d, no problems found", seen)
+	}
+	slices.SortStableFunc(r.findings[found:], byImportance)
+	r.addClock(clock)
+	return r.checkOverdue(ctx, db)
+}
+
+// checkOverdue counts the tasks that no scheduler has taken in time. Before the first
+// scheduler runs that is no surprise.
+func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
+	totals, err := figures.Of(db).Totals(ctx)
+	if err != nil || totals.Overdue == 0 {
+		return err
+	}
+	level, what := levelWarning, "; why: nextrun why ID"
+	if totals.NoScheduler() {
+		what = "; none runs, as far as the database shows. To start one: nextrun serve"
+	}
+	if totals.Fresh {
+		level = levelNote
+	}
+	r.add(level, "schedulers", "tasks that wait for a scheduler: %d, the longest for %s%s", totals.Overdue, span.Text(totals.Late), what)
+	return nil
+}
+
+func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChanges) {
+	about := "task " + t.ID
+	if t.ID == "" {
+		r.add(levelError, about, "its id is empty, so commands cannot name it; add it with another id, then: DELETE FROM periodic_task WHERE id = ''")
+	}
+	upcoming, err := t.Upcoming(r.env.Now(), 1)
+	if err != nil {
+		r.add(levelError, about, "%s", timerText(err))
+		return
+	}
+	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || !strings.HasSuffix(text, " never elapses")) { // said below
+		r.add(level, about, "%s", text)
+	}
+	if r.docspell {
+		for _, text := range docspell.Warnings(t, r.env.Now()) {
+			r.add(levelWarning, about, "%s", text)
+		}
+	}
+	if !t.Enabled {
+		return
+	}
+	switch ended := !t.Ends.IsZero() && !t.Ends.After(r.env.Now()); {
+	case len(upcoming) > 0:
+		r.lint(about, t, clock)
+	case ended:
+		r.add(levelWarning, about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
+	default:
+		r.add(levelWarning, about, neverElapses, t.Timer)
+	}
+	r.checkDeadline(about, t)
+	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
+		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
+	}
+	r.checkPause(about, t)
+	checkSkips(r, about, t)
+	r.checkSink(about, t, c)
+	r.checkLimits(about, t)
+	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
+		if _, ok := c.Handlers[t.Task]; !ok {
+			r.add(levelWarning, about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
+		}
+	}
+}
+
+// checkDeadline warns of a deadline that ticks miss although nothing is late.
+func (r *report) checkDeadline(about string, t *periodic.Task) {
+	if t.Deadline != nil && *t.Deadline <= 0 {
+		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; "+
+			"give it some seconds, or none for no deadline")
+	}
+}
+
+// checkPause warns of a pause that is not what somebody meant by it. The clock of the
+// database may be some seconds apart from this one.
+func (r *report) checkPause(about string, t *periodic.Task) {
+	const layout = "2006-01-02 15:04:05 UTC"
+	now, p := r.env.Now(), t.Pause
+	if p.Since.After(now.Add(time.Minute)) {
+		r.add(levelWarning, about, "paused is %s, in the future, and it is paused already; write the time in UTC", p.Since.UTC().Format(layout))
+	}
+}
+
+// checkSkips warns of ticks to come that are skipped although the timer has none then.
+func checkSkips(r *report, about string, t *periodic.Task) {
+	for _, s := range t.SkipsToCome(r.env.Now()) {
+		if !t.HasTick(s.Due) {
+			const layout = "2006-01-02 15:04:05"
+			r.add(levelWarning, about, "a skip is written for %s UTC, but its timer has no tick then; to undo that: nextrun task skip %s '%s UTC' --undo", s.Due.UTC().Format(layout), t.ID, s.Due.UTC().Format(layout))
+		}
+	}
+}
+
+// checkLimits warns of limits that nothing heeds.
+func (r *report) checkLimits(about string, t *periodic.Task) {
+	if text := r.queues.Ignores(t); text != "" {
+		r.add(levelWarning, about, "%s", text)
+	}
+}
+
+// neverElapses is said of a task that does nothing any more.
+const neverElapses = "timer %q never elapses from now on"
+
+// byImportance puts errors first, then tasks that never run again, then others.
+func byImportance(a, b finding) int { return importance(a) - importance(b) }
+
+func importance(f finding) int {
+	_, never, _ := strings.Cut(neverElapses, "%q")
+	switch {
+	case f.Level == levelError:
+		return 0
+	case strings.Contains(f.Text, never):
+		return 1
+	}
+	return 2
+}
+
+// lint adds what may surprise about a timer. What a change of the clock does to it is
+// kept apart.
+func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
+	schedule, err := calendar.ParseAt(t.Timer, r.env.Now())
+	if err != nil {
+		return // reported already
+	}
+	findings := explain.Lint(schedule, r.env.Now(), 0)
+	for _, f := range findings {
+		if !aboutClock(f) {
+			r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
+		}
+	}
+	clock.add(about, t.Timer, findings)
+}
+
+// problemLevel says whether the column problem holds a warning or an error.
+func problemLevel(problem string) (level, text string) {
+	if text, warning := reasons.CutWarning(problem); warning {
+		return levelWarning, text
+	}
+	return levelError, problem
+}
+
+// timerText is the error of a timer on one line.
+func timerText(err error) string {
+	var parseErr *calendar.ParseError
+	if errors.As(err, &parseErr) {
+		return parseErr.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,119 @@
+package event_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+const signingKey = "raw:a key of more than 16 bytes"
+
+// From an INSERT to a webhook: the task's tick becomes an event, which the relay
+// posts, signed.
+func TestRelayPostsTheEventsOfTasks(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		type delivery struct {
+			header http.Header
+			body   []byte
+		}
+		deliveries := make(chan delivery, 10)
+		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			deliveries <- delivery{r.Header, body}
+		}))
+		defer receiver.Close()
+		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
+			VALUES ('invoice-run', 'invoice.due', 'billing', '{"kind": "monthly"}', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, timer, sink, catchup, nextrun)
+			VALUES ('note', 'noted', 'audit', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
+		s.Must(t, "scheduler", "--once")
+		file := filepath.Join(t.TempDir(), "relay.yaml")
+		text := "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '" + receiver.URL + "', secret_env: KEY}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Env["NEXTRUN_CONFIG"] = file
+		s.Fails(t, ui.Failed, []string{"relay"}, "relay.topics.billing", "KEY")
+		s.Env["KEY"] = signingKey
+		relay := s.Start(t, "relay")
+		var got delivery
+		select {
+		case got = <-deliveries:
+		case exit := <-relay.Exit:
+			t.Fatalf("the relay ended with exit code %d", exit)
+		}
+		if err := webhook.Verify(got.header, got.body, time.Now(), time.Minute, signingKey); err != nil {
+			t.Errorf("the signature: %v", err)
+		}
+		var event struct{ Source, Type, Subject, Due, Data any }
+		if err := json.Unmarshal(got.body, &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.Source != "/shop" || event.Type != "invoice.due" || event.Subject != "invoice-run" ||
+			event.Due != "2026-01-01T06:00:00.000000Z" || event.Data.(map[string]any)["kind"] != "monthly" {
+			t.Errorf("the event is %s", got.body)
+		}
+		relay.Stop()
+		if exit := <-relay.Exit; exit != ui.Done {
+			t.Errorf("exit code %d", exit)
+		}
+		clitest.WantLines(t, s.Must(t, "event", "list"), "EVENT TOPIC TYPE AGGREGATE VERSION CREATED STATUS")
+		var listed []struct{ ID, Status, Topic, Payload string }
+		s.JSON(t, &listed, "event", "list", "--task", "invoice-run")
+		if want := `{"kind": "monthly"}`; len(listed) != 1 || listed[0].ID != got.header.Get(webhook.HeaderID) || listed[0].Status != "published" || listed[0].Topic != "billing" || listed[0].Payload != want {
+			t.Errorf("listed are %+v, want the event that was published", listed)
+		}
+	})
+}
+
+func TestEventCommands(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		if got := s.Must(t, "event", "list"); !strings.HasPrefix(got, "none; a task with the sink event makes them") {
+			t.Errorf("without events: %q", got)
+		}
+		for _, id := range []string{"e1", "e2", "e3"} {
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload)
+				VALUES ('`+id+`', 'billing', 'paid', 'a`+id+`', 1, '{"n":1}')`)
+			s.Exec(t, `INSERT INTO outbox_message (event_id, topic) VALUES ('`+id+`', 'billing')`)
+		}
+		s.Exec(t, `UPDATE outbox_message SET dead = created, problem = 'no such account' WHERE event_id = 'e1'`)
+		s.Exec(t, `UPDATE outbox_message SET published = created WHERE event_id = 'e2'`)
+		for _, flag := range []string{"--status gone", "--topic nosuch", "--since tomorrow"} {
+			if none := s.Must(t, append([]string{"event", "list"}, strings.Fields(flag)...)...); none != "none of that kind\n" {
+				t.Errorf("event list %s: %q", flag, none)
+			}
+		}
+		clitest.WantLines(t, s.Must(t, "event", "list", "--status", "dead"), "e1 billing paid ae1 1 ")
+		var listed []struct{ ID, Status string }
+		s.JSON(t, &listed, "event", "list", "--topic", "billing", "-n", "2")
+		if len(listed) != 2 || listed[0].ID != "e3" || listed[1].Status != "published" {
+			t.Errorf("listed %+v, want the newest two", listed)
+		}
+		if got := s.Must(t, "event", "resend", "--dead", "billing"); got != "to be published again: 1\n" {
+			t.Errorf("resend --dead: %q", got)
+		}
+		s.Fails(t, ui.Failed, []string{"event", "resend", "e2", "unknown"}, "unknown", "not found")
+		var pending []struct{ ID string }
+		s.JSON(t, &pending, "event", "list", "--status", "pending")
+		if len(pending) != 3 {
+			t.Errorf("pending after resend: %+v", pending)
+		}
+		s.Fails(t, ui.WrongUsage, []string{"event", "resend"}, "--dead")
+		s.Fails(t, ui.WrongUsage, []string{"relay"}, "relay.topics")
+	})
+}

@@ -1,0 +1,73 @@
+package job
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/store"
+)
+
+func showCommand(env *ui.Env) *cobra.Command {
+	var asJSON, last bool
+	command := &cobra.Command{
+		Use:   "show JOB | --last ID",
+		Short: "Show a job",
+		Long: `Show a job. The beginning of its id is enough, or any 4 other characters of it, if
+no other job matches. With --last, give the id of a task to see its newest job.`,
+		Example: "  nextrun job show 01a1ffd3\n  nextrun job show --last nightly-backup",
+		Args:    ui.Arguments("JOB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withJob(c.Context(), env, args[0], last, func(db *store.DB, job jobqueue.Job) error {
+				findings, err := diagnosis.OfJob(c.Context(), db, &job)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return env.PrintJSON(append(ui.ColumnsOf(&job, jobdb.Columns()),
+						[2]any{"findings", append([]diagnosis.Finding{}, findings...)}))
+				}
+				return env.PrintFields(jobFields(env, &job, findings))
+			})
+		},
+	}
+	lastFlag(command, &last)
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]string {
+	why, do := "", ""
+	for _, f := range findings {
+		if f.Code != diagnosis.JobRunning { // state and worker say that
+			why, do = f.Text, env.Hint(f.Do)
+		}
+	}
+	tried := strconv.Itoa(j.Retries)
+	if j.Limits.RetryLimit > 0 {
+		tried += " of " + strconv.Itoa(j.Limits.RetryLimit)
+	}
+	if j.State == jobqueue.Stuck {
+		tried += ", with the one to come"
+	}
+	fields := [][2]string{
+		{"job", j.JID}, {"state", jobState(j)}, {"why", why}, {"to do", do}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
+		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
+		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
+		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
+		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
+		{"cancel requested", env.Moment(j.Cancel)},
+	}
+	rest := column.Without(jobdb.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
+		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "cancel", "single", "progress", "interrupts")
+	for _, c := range rest {
+		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})
+	}
+	return fields
+}

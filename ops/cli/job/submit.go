@@ -1,0 +1,63 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func submitCommand(env *ui.Env) *cobra.Command {
+	standard := jobqueue.Job{Group: "default", Args: "{}", Submitter: "nextrun", Priority: jobqueue.PriorityLow}
+	var f *ui.ColumnFlags[jobqueue.Job]
+	var at ui.TimeFlag
+	command := &cobra.Command{
+		Use:   "submit HANDLER",
+		Short: "Submit a single job by hand",
+		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10
+  nextrun job submit backup --at '2027-01-01 02:00'`,
+		Args: ui.Arguments("HANDLER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return ui.Usagef("the name of the handler is empty")
+			}
+			if err := f.ReadArgs(env.Stdin); err != nil {
+				return err
+			}
+			job := standard
+			f.Apply(&job)
+			job.Task = args[0]
+			if job.Single && job.Tracker == "" {
+				return ui.Usagef("--single needs a --tracker")
+			}
+			job.Retry, job.Traceparent = at.Value, env.Getenv("TRACEPARENT")
+			if !json.Valid([]byte(job.Args)) {
+				return ui.Usagef("--args is not JSON")
+			}
+			return submit(c.Context(), env, job)
+		},
+	}
+	f = ui.NewColumnFlags(command, jobdb.SubmitColumns(), &standard)
+	command.Flags().Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
+	return command
+}
+
+// submit submits a job, tells executors, and prints the job's id.
+func submit(ctx context.Context, env *ui.Env, job jobqueue.Job) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		return ui.Notifying(ctx, env, db, func(n *ui.Notifiers) error {
+			jids, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, job)
+			if err != nil {
+				return err
+			}
+			n.Submitted(periodic.SinkJob)
+			return env.Printf("submitted %s\n", jids[0])
+		})
+	})
+}

@@ -1,0 +1,36 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// Command returns `nextrun lock` with its commands.
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "lock",
+		Short: "Show and release the lock of the modes leader and exclusive",
+	}, showCommand(env), releaseCommand(env))
+}
+
+// lockJSON is the JSON form of a lock.
+func lockJSON(l *leader.Lock) ui.Object {
+	var expires any // null: released
+	if !l.Expires.Equal(leader.Released) {
+		expires = l.Expires
+	}
+	return ui.Object{
+		{"lock", l.Name}, {"state", l.State()}, {"holder", l.Holder}, {"hostname", l.Hostname}, {"pid", l.PID}, {"token", l.Token},
+		{"acquired", l.Acquired}, {"heartbeat", l.Heartbeat}, {"expires", expires}, {"now", l.Now}, // the database's clock
+	}
+}
+
+// distance writes how far a time is away by the database's clock.
+func distance(t, now time.Time) string {
+	return span.Away(t, now)
+}

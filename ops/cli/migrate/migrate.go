@@ -1,0 +1,149 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Command returns `nextrun migrate` with its commands.
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "migrate",
+		Short: "Create or remove nextrun's tables",
+	}, upCommand(env), downCommand(env), statusCommand(env))
+}
+
+func upCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Create the tables",
+		Long: `Create the tables. Existing tables are only extended; if one of them belongs to
+something else, nothing is changed. A missing SQLite file, or the schema that
+--schema names, is created. Several processes may run this at the same time.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
+				done, err := migrations.Of(db).Up(c.Context())
+				if err := printMigrations(env, "applied", done, err); err != nil {
+					return err
+				}
+				return warnOfCreators(c.Context(), env, migrations.Of(db))
+			})
+		},
+	}
+}
+
+func warnOfCreators(ctx context.Context, env *ui.Env, m *migrations.Migrator) error {
+	creators, err := m.Creators(ctx)
+	if err != nil || creators == "" {
+		return err
+	}
+	return env.Printf("warning: %s\n", creators)
+}
+
+func downCommand(env *ui.Env) *cobra.Command {
+	var yes bool
+	command := &cobra.Command{
+		Use:   "down",
+		Short: "Remove everything that nextrun created, including its rows",
+		Long: `Remove everything that nextrun created, including its rows. Tables that existed
+before stay, without the columns that nextrun added.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				if !yes {
+					text, err := removes(c.Context(), migrations.Of(db))
+					if err != nil {
+						return err
+					}
+					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
+				}
+				done, err := migrations.Of(db).Down(c.Context())
+				return printMigrations(env, "removed", done, err)
+			})
+		},
+	}
+	command.Flags().BoolVar(&yes, "yes", false, "confirm")
+	return command
+}
+
+// removes says what `migrate down` removes, and what it keeps.
+func removes(ctx context.Context, m *migrations.Migrator) (string, error) {
+	kept, err := m.Keeps(ctx)
+	if err != nil || len(kept) == 0 {
+		return "nextrun's tables with all tasks, jobs, ticks and events in them", err
+	}
+	return fmt.Sprintf("what nextrun added: its own tables with all rows in them, and its columns, indexes and triggers in other tables. "+
+		"It keeps the tables that were there before (%s) and their rows, also those that nextrun inserted", strings.Join(kept, ", ")), nil
+}
+
+func statusCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Show which migrations the database has, and what is missing",
+		Long: `Show which migrations the database has, and which tables, columns, indexes,
+triggers, functions and views are missing, each with the statement that makes it;
+the exit code is 3 if there are any.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				list, err := migrations.Of(db).Status(c.Context())
+				if err != nil {
+					return err
+				}
+				if err := printStatus(env, list, asJSON); err != nil {
+					return err
+				}
+				return printMissing(c.Context(), env, migrations.Of(db), asJSON)
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+// printMigrations prints what was done, also before an error ended it.
+func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err error) error {
+	if len(done) == 0 && err == nil {
+		return env.Printf("nothing to do\n")
+	}
+	for _, m := range done {
+		if perr := env.Printf("%s %s\n", verb, m.Name); perr != nil {
+			return errors.Join(perr, err)
+		}
+	}
+	return err
+}
+
+// printMissing prints the statements that make what is missing. For programs that read JSON
+// it is the error alone.
+func printMissing(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
+	list, err := m.Missing(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if asJSON {
+		return ui.Foundf("%v", &migrations.MissingError{Objects: list})
+	}
+	for _, o := range list {
+		if err := env.Printf("\n-- %s is missing:\n%s\n", o, o.Create); err != nil {
+			return err
+		}
+	}
+	return ui.Foundf("parts of the schema that are missing: %d; run these statements as the owner of the tables", len(list))
+}
+
+func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {
+	return ui.PrintList(env, &ui.ListFlags{JSON: asJSON}, ui.NewTable("VERSION", "MIGRATION", "APPLIED"), list, func(s *migrations.Status) (any, []any) {
+		return ui.Object{{"version", s.Version}, {"name", s.Name}, {"applied", s.Done}}, []any{s.Version, s.Name, ui.YesNo(s.Done)}
+	})
+}

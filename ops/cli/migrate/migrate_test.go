@@ -1,0 +1,135 @@
+package migrate_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		up := s.Must(t, "migrate", "up")
+		clitest.WantLines(t, up, "applied 00001_schema.sql")
+		if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
+			t.Errorf("migrate up again says %q", again)
+		}
+		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "1 00001_schema.sql yes")
+
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
+		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks, jobs", "--yes")
+		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
+			t.Error("migrate down without --yes has removed the task")
+		}
+		clitest.WantLines(t, s.Must(t, "migrate", "down", "--yes"), "removed 00001_schema.sql")
+		var status []struct {
+			Version int
+			Name    string
+			Applied bool
+		}
+		s.JSON(t, &status, "migrate", "status")
+		if len(status) == 0 || status[0].Applied {
+			t.Errorf("after migrate down: %+v", status)
+		}
+	})
+}
+
+// All commands that need the tables refuse a database that lacks them, or was
+// made by another version, and name the way out.
+func TestSchemaIsRequired(t *testing.T) {
+	t.Parallel()
+	commands := []string{"task list", "scheduler", "scheduler --once", "task run a"}
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		for _, command := range commands {
+			s.Fails(t, ui.Failed, strings.Fields(command), "nextrun migrate up")
+		}
+		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		s.Must(t, "scheduler", "--once", "--migrate")
+		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
+		for _, command := range append(commands, "migrate up", "scheduler --once --migrate") {
+			s.Fails(t, ui.Failed, strings.Fields(command), "made by another version of nextrun before its first release", "`task export` of the old program and `task apply`")
+		}
+	})
+}
+
+// A scheduler and an executor whose tables are taken away say what is wrong, and
+// go on when they are back.
+func TestServeOutlivesMigrateDown(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\nexecutor: {poll_interval: 1s}\nscheduler: {poll_interval: 1s}\n")
+		b := s.Start(t, "serve", "--config", config)
+		b.WaitFor("started  ")
+		s.Must(t, "migrate", "down", "--yes")
+		b.WaitFor("scheduler: database work failed, retrying", "missing", "nextrun migrate up")
+		b.WaitFor("executor: database work failed, retrying", "missing", "nextrun migrate up")
+		s.Must(t, "migrate", "up")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
+		b.WaitFor("job ended", "id=a", "state=success") // which can be said before "job submitted"
+		b.Stop()
+		b.WaitFor("stopped")
+	})
+}
+
+// What somebody has dropped is named by status and check, survived by services
+// where that is possible, and made again by the statement that status prints.
+func TestIncompleteSchema(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, "DROP INDEX nextrun_job_pending")
+		missing := "index nextrun_job_pending on job"
+		r := s.Fails(t, ui.Changes, []string{"migrate", "status"}, "missing: 1")
+		s.Fails(t, ui.Changes, []string{"migrate", "status", "--json"}, missing, "nextrun migrate status")
+		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
+		s.Must(t, "task", "list")
+		s.Must(t, "scheduler", "--once")
+		_, statement, found := strings.Cut(r.Stdout, "-- "+missing+" is missing:\n")
+		if !found {
+			t.Fatalf("migrate status says\n%s", r.Stdout)
+		}
+		s.Exec(t, statement)
+		s.Must(t, "check")
+
+		s.Exec(t, "DROP TABLE periodic_calendar")
+		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1, ") // not one for each of its columns
+		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_calendar", "nextrun migrate status")
+	})
+}
+
+// A failure is not called "nothing to do".
+func TestFailedMigrationDoesNotSayThatThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
+		if r := s.Fails(t, ui.Failed, []string{"migrate", "up"}, "job.jid"); r.Stdout != "" {
+			t.Errorf("it says %q", r.Stdout)
+		}
+	})
+}
+
+// On Docspell's database `migrate down` says that Docspell's rows stay, and leaves
+// nothing of nextrun behind.
+func TestMigrateDownOnDocspell(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("../../../testdata/docspell/postgres.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := storetest.New(t, storetest.Postgres)
+	d.Exec(string(schema))
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
+	comments := `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`
+	s.Must(t, "migrate", "up")
+	r := s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes")
+	if strings.Contains(r.Stderr, "with all tasks") {
+		t.Errorf("it says that tasks will be gone, which stay:\n%s", r.Stderr)
+	}
+	rows := d.One("SELECT count(*) FROM periodic_task")
+	s.Must(t, "migrate", "down", "--yes")
+	d.Want(0, comments)
+	d.Want(rows, "SELECT count(*) FROM periodic_task")
+}

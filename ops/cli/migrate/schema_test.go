@@ -1,0 +1,94 @@
+package migrate_test
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+// With --schema all of nextrun is in a schema of its own. Whoever writes there needs
+// no search_path, and what is in other schemas is neither read nor changed.
+func TestSchemaOfItsOwn(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	d.Exec(`CREATE TABLE job (id integer PRIMARY KEY, what text); INSERT INTO job VALUES (1, 'theirs');
+		CREATE TABLE node (id text, type text, url text); INSERT INTO node VALUES ('joex1', 'joex', 'http://joex')`)
+	objects := `SELECT string_agg(relname, ' ' ORDER BY relname) || (SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace)
+		FROM pg_class WHERE relnamespace = 'public'::regnamespace`
+	before := d.One(objects)
+
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test", "NEXTRUN_SCHEMA": "order"}}
+	s.Fails(t, ui.Failed, []string{"task", "list"}, `there is no schema "order"`, "nextrun migrate up")
+	clitest.WantLines(t, s.Must(t, "migrate", "up"), "applied 00001_schema.sql")
+	if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
+		t.Errorf("migrate up again says %q", again)
+	}
+	s.Must(t, "migrate", "status")
+	if after := d.One(objects); after != before {
+		t.Errorf("the schema public was\n%s, and is\n%s", before, after)
+	}
+
+	// A writer whose search_path is empty, as pg_dump has it, and one with "public".
+	config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo, hello]}}\n")
+	b := s.Start(t, "serve", "--config", config)
+	b.WaitFor("started  ", "schema=order")
+	d.Exec(`SET search_path = ''; INSERT INTO "order".periodic_task (id, task, timer, overlap) VALUES ('a', 'echo', 'every 1s', 'queue')`)
+	b.WaitFor("job ended", "state=success")
+	d.Exec(`SET search_path = ''; UPDATE "order".periodic_task SET subject = 'edited'; DELETE FROM "order".periodic_task WHERE id = 'a'`)
+	s.Must(t, "task", "add", "b", "--task", "echo", "--timer", "daily")
+	s.Must(t, "task", "run", "b")
+	b.WaitFor("job ended", "id=b")
+	b.Stop()
+	b.WaitFor("stopped")
+	d.Want("b nextrun-housekeeping", `SELECT string_agg(id, ' ' ORDER BY id) FROM "order".periodic_health`)
+	d.Want("1 theirs", "SELECT string_agg(id || ' ' || what, ';') FROM public.job")
+
+	other := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL + urlMark(d.URL) + "schema=second"}}
+	other.Must(t, "migrate", "up")
+	clitest.WantLines(t, other.Must(t, "task", "list"), "nextrun-housekeeping")
+	if strings.Contains(other.Must(t, "task", "list"), "echo") {
+		t.Error("one schema shows the tasks of another")
+	}
+	clitest.WantLines(t, other.Must(t, "migrate", "down", "--yes"), "removed schema second")
+	d.Want("0", "SELECT count(*) FROM pg_namespace WHERE nspname = 'second'")
+
+	d.Exec(`CREATE TABLE "order".theirs (id integer)`)
+	if down := s.Must(t, "migrate", "down", "--yes"); strings.Contains(down, "removed schema") {
+		t.Errorf("the schema holds a table of somebody else, and %q", down)
+	}
+	d.Want("theirs", `SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = '"order"'::regnamespace`)
+}
+
+func urlMark(text string) string {
+	if u, err := url.Parse(text); err == nil && u.RawQuery != "" {
+		return "&"
+	}
+	return "?"
+}
+
+// A schema that somebody else has made is used, and stays.
+func TestSchemaThatSomebodyHasMade(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	d.Exec("CREATE SCHEMA theirs")
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
+	s.Must(t, "migrate", "up", "--schema", "theirs")
+	s.Must(t, "check", "--schema", "theirs")
+	s.Must(t, "migrate", "down", "--yes", "--schema", "theirs")
+	d.Want("1", "SELECT count(*) FROM pg_namespace WHERE nspname = 'theirs'")
+}
+
+func TestSchemaThatCannotBe(t *testing.T) {
+	t.Parallel()
+	file := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "app.db")}}
+	file.Fails(t, ui.Failed, []string{"migrate", "up", "--schema", "x"}, "SQLite has no schemas", "--schema")
+	server := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "postgres://localhost/x"}}
+	for name, want := range map[string]string{`x"; DROP TABLE job; --`: "use lower-case letters", "Next-Run": "use lower-case letters", "pg_toast": "begin with pg_"} {
+		server.Fails(t, ui.Failed, []string{"migrate", "up", "--schema", name}, want)
+	}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/ops/cli/check"
+	"github.com/nextrun/nextrun/ops/cli/event"
+	"github.com/nextrun/nextrun/ops/cli/imports"
+	"github.com/nextrun/nextrun/ops/cli/job"
+	"github.com/nextrun/nextrun/ops/cli/lock"
+	"github.com/nextrun/nextrun/ops/cli/migrate"
+	"github.com/nextrun/nextrun/ops/cli/service"
+	"github.com/nextrun/nextrun/ops/cli/task"
+	"github.com/nextrun/nextrun/ops/cli/tick"
+	"github.com/nextrun/nextrun/ops/cli/timer"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/cli/why"
+)
+
+func rootCommand(env *ui.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nextrun",
+		Short: "Turns rows of a table into jobs, on time",
+		Long: `nextrun submits a job each time the timer of a row in periodic_task elapses, and
+runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
+		Version:       builtFrom().String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	env.Version, env.Revision = builtFrom().version, builtFrom().commit
+	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
+	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "json"}}
+	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
+	flags := root.PersistentFlags()
+	flags.StringVar(&env.Flags.DB, "db", "",
+		"`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
+	flags.StringVar(&env.Flags.DBFile, "db-file", "", "`file` that holds the URL of the database, instead of --db (NEXTRUN_DB_FILE)")
+	flags.StringVar(&env.Flags.Schema, "schema", "",
+		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
+	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
+	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
+	flags.Var(&zoneFlag{env}, "zone", "time `zone` of the times that you read and write (default the machine's)")
+	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
+	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
+	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
+	ui.Group(root,
+		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
+		migrate.Command(env), check.Command(env), service.HealthCommand(env),
+		task.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
+		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
+	)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	setHelp(env, root)
+	forgetDefaults(find(root, "task set"))
+	addCompletion(env, root)
+	return root
+}
+
+// find finds a command that is there.
+func find(root *cobra.Command, path string) *cobra.Command {
+	command, rest, err := root.Find(strings.Fields(path))
+	if err != nil || len(rest) > 0 {
+		panic("there is no command " + path)
+	}
+	return command
+}

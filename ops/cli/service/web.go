@@ -1,0 +1,267 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	tools "github.com/nextrun/nextrun/internal/web"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/store"
+)
+
+// webTimeout limits how long a request may take to come in, and how long the end of the
+// server waits for those that it answers.
+const webTimeout = 10 * time.Second
+
+// web serves pages at an address; it is a service.
+type web struct {
+	name    string
+	address string
+	open    func(context.Context) (handler http.Handler, closing func() error, err error)
+	log     logrus.FieldLogger
+
+	close  func() error // what the handler needs
+	server *http.Server
+	ended  chan struct{}
+	end    func()
+	err    error
+}
+
+func newWeb(name, address string, log logrus.FieldLogger, open func(context.Context) (http.Handler, func() error, error)) *web {
+	w := &web{name: name, address: address, log: log, open: open, close: func() error { return nil }, ended: make(chan struct{})}
+	w.end = sync.OnceFunc(func() { close(w.ended) })
+	return w
+}
+
+// Start listens, and serves until Stop.
+func (w *web) Start(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", w.address)
+	if err != nil {
+		return err
+	}
+	handler, closing, err := w.open(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	w.close = closing
+	w.server = &http.Server{Handler: handler, ReadHeaderTimeout: webTimeout, ReadTimeout: webTimeout,
+		WriteTimeout: 2 * webTimeout, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	go func() {
+		defer w.end()
+		if err := w.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			w.err = err
+		}
+	}()
+	w.log.WithField("address", "http://"+listener.Addr().String()+"/").Info(w.name + " listening")
+	return nil
+}
+
+// Stop answers what was asked, for a while, and ends the server.
+func (w *web) Stop(ctx context.Context) error {
+	if w.server != nil {
+		ctx, cancel := context.WithTimeout(ctx, webTimeout)
+		defer cancel()
+		if w.server.Shutdown(ctx) != nil {
+			_ = w.server.Close()
+		}
+		<-w.ended
+	}
+	w.end()
+	return w.close()
+}
+
+// Done is closed when the server has ended.
+func (w *web) Done() <-chan struct{} { return w.ended }
+
+// Err is why it ended by itself.
+func (w *web) Err() error { return w.err }
+
+// webFlags are the flags of what a service shows.
+type webFlags struct {
+	metrics   string
+	dashboard dashboardFlags
+}
+
+// dashboardFlags are the settings of the dashboard.
+type dashboardFlags struct {
+	address string
+	users   string
+	header  string
+	proxies []string
+	hosts   []string
+	acts    bool
+}
+
+func (f *webFlags) register(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.metrics, "metrics", "",
+		"`address`, such as :9310, where GET /metrics shows Prometheus what this process does, and /healthz its health (NEXTRUN_METRICS)")
+	flags.StringVar(&f.dashboard.address, "dashboard", "", "`address`, such as 127.0.0.1:8320, of the dashboard (NEXTRUN_DASHBOARD)")
+	f.dashboard.register(command)
+}
+
+func (f *dashboardFlags) register(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.users, "dashboard-users", "", "`file` of who may see the dashboard: a line NAME:HASH each, as htpasswd -B writes them")
+	flags.StringVar(&f.header, "dashboard-user-header", "", "`name` of the header in which a proxy says who asks; with --dashboard-proxy")
+	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies; that header, and X-Forwarded-For for failed logins, is believed from there only")
+	flags.StringSliceVar(&f.hosts, "dashboard-host", nil, "`name` by which browsers reach the dashboard; other names are refused")
+	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
+}
+
+// webs are the servers that the flags ask for. They start first and end last.
+func (s *services) webs(f *webFlags) (list []part, err error) {
+	address := s.env.Setting(f.metrics, "NEXTRUN_METRICS", "")
+	if address != "" {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
+		}
+		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision})
+		s.metrics.Watch(s.db)
+		list = append(list, part{stageMetrics, newWeb("metrics", address, s.log, func(context.Context) (http.Handler, func() error, error) {
+			return s.metricsHandler(), func() error { return nil }, nil
+		})})
+	}
+	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", "")
+	if f.dashboard.address == "" {
+		return list, nil
+	}
+	options, err := f.dashboard.options(s.log)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, part{stageDashboard, newWeb("dashboard", f.dashboard.address, s.log,
+		func(ctx context.Context) (http.Handler, func() error, error) { return s.dashboard(ctx, options) })}), nil
+}
+
+// metricsHandler shows metrics and health, without what only this host may read.
+func (s *services) metricsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.HandleFunc("GET "+lifecycle.HealthPath, func(w http.ResponseWriter, r *http.Request) {
+		if !s.process.Health(r.Context()).Healthy {
+			http.Error(w, "unhealthy", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "healthy") // whoever asked is gone
+	})
+	return mux
+}
+
+// dashboard are the pages, with a small pool of connections of their own.
+func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Handler, func() error, error) {
+	small := s.config.Database
+	small.MaxConns, small.Create = dashboardConns, false
+	url, err := s.env.DatabaseURL()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := store.Open(ctx, url, small)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Logger, o.Health, o.Wake = s.log, s.process.Health, s.wake
+	if o.Queues, err = s.config.BuildQueues(db); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	pages, err := dashboard.Handler(db, o)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return pages, db.Close, nil
+}
+
+// DashboardCommand returns `nextrun dashboard`.
+func DashboardCommand(env *ui.Env) *cobra.Command {
+	var f serviceFlags
+	command := &cobra.Command{
+		Use:   "dashboard",
+		Short: "Show pages of tasks, runs, jobs and events",
+		Long: `Show pages of tasks, runs, jobs and events at http://127.0.0.1:8320/, without
+scheduling or executing anything. SIGTERM, SIGINT or SIGHUP ends it. For another
+address than one of this host, say who may see it, with --dashboard-users.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.web.dashboard.address = env.Setting(f.web.dashboard.address, "NEXTRUN_DASHBOARD", "127.0.0.1:8320")
+			return withServices(c.Context(), env, &f, func(s *services) error { return s.run(c.Context()) })
+		},
+	}
+	f.register(command, false)
+	return command
+}
+
+// dashboardConns is how many connections pages may use.
+const dashboardConns = 2
+
+// failed logs failed logins of the dashboard.
+func (*dashboardFlags) failed(log logrus.FieldLogger) func(string, netip.Addr, int) {
+	return func(user string, address netip.Addr, others int) {
+		fields := logrus.Fields{"address": address.String()}
+		if user != "" {
+			fields["user"] = user
+		}
+		if others > 0 {
+			fields["others"] = others
+		}
+		log.WithFields(fields).Warn("dashboard: login failed")
+	}
+}
+
+// options are those of the dashboard. Without users it must stay on this host.
+func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, err error) {
+	access := dashboard.Read
+	if f.acts {
+		access = dashboard.Act
+	}
+	o.Hosts = f.hosts
+	var proxies []netip.Prefix
+	for _, text := range f.proxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return o, ui.Usagef("--dashboard-proxy is %q; use a network, such as 10.0.0.0/8 or 127.0.0.1/32", text)
+		}
+		proxies = append(proxies, network)
+	}
+	switch {
+	case f.users != "" && f.header != "":
+		return o, ui.Usagef("--dashboard-users and --dashboard-user-header exclude each other")
+	case f.users != "":
+		file, err := os.Open(f.users)
+		if err != nil {
+			return o, fmt.Errorf("--dashboard-users: %w", err)
+		}
+		defer file.Close() //nolint:errcheck // it was only read
+		if o.Authorize, err = dashboard.Passwords(file, access, dashboard.Logins{Proxies: proxies, Failed: f.failed(log)}); err != nil {
+			return o, fmt.Errorf("--dashboard-users %s: %w", f.users, err)
+		}
+	case f.header != "":
+		if len(proxies) == 0 {
+			return o, ui.Usagef("--dashboard-user-header needs --dashboard-proxy NETWORK: anybody else could claim to be anybody")
+		}
+		o.Authorize = dashboard.Header(f.header, proxies, access)
+	default:
+		if f.address, err = tools.LoopbackAddress(f.address); err != nil {
+			return o, ui.Usagef("the address of the dashboard is %v; for another address say who may see it: --dashboard-users FILE", err)
+		}
+		if f.acts {
+			o.Authorize = func(*http.Request) (string, dashboard.Access) { return "somebody on this host", access }
+			if len(o.Hosts) == 0 {
+				o.Hosts = []string{"localhost", "127.0.0.1", "::1"}
+			}
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,143 @@
+package service_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+// webOf starts a service that serves something, and returns where.
+func webOf(t *testing.T, s clitest.Shell, what string, args ...string) (b *clitest.Background, address string) {
+	t.Helper()
+	b = s.Start(t, args...)
+	for line := range b.Lines {
+		if match := regexp.MustCompile(what + ` listening .*address=(http://127\.0\.0\.1:\d+/)`).FindStringSubmatch(line); match != nil {
+			address = match[1]
+		}
+		if started.MatchString(line) && address != "" {
+			return b, address
+		}
+	}
+	t.Fatal("the process ended without a word about its " + what)
+	return nil, ""
+}
+
+// fetch asks for a page, or sends a form, and returns the status and the body.
+func fetch(t *testing.T, address, user string, form url.Values) (int, string) {
+	t.Helper()
+	method := http.MethodGet
+	if form != nil {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if name, password, ok := strings.Cut(user, ":"); ok {
+		r.SetBasicAuth(name, password)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+func TestServiceShowsMetrics(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		b, address := webOf(t, s, "metrics", "serve", "--metrics", "127.0.0.1:0")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'nextrun.housekeeping', 'yearly', '2026-01-01 00:00:00')`)
+		b.WaitFor("job ended", "report")
+		code, body := 0, ""
+		storetest.Eventually(t, "the tick is counted", func() bool { // its job may end sooner
+			code, body = fetch(t, address+"metrics", "", nil)
+			return strings.Contains(body, `nextrun_task_ticks_total{decision="submitted",id="report"} 1`)
+		})
+		for _, want := range []string{`nextrun_database_up 1`,
+			`nextrun_jobs_total{outcome="success",task="nextrun.housekeeping"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
+			if !strings.Contains(body, want) {
+				t.Errorf("status %d, no %s", code, want)
+			}
+		}
+		if code, body := fetch(t, address+"healthz", "", nil); code != http.StatusOK || body != "healthy\n" {
+			t.Errorf("health: %d %s", code, body)
+		}
+		b.Stop()
+		b.WaitFor("stopped")
+	})
+}
+
+func TestDashboardOfAService(t *testing.T) {
+	t.Parallel()
+	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte("ada:"+string(hash)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := url.Values{"action": {"run"}, "id": {"report"}, "back": {"tasks"}}
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'echo', 'yearly', false)`)
+
+		b, address := webOf(t, s, "dashboard", "dashboard", "--dashboard", "localhost:0")
+		if code, body := fetch(t, address+"tasks", "", nil); code != http.StatusOK || !strings.Contains(body, ">report</a>") {
+			t.Errorf("%d %s", code, body)
+		}
+		if code, _ := fetch(t, address+"tasks", "", run); code != http.StatusForbidden {
+			t.Errorf("it may only read, but the status of an action is %d", code)
+		}
+		b.Stop()
+		b.WaitFor("stopped")
+
+		b, address = webOf(t, s, "dashboard", "dashboard", "--dashboard", "127.0.0.1:0", "--dashboard-actions", "--dashboard-users", users)
+		for user, want := range map[string]int{"": 401, "ada:guess": 401, "ada:s3cret": 303} {
+			if code, _ := fetch(t, address+"tasks", user, run); code != want {
+				t.Errorf("%q: status %d, want %d", user, code, want)
+			}
+		}
+		b.WaitFor("action", "Submitted: report.", "ada")
+		b.Stop()
+		b.WaitFor("stopped")
+		if list := s.Must(t, "job", "list"); !strings.Contains(list, "report  echo") {
+			t.Errorf("the task was not run:\n%s", list)
+		}
+	})
+}
+
+// Whoever reaches a dashboard may see what is in the rows.
+func TestDashboardAsksWhoYouAre(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for want, args := range map[string][]string{
+			"for another address say who may see it":           {"--dashboard", "0.0.0.0:8320"},
+			"needs --dashboard-proxy NETWORK":                  {"--dashboard", "0.0.0.0:8320", "--dashboard-user-header", "X-User"},
+			`--dashboard-proxy is "everybody"`:                 {"--dashboard", "0.0.0.0:8320", "--dashboard-user-header", "X-User", "--dashboard-proxy", "everybody"},
+			"exclude each other":                               {"--dashboard-users", "x", "--dashboard-user-header", "X-User"},
+			`NEXTRUN_METRICS is "9310"; use an address with a`: {"--metrics", "9310"},
+		} {
+			s.Fails(t, ui.WrongUsage, append([]string{"dashboard"}, args...), want)
+		}
+		s.Fails(t, ui.Failed, []string{"dashboard", "--dashboard-users", "/no/such/file"}, "--dashboard-users: open /no/such/file")
+	})
+}

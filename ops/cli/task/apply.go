@@ -1,0 +1,134 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func applyCommand(env *ui.Env) *cobra.Command {
+	var path string
+	var apply periodic.Apply
+	prune := ui.Choice{Allowed: []string{string(periodic.PruneDisable), string(periodic.PruneDelete)}}
+	command := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Make the table match a file of tasks",
+		Long: `Make the table match a file of tasks, such as task export writes, in one
+transaction. A task keeps its plan unless its timer, starts, ends or calendars change.
+A calendar that the file names has the file's days afterwards; others stay.
+--prune disables or deletes the tasks that the file does not name, except
+nextrun's own and those of other origins.
+
+Keys that nextrun had before its second edition are named, each with what to use
+instead. The rest of the file is applied, and the exit code is 3.
+
+--origin NAME writes into the tasks that this file declares them. Then --prune touches
+only tasks that it has declared, another file or program cannot declare them, and a
+task that somebody has disabled stays so.`,
+		Example: `  nextrun task apply -f tasks.yaml --dry-run
+  nextrun task apply -f tasks.yaml --prune disable --group reports
+  nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if path == "" {
+				return ui.Usagef("missing -f FILE; - is standard input")
+			}
+			apply.Prune = periodic.Prune(prune.Value)
+			return applyFile(c.Context(), env, path, apply)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
+	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
+	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
+	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
+	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
+	return command
+}
+
+// applyFile applies a file, and names what it has of the first edition.
+func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
+	text, err := ui.ReadFile(ctx, env.Stdin, path)
+	if err != nil {
+		return err
+	}
+	file, err := config.ParseTasks(path, text)
+	if err != nil {
+		return err
+	}
+	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
+	apply.Keep = func(t *periodic.Task) bool {
+		return t.Task == store.HousekeepingTask || slices.Contains(file.Left, t.ID)
+	}
+	return cmp.Or(applyTasks(ctx, env, apply), sayGone(env, path, file.Gone))
+}
+
+// sayGone names keys of the first edition, which were not applied.
+func sayGone(env *ui.Env, path string, gone []config.Problem) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	for _, p := range gone {
+		env.Complain("%s:%d: %s", path, p.Line, p.Text)
+	}
+	return ui.ErrChanges
+}
+
+// applyTasks makes the table match, and says what it changed.
+func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
+	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
+		w, err := newWarner(ctx, env, db, queues)
+		if err != nil {
+			return err
+		}
+		for i := range apply.Tasks {
+			w.of(&apply.Tasks[i])
+		}
+		done, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
+		if err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+		for _, id := range done.Disabled {
+			env.Complain("note: task %s stays disabled, since somebody has disabled it; see: nextrun task enable --help", ui.Cell(id))
+		}
+		for _, c := range done.Changes {
+			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
+				return err
+			}
+		}
+		if err := printDays(env, done); err != nil {
+			return err
+		}
+		verb := "changed"
+		if apply.DryRun {
+			verb = "to change"
+		}
+		err = env.Printf("%s: %d of %s in the file\n", verb, len(done.Changes), ui.Counted(len(apply.Tasks), "task"))
+		if err == nil && apply.DryRun && len(done.Changes)+len(done.Days)+len(done.Gone) > 0 {
+			return ui.ErrChanges
+		}
+		return err
+	})
+}
+
+// printDays says what changed in calendars.
+func printDays(env *ui.Env, done periodic.Applied) error {
+	for i, r := range append(slices.Clone(done.Days), done.Gone...) {
+		action := periodic.ActionAdd
+		if i >= len(done.Days) {
+			action = periodic.ActionDelete
+		}
+		if err := env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

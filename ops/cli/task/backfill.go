@@ -1,0 +1,93 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store"
+)
+
+func backfillCommand(env *ui.Env) *cobra.Command {
+	var from, to ui.TimeFlag
+	var pace time.Duration
+	command := &cobra.Command{
+		Use:   "backfill ID --from TIME [--to TIME]",
+		Short: "Submit jobs for past ticks that never ran",
+		Long: `Submit jobs for past ticks of the task's current timer, oldest first: ticks that
+were missed, skipped or late, and ticks of a time without a scheduler or without
+the task. If the jobs of the task must not overlap, each is submitted when the one
+before has ended. Run the command again to continue after an interruption: no tick
+gets a second job.`,
+		Example: `  nextrun task backfill nightly-backup --from 2026-03-01 --to 2026-03-08 --pace 1m`,
+		Args:    ui.Arguments("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if from.Value.IsZero() {
+				return ui.Usagef("missing --from TIME")
+			}
+			if pace < 0 {
+				return ui.Usagef("--pace is %s; use 0 or more", pace)
+			}
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
+				b := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}
+				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
+					tasks := periodic.NewTasks(db.Tasks()).With(queues)
+					return backfill(c.Context(), env, tasks, n, env.Now().Add(db.ClockSkew()), args[0], b)
+				})
+			})
+		},
+	}
+	command.Flags().Var(&from, "from", "ticks at or after this time")
+	command.Flags().Var(&to, "to", "ticks before this time (default now)")
+	command.Flags().DurationVar(&pace, "pace", 0, "minimum time between two jobs")
+	return command
+}
+
+func backfill(
+	ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, now time.Time, id string, b periodic.Backfill,
+) error {
+	if b.To.IsZero() {
+		b.To = now
+	}
+	if b.To.After(now) {
+		return ui.Usagef("--to is in the future; use a time that has passed")
+	}
+	if !b.From.Before(b.To) {
+		return ui.Usagef("--from must be before --to")
+	}
+	task, err := tasks.Get(ctx, id)
+	if err != nil {
+		return taskProblem(err)
+	}
+	submitted, had := 0, 0
+	b.Report = func(due time.Time, jid string) {
+		if jid == "" {
+			had++
+			return
+		}
+		submitted++
+		n.Submitted(task.Sink)
+		fmt.Fprintf(env.Stdout, "%s  job %s\n", env.Moment(due), jid)
+	}
+	reported := false
+	b.Waits = func(_ time.Time, job sink.Pending) {
+		if !reported {
+			reported = true
+			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State.Word(), id)
+		}
+	}
+	err = taskProblem(tasks.Backfill(ctx, id, b))
+	if err := env.Printf("submitted: %d, already had jobs: %d\n", submitted, had); err != nil {
+		return err
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return errors.New("stopped before all were submitted; run the same command to continue")
+	}
+	return err
+}

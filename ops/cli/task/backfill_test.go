@@ -1,0 +1,54 @@
+package task_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+func TestTaskBackfill(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
+		out := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
+		clitest.WantLines(t, out, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
+		again := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
+		clitest.WantLines(t, again, "submitted: 0, already had jobs: 3")
+		s.Fails(t, ui.Failed, []string{"task", "backfill", "b", "--from", "2026-03-01"}, "not found")
+		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a"}, "missing --from")
+		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-01", "--to", "2999-01-01"}, "future")
+		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-02", "--to", "2026-03-01"}, "before --to")
+	})
+}
+
+// A task that must not overlap has the second job submitted when the first has
+// ended; a signal meanwhile says how to go on.
+func TestTaskBackfillWaits(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan clitest.Result, 1)
+		go func() { ended <- s.Run(ctx, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04") }()
+		var jobs []struct{ JID, State string }
+		for len(jobs) < 2 { // the first job ends, the second goes on
+			s.JSON(t, &jobs, "job", "list")
+			if len(jobs) == 1 && jobs[0].State == "waiting" {
+				s.Must(t, "job", "cancel", jobs[0].JID)
+			}
+		}
+		cancel()
+		r := <-ended
+		first := jobs[len(jobs)-1].JID
+		if strings.Count(r.Stderr, "waiting for the end of job") != 1 || !strings.Contains(r.Stderr, "job "+first+", which is waiting") {
+			t.Errorf("it does not say once that it waits for job %s:\n%s", first, r.Stderr)
+		}
+		if r.Exit != ui.Failed || !strings.Contains(r.Stderr, "run the same command to continue") {
+			t.Errorf("after the signal: exit code %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
+		}
+	})
+}

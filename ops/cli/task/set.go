@@ -1,0 +1,62 @@
+package task
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func setCommand(env *ui.Env) *cobra.Command {
+	var f *ui.ColumnFlags[periodic.Task]
+	command := &cobra.Command{
+		Use:     "set ID FLAG...",
+		Short:   "Change a task",
+		Long:    "Change the columns that you give as flags. The task keeps its plan unless timer, starts or ends change.",
+		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
+		Args:    ui.Arguments("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.Apply(&periodic.Task{}) {
+				return ui.Usagef("nothing to change: give the columns as flags, such as --timer")
+			}
+			if err := f.ReadArgs(env.Stdin); err != nil {
+				return err
+			}
+			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
+				var before, changed periodic.Task
+				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
+					before = *t
+					f.Apply(t)
+					changed = *t
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+				w.of(&changed)
+				if changed.Origin != "" {
+					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next", changed.Origin)
+				}
+				if waited(&before) && !samePlan(&before, &changed) {
+					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",
+						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])
+				}
+				return printPlanned(c.Context(), env, tasks, "changed", args[0])
+			})
+		},
+	}
+	f = columnFlags(command)
+	return command
+}
+
+// waited reports whether a tick of a task is due that no scheduler has submitted.
+func waited(t *periodic.Task) bool {
+	return t.Enabled && t.NextRun.After(periodic.Unplanned) && t.NextRun.Before(time.Now())
+}
+
+// samePlan reports whether a change leaves a task its plan.
+func samePlan(a, b *periodic.Task) bool {
+	return a.Timer == b.Timer && a.Starts.Equal(b.Starts) && a.Ends.Equal(b.Ends) && a.Jitter == b.Jitter
+}

@@ -1,0 +1,159 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/ops/config"
+)
+
+// Choice is a flag that has one of a few values.
+type Choice struct {
+	Value   string
+	Allowed []string
+}
+
+func (c *Choice) String() string { return c.Value }
+
+// Type is what the help text says about the value.
+func (c *Choice) Type() string { return strings.Join(c.Allowed, "|") }
+
+// Set takes a value if it is allowed.
+func (c *Choice) Set(value string) error {
+	if !slices.Contains(c.Allowed, value) {
+		return fmt.Errorf("use one of %s", strings.Join(c.Allowed, ", "))
+	}
+	c.Value = value
+	return nil
+}
+
+// TimeFlag is a flag that holds a time, as [ParseWhen] reads it. "none" is the zero
+// time if that is allowed.
+type TimeFlag struct {
+	Value     time.Time // set before a command begins
+	AllowNone bool
+	Past      bool // see [Clock]
+
+	text string
+}
+
+func (f *TimeFlag) String() string { return f.text }
+
+// Type is what the help text says about the value.
+func (f *TimeFlag) Type() string { return "time" }
+
+// Set reads a time.
+func (f *TimeFlag) Set(text string) error {
+	f.text = text
+	if text == "none" && f.AllowNone {
+		f.Value = time.Time{}
+		return nil
+	}
+	t, err := ParseWhen(text, Clock{Now: time.Now(), Zone: time.UTC, Past: f.Past})
+	if err != nil {
+		return fmt.Errorf("%w%s", err, orNone(f.AllowNone))
+	}
+	if t.Year() < 1970 || t.Year() > 9998 {
+		return errors.New("use a time from 1970 on, before 9999")
+	}
+	f.Value = t
+	return nil
+}
+
+// Resolve reads the time in the zone that the command line names, which may do so
+// after the time.
+func (f *TimeFlag) Resolve(now time.Time, zone *time.Location) {
+	if f.Value.IsZero() {
+		return
+	}
+	if t, err := ParseWhen(f.text, Clock{Now: now, Zone: zone, Past: f.Past}); err == nil {
+		f.Value = t
+	}
+}
+
+func orNone(allowed bool) string {
+	if allowed {
+		return ", or none"
+	}
+	return ""
+}
+
+// SecondsFlag is a flag that holds whole seconds: 90, 90s or 1h30m. It is nil
+// for "none" if that is allowed.
+type SecondsFlag struct {
+	Value     *time.Duration
+	AllowNone bool
+}
+
+func (f *SecondsFlag) String() string {
+	if f.Value == nil {
+		return ""
+	}
+	return f.Value.String()
+}
+
+// Type is what the help text says about the value.
+func (f *SecondsFlag) Type() string { return "seconds" }
+
+// Set reads a duration.
+func (f *SecondsFlag) Set(text string) error {
+	if text == "none" && f.AllowNone {
+		f.Value = nil
+		return nil
+	}
+	d, err := config.ParseSeconds(text)
+	if err != nil {
+		return fmt.Errorf("use %w%s", err, orNone(f.AllowNone))
+	}
+	f.Value = &d
+	return nil
+}
+
+// CountFlag is a flag that holds a number from 0 on. It is nil for "none".
+type CountFlag struct{ Value *int }
+
+func (f *CountFlag) String() string {
+	if f.Value == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.Value)
+}
+
+// Type is what the help text says about the value.
+func (f *CountFlag) Type() string { return "number" }
+
+// Set reads a number.
+func (f *CountFlag) Set(text string) error {
+	if text == "none" {
+		f.Value = nil
+		return nil
+	}
+	n, err := config.ParseCount(text)
+	if err != nil {
+		return fmt.Errorf("use %w, or none", err)
+	}
+	f.Value = &n
+	return nil
+}
+
+// AgeFlag is a flag that holds how long ago something was: 90m, 24h, 30d.
+type AgeFlag time.Duration
+
+func (f *AgeFlag) String() string { return "" }
+
+// Type is what the help text says about the value.
+func (f *AgeFlag) Type() string { return "age" }
+
+// Set reads an age.
+func (f *AgeFlag) Set(text string) error {
+	d, err := ParseSpan(text)
+	if err != nil {
+		return errors.New("use an age such as 90m, 24h or 30d")
+	}
+	*f = AgeFlag(d)
+	return nil
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+	"github.com/nextrun/nextrun/ops/kafka"
+)
+
+// Publishers are the publishers of a relay. Close them after use.
+type Publishers struct {
+	outbox.Topics
+	closers []func()
+}
+
+// Close ends the publishers' connections.
+func (p *Publishers) Close() {
+	for _, end := range p.closers {
+		end()
+	}
+}
+
+// BuildRelay makes the publishers of the section relay. env looks up the
+// environment variables with secrets. No error shows a secret.
+func (c *Config) BuildRelay(env func(string) string) (*Publishers, error) {
+	built := &Publishers{Topics: outbox.Topics{}}
+	for topic, route := range c.Relay.Topics {
+		if err := built.add(topic, route, c.Relay, env); err != nil {
+			built.Close()
+			return nil, fmt.Errorf("%s: relay.topics.%s: %w", c.Path, topic, err)
+		}
+	}
+	return built, nil
+}
+
+func (p *Publishers) add(topic string, route Route, relay Relay, env func(string) string) error {
+	secrets, err := lookUp(route.secrets, env)
+	if err != nil {
+		return err
+	}
+	if route.Webhook != nil {
+		cfg := *route.Webhook
+		cfg.Source, cfg.Secrets = relay.Source, secrets
+		if cfg.Headers, err = headers(cfg.Headers, route.headerEnv, env); err != nil {
+			return err
+		}
+		hook, err := webhook.New(cfg)
+		if err != nil {
+			return err
+		}
+		p.publish(topic, route, hook)
+		p.closers = append(p.closers, hook.Close)
+		return inTime(cfg.Timeout, defaults.WebhookTimeout, relay.Lease)
+	}
+	cfg := *route.Kafka
+	cfg.Source = relay.Source
+	if len(secrets) > 0 {
+		cfg.Password = secrets[0]
+	}
+	producer, err := kafka.New(cfg)
+	if err != nil {
+		return err
+	}
+	p.publish(topic, route, producer)
+	p.closers = append(p.closers, producer.Close)
+	return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
+}
+
+func (p *Publishers) publish(topic string, route Route, to outbox.Publisher) {
+	if route.RefusalLimit != 0 {
+		to = outbox.DeadAfter(route.RefusalLimit, to)
+	}
+	p.Topics[topic] = to
+}
+
+// inTime checks that an attempt ends well before the lease.
+func inTime(timeout, byDefault, lease time.Duration) error {
+	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, defaults.Lease)
+	if timeout > lease/2 {
+		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
+	}
+	return nil
+}
+
+func lookUp(secrets []secret, env func(string) string) ([]string, error) {
+	var found []string
+	for _, s := range secrets {
+		value, err := s.lookUp(env)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, value)
+	}
+	return found, nil
+}
+
+func (s secret) lookUp(env func(string) string) (string, error) {
+	if s.env != "" {
+		if value := env(s.env); value != "" {
+			return value, nil
+		}
+		return "", fmt.Errorf("the environment variable %s for a secret is not set", s.env)
+	}
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		return "", fmt.Errorf("read a secret: %w", err)
+	}
+	if value := strings.TrimSpace(string(text)); value != "" {
+		return value, nil
+	}
+	return "", fmt.Errorf("the file %s for a secret is empty", s.file)
+}
+
+// headers are the given headers and those whose values are in environment variables.
+func headers(given, inEnv map[string]string, env func(string) string) (map[string]string, error) {
+	all := map[string]string{}
+	maps.Copy(all, given)
+	for name, variable := range inEnv {
+		value := env(variable)
+		if value == "" {
+			return nil, fmt.Errorf("the environment variable %s for the header %s is not set", variable, name)
+		}
+		all[name] = value
+	}
+	return all, nil
+}

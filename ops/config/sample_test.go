@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// commented finds keys that are commented out; sentences begin with a capital.
+var commented = regexp.MustCompile(`(?m)^( *)# ( *["a-z_*]+:)`)
+
+func readSample(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../testdata/nextrun.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The sample is good as it is, and says the truth of what is commented out: it
+// is what holds by default.
+func TestSampleConfiguration(t *testing.T) {
+	t.Parallel()
+	text := readSample(t)
+	plain, err := parse("nextrun.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plain.Handlers) < 5 || len(plain.Relay.Topics) > 0 {
+		t.Errorf("the sample as it is has handlers %v and topics %v", plain.Handlers, plain.Relay.Topics)
+	}
+	all, err := parse("nextrun.yaml", []byte(commented.ReplaceAllString(text, "$1$2")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(section string, got, want any) {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("section %s: the sample says\n%+v, the defaults are\n%+v", section, got, want)
+		}
+	}
+	for _, said := range []string{ // of what the sample itself sets to others
+		"retry_delay: 2s            # default " + defaults.RetryDelay.String(),
+		fmt.Sprintf("retry_limit: 1             # default %d;", defaults.RetryLimit),
+	} {
+		if !strings.Contains(text, said) {
+			t.Errorf("the sample does not say %q", said)
+		}
+	}
+	check("database", all.Database, store.Options{
+		ConnectTimeout: defaults.ConnectTimeout, StatementTimeout: defaults.StatementTimeout,
+		LockTimeout: defaults.LockTimeout, IdleTimeout: defaults.IdleTimeout, MaxConns: defaults.MaxConns,
+	})
+	check("scheduler", all.Scheduler, scheduler.Config{
+		BatchSize: defaults.Batch, Lease: defaults.Lease, Lead: defaults.Lead, PollInterval: defaults.PollInterval,
+		RetryMin: defaults.SchedulerRetries, RetryMax: defaults.SchedulerPause,
+		Lock: scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
+	})
+	check("executor", all.Executor, executor.Config{
+		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,
+		PollInterval: defaults.PollInterval,
+		RetryDelay:   plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
+		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
+	})
+	check("relay", all.Relay.Config, relay.Config{
+		Concurrency: defaults.Concurrency, BatchSize: defaults.Events, BatchBytes: defaults.EventBytes,
+		Lease: defaults.Lease, PollInterval: defaults.PollInterval, RetryMin: defaults.RelayRetries,
+		RetryMax: defaults.RelayPause,
+	})
+	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
+	if cat.KillGrace != defaults.KillGrace || cat.MaxOutput != defaults.MaxOutput || webhook.Timeout != defaults.CallTimeout {
+		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
+	}
+}
+
+// knownKeys finds the keys in the complaint about one that is not known.
+var knownKeys = regexp.MustCompile(`known are (.*)`)
+
+// The sample shows every key that there is.
+func TestSampleConfigurationIsComplete(t *testing.T) {
+	t.Parallel()
+	sample := readSample(t)
+	for _, text := range []string{
+		"bogus: 1", "database: {bogus: 1}", "scheduler: {bogus: 1}", "scheduler: {lock: {bogus: 1}}", "executor: {bogus: 1}",
+		"handlers: {a: {command: [x], bogus: 1}}", "handlers: {a: {http: {bogus: 1}}}", "handlers: {a: {sql: SELECT 1, bogus: 1}}", "relay: {bogus: 1}",
+		"relay: {topics: {a: {kafka: {brokers: [k:1]}, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
+		"relay: {topics: {a: {kafka: {bogus: 1}}}}", "relay: {topics: {a: {kafka: {sasl: {bogus: 1}}}}}",
+		"tasks: {a: {bogus: 1}}", "tasks: {a: {ping: {bogus: 1}}}", "on_failure: {command: [x], bogus: 1}", "on_failure: {submit: x, bogus: 1}", "on_failure: {url: 'http://x', bogus: 1}",
+		"queues: {a: {type: river, bogus: 1}}", "queues: {a: {type: graphile-worker, bogus: 1}}", "queues: {a: {type: pg-boss, bogus: 1}}",
+		"queues: {a: {type: pgmq, bogus: 1}}", "queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}", "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
+	} {
+		_, err := parse("nextrun.yaml", []byte(text))
+		if err == nil {
+			t.Fatalf("%s is taken", text)
+		}
+		match := knownKeys.FindStringSubmatch(err.Error())
+		if match == nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for key := range strings.SplitSeq(match[1], ", ") {
+			if !regexp.MustCompile(`\b` + key + `\b`).MatchString(sample) {
+				t.Errorf("testdata/nextrun.yaml lacks %s of %s", key, text)
+			}
+		}
+	}
+}
