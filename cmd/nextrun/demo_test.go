@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "demo.db")
 	binary := build(t)
 	demo(t, binary, database, []string{
-		"id=punctual", "ticks missed", "id=clock", "job submitted", "task=date", "state=success", "state=stuck", "state=failed",
+		"id=punctual", "ticks missed", "id=clock", "job submitted", "task=date", "state=success", "state=retrying", "state=failed",
 		"tick skipped", "id=slow", "the job of ", "task has a problem", "id=mistake", "job submitted", "id=mistake",
 	})
 	if answer := nextrun(t, "sqlite:"+database, ui.Done, "why", "broken"); !strings.Contains(answer, "ls: ") {

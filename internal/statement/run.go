@@ -131,7 +131,7 @@ func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
 	decoder := json.NewDecoder(strings.NewReader(job.Args))
 	decoder.UseNumber()
 	readable := decoder.Decode(&values) == nil
-	values["nextrun_job_id"], values["nextrun_tracker"], values["nextrun_due"] = job.JID, job.Tracker, nil
+	values["nextrun_job_id"], values["nextrun_task"], values["nextrun_due"] = job.JID, job.Tracker, nil
 	if !job.Due.IsZero() {
 		values["nextrun_due"] = job.Due.UTC().Format("2006-01-02 15:04:05.000000")
 	}

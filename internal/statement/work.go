@@ -12,7 +12,7 @@ import (
 type Work struct {
 	// SQL is a statement, or several with ; between them. A parameter such as :day has the value of
 	// that name in the job's args, which are a JSON object then; :nextrun_due is the tick
-	// (UTC; NULL if there is none), :nextrun_job_id the job and :nextrun_tracker its tracker.
+	// (UTC; NULL if there is none), :nextrun_job_id the job and :nextrun_task its task.
 	// PostgreSQL takes a value for what the statement needs there; use a cast, such as
 	// :day::date, where that is not clear.
 	SQL string

@@ -42,7 +42,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		fields["worker"] = event.Worker
 	}
 	if event.State != "" {
-		fields["state"] = string(event.State)
+		fields["state"] = event.State.Word()
 	}
 	if event.Count != 0 {
 		fields["jobs"] = event.Count
@@ -79,7 +79,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventInterrupted:
 		line.Warn("job taken back: its worker has died")
 	case EventRetried:
-		line.Debug("stuck jobs put back to waiting: their retry is due")
+		line.Debug("jobs put back to waiting: their retry is due")
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:

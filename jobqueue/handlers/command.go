@@ -30,8 +30,8 @@ const maxArgsVariable = 100 << 10
 // CommandConfig says which program runs the jobs of a task, and how.
 //
 // The program gets the job's args on standard input and, if they are at most
-// 100 KiB, in NEXTRUN_ARGS; NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_GROUP,
-// NEXTRUN_SUBJECT, NEXTRUN_TRACKER, NEXTRUN_ATTEMPT and, for a tick,
+// 100 KiB, in NEXTRUN_ARGS; NEXTRUN_JOB_ID, NEXTRUN_HANDLER, NEXTRUN_TASK (the tracker), NEXTRUN_GROUP,
+// NEXTRUN_SUBJECT, NEXTRUN_ATTEMPT and, for a tick,
 // NEXTRUN_DUE (RFC 3339, UTC) tell the rest. TRACEPARENT is that of [jobqueue.Traceparent],
 // if there is one. What it writes goes to the job log
 // line by line, standard error at level warn.
@@ -184,8 +184,8 @@ func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 // variable cannot hold.
 func variables(ctx context.Context, job *jobqueue.JobContext) []string {
 	pairs := []string{
-		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_TASK=" + job.Task, "NEXTRUN_GROUP=" + job.Group,
-		"NEXTRUN_SUBJECT=" + job.Subject, "NEXTRUN_TRACKER=" + job.Tracker,
+		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_HANDLER=" + job.Task, "NEXTRUN_GROUP=" + job.Group,
+		"NEXTRUN_SUBJECT=" + job.Subject, "NEXTRUN_TASK=" + job.Tracker,
 		"NEXTRUN_ATTEMPT=" + strconv.Itoa(job.Attempt()),
 	}
 	if len(job.Args) <= maxArgsVariable {

@@ -35,15 +35,15 @@ func TestCommandGetsTheJob(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		dir := t.TempDir()
 		job, log := q.command(handlers.CommandConfig{
-			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
+			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_HANDLER $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
 				pwd; echo oops >&2; printf 'no end'`),
 			Dir: dir, Env: []string{"OWN=mine"},
-		}, jobqueue.Job{Args: `{"a": "$(id) ü"}`, Group: "g", Due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+		}, jobqueue.Job{Args: `{"a": "$(id) ü"}`, Group: "g", Tracker: "nightly", Due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
 		if job.State != jobqueue.Success {
 			t.Errorf("%+v", job)
 		}
 		slices.Sort(log)
-		want := []string{`{"a": "$(id) ü"}`, `{"a": "$(id) ü"}`, "mine t g 1 2026-01-02T03:04:05Z", dir, "oops", "no end"}
+		want := []string{`{"a": "$(id) ü"}`, `{"a": "$(id) ü"}`, "mine t nightly g 1 2026-01-02T03:04:05Z", dir, "oops", "no end"}
 		slices.Sort(want)
 		if !slices.Equal(log, want) {
 			t.Errorf("log %q, want %q", log, want)

@@ -20,8 +20,8 @@ import (
 // HTTPConfig says which HTTP call runs the jobs of a task.
 //
 // The job's args are the body, by default of type application/json; the headers
-// Nextrun-Job-Id (also as Idempotency-Key), Nextrun-Task, Nextrun-Attempt and,
-// for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
+// Nextrun-Job-Id (also as Idempotency-Key), Nextrun-Handler, Nextrun-Task (the tracker, unless
+// it has a control character), Nextrun-Attempt and, for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
 type HTTPConfig struct {
 	// Method of the call. Empty: POST.
 	Method string
@@ -115,7 +115,7 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 // request makes the request. An error is about the job, which no attempt changes.
 func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.Request, error) {
 	if !web.ValidHeader(job.JID + job.Task) {
-		return nil, errors.New("the id or the task of the job has a control character, so a header cannot hold it")
+		return nil, errors.New("the id or the handler of the job has a control character, so a header cannot hold it")
 	}
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(job.Args))
 	if err != nil {
@@ -134,7 +134,10 @@ func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.R
 		request.Host = host
 	}
 	request.Header.Set("Nextrun-Job-Id", job.JID)
-	request.Header.Set("Nextrun-Task", job.Task)
+	request.Header.Set("Nextrun-Handler", job.Task)
+	if job.Tracker != "" && web.ValidHeader(job.Tracker) {
+		request.Header.Set("Nextrun-Task", job.Tracker)
+	}
 	request.Header.Set("Nextrun-Attempt", strconv.Itoa(job.Attempt()))
 	if !job.Due.IsZero() {
 		request.Header.Set("Nextrun-Due", job.Due.UTC().Format(time.RFC3339Nano))

@@ -33,10 +33,10 @@ func TestHTTPCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		q.run(executor.Config{}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t", Args: `{"n": 1}`})
+		jid := q.submit(jobqueue.Job{Task: "t", Tracker: "nightly", Args: `{"n": 1}`})
 		r := receive(q, requests, "the call")
 		if r.Method != http.MethodPost || r.URL.Path != "/hook" || r.Header.Get("Authorization") != "Bearer x" ||
-			r.Header.Get("Nextrun-Job-Id") != jid || r.Header.Get("Content-Type") != "application/json" {
+			r.Header.Get("Nextrun-Job-Id") != jid || r.Header.Get("Nextrun-Handler") != "t" || r.Header.Get("Nextrun-Task") != "nightly" || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
 		}
 		if body := receive(q, bodies, "the body"); body != `{"n": 1}` {

@@ -29,7 +29,7 @@ func TestCommandOfAHook(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "out")
 	command, err := hooks.Command(handlers.CommandConfig{
-		Argv: []string{"sh", "-c", `{ cat; echo; echo "$NEXTRUN_EVENT|$NEXTRUN_HOOK|$NEXTRUN_EVENT_ID|$NEXTRUN_ERROR|$NEXTRUN_TRACKER|$NEXTRUN_JOB_ID|$OWN|$HOME"; } >"$0"`, file},
+		Argv: []string{"sh", "-c", `{ cat; echo; echo "$NEXTRUN_EVENT|$NEXTRUN_HOOK|$NEXTRUN_EVENT_ID|$NEXTRUN_ERROR|$NEXTRUN_TASK|$NEXTRUN_JOB_ID|$OWN|$HOME"; } >"$0"`, file},
 		Env:  []string{"OWN=x"}, Without: []string{"HOME"},
 	})
 	if err == nil {

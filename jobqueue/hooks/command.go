@@ -17,7 +17,7 @@ import (
 // Command returns the action that runs a program. The notice comes to it as JSON on
 // standard input, and its main parts as variables: NEXTRUN_EVENT, NEXTRUN_HOOK,
 // NEXTRUN_EVENT_ID, NEXTRUN_ERROR, and of the job what a handler's command gets:
-// NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_TRACKER, NEXTRUN_DUE and others. An exit code
+// NEXTRUN_JOB_ID, NEXTRUN_HANDLER, NEXTRUN_TASK, NEXTRUN_DUE and others. An exit code
 // other than 0 is an error, and so is the end of its Timeout, which is 10 s unless it is
 // set. What the program writes is of no account, but for its last line, which is part of
 // the error.

@@ -12,7 +12,7 @@ import (
 func TestMessagesSayItOnce(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily")
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "daily")
 		jid := s.Submit(t, "t")
 		s.Submit(t, "t", "--tracker", "x", "--single")
 		ended := s.Submit(t, "t")
@@ -31,7 +31,7 @@ func TestMessagesSayItOnce(t *testing.T) {
 			{"job submit t --single", "--single needs a --tracker"},
 			{"job submit t --group \x00", "job 1 of 1: jobqueue.Job.Group is"},
 			{"task show x", `task "x": not found; see: nextrun task list`},
-			{"task add a --task t --timer daily", `task "a": exists already; change it with: nextrun task set`},
+			{"task add a --handler t --timer daily", `task "a": exists already; change it with: nextrun task set`},
 			{"task apply -f " + tasks, `nothing was changed: task "r": timer "every -5m", at "-5m": an interval must be positive`},
 			{"event resend x", "event x: not found; see: nextrun event list"},
 			{"serve --config " + none, "start failed at configuration: open " + none + ": no such file"},

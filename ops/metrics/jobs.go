@@ -21,7 +21,7 @@ type jobs struct {
 
 func newJobs() *jobs {
 	return &jobs{
-		ended:   counters("jobs_total", "Attempts of jobs that ended here; a stuck one is tried again.", "task", "outcome"),
+		ended:   counters("jobs_total", "Attempts of jobs that ended here; a retrying one is tried again.", "task", "outcome"),
 		running: gauges("jobs_running", "Jobs that run here.", "task"),
 		took:    histograms("job_duration_seconds", "How long an attempt of a job ran.", lasted, "task", "outcome"),
 		waited:  histograms("job_wait_seconds", "From the submission of a job to its first attempt.", late, "task"),
@@ -38,15 +38,15 @@ func (m *Metrics) Executor(e executor.Event) {
 	case executor.EventBegun:
 		j.begin(e.Job)
 		for _, state := range []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Stuck, jobqueue.Cancelled} {
-			add(j.ended, 0, task, string(state))
+			add(j.ended, 0, task, state.Word())
 		}
 		if e.Job.Retries == 0 && e.Job.Interrupts == 0 && !e.Job.Started.IsZero() {
 			observe(j.waited, e.Job.Started.Sub(e.Job.Submitted).Seconds(), task)
 		}
 	case executor.EventEnded:
 		j.leave(e.Job)
-		add(j.ended, 1, task, string(e.State))
-		observe(j.took, e.Duration.Seconds(), task, string(e.State))
+		add(j.ended, 1, task, e.State.Word())
+		observe(j.took, e.Duration.Seconds(), task, e.State.Word())
 	case executor.EventLost:
 		j.leave(e.Job)
 		add(j.lost, 1, task)

@@ -20,7 +20,7 @@ check_alone() {
     eventually "another job begins after docker start" has_job running
     docker rm --force "$alone" >/dev/null && docker volume rm "$alone" >/dev/null
 }
-has_job() { docker exec "$alone" nextrun job list --state "$1" --tracker sleeper | grep sleeper; }
+has_job() { docker exec "$alone" nextrun job list --state "$1" --task sleeper | grep sleeper; }
 
 # stop_gracefully stops a container, which has to end by itself and with 0.
 stop_gracefully() {
@@ -52,7 +52,7 @@ check_static() {
     docker rm "$static" >/dev/null
     compare_sizes
 }
-static_has_job() { docker exec "$static" nextrun job list --state success --tracker asking | grep asking; }
+static_has_job() { docker exec "$static" nextrun job list --state success --task asking | grep asking; }
 
 compare_sizes() {
     local full small

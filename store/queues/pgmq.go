@@ -45,7 +45,7 @@ func (k PGMQ) preset(sqlite bool) (preset, error) {
 	words := strings.NewReplacer("{task}", joinTask, "{jid}", `q.headers->'nextrun'->>'jid'`,
 		"{ours}", `{batch} AS v JOIN pgmq."q_{part}" AS q ON q.msg_id = v.ref::bigint AND q.headers->'nextrun'->>'jid' = v.jid`)
 	sql := func(text string) statement { return own(words.Replace(text)) }
-	headers := func(j jobqueue.Job) string { return origin(j, map[string]any{"task": j.Task}) }
+	headers := func(j jobqueue.Job) string { return origin(j, map[string]any{"handler": j.Task}) }
 	return preset{
 		kind: "pgmq", gone: goneState(k.Gone, "success"),
 		remedy: "nextrun needs PGMQ 1.5 or newer: CREATE EXTENSION pgmq, or ALTER EXTENSION pgmq UPDATE (https://github.com/pgmq/pgmq)",

@@ -41,7 +41,7 @@ func TestPGMQTakesABatch(t *testing.T) {
 	f.Want(500, "SELECT count(*) FROM pgmq.q_mail WHERE vt <= clock_timestamp()")
 	for _, i := range []int{0, 499, 998, 999} {
 		table, id, _ := strings.Cut(open[i].Ref, "/")
-		f.Want(fmt.Sprintf("%d report t%d 2026-03-04T05:06:07.089Z %s", i, i, jobs[i].JID), `SELECT (message->>'n') || ' ' || (headers->>'task') || ' ' ||
+		f.Want(fmt.Sprintf("%d report t%d 2026-03-04T05:06:07.089Z %s", i, i, jobs[i].JID), `SELECT (message->>'n') || ' ' || (headers->>'handler') || ' ' ||
 			(headers->'nextrun'->>'task') || ' ' || (headers->'nextrun'->>'due') || ' ' || (headers->'nextrun'->>'jid')
 			FROM pgmq.q_`+table+` WHERE msg_id = CAST(? AS bigint)`, id)
 	}

@@ -14,7 +14,7 @@ import (
 //
 // Each reads a relation that stands in front of it as a common table expression:
 //
-//	nextrun_batch (jid, task_id, due, task, group_, args, subject, submitter, submitted, priority, single, traceparent)
+//	nextrun_batch (jid, task_id, due, handler, group_, args, subject, submitter, submitted, priority, single, traceparent)
 //	nextrun_open (ref, jid, task_id, due, submitted), in Cancel also now
 //	nextrun_queues (queue): the distinct group_ of the jobs added
 //
@@ -79,7 +79,7 @@ func (k SQL) heeds() (names []string) {
 }
 
 const (
-	sqlBatch = `nextrun_batch AS {kept}(SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
+	sqlBatch = `nextrun_batch AS {kept}(SELECT v.jid, v.tracker AS task_id, v.due, v.task AS handler, v.group_, t.args, v.subject, v.submitter,
 		v.submitted, v.priority, v.single, v.traceparent{limits} FROM {batch} AS v` + joinTask + `)`
 	sqlOpen   = `nextrun_open AS {kept}(SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
 	sqlCancel = `nextrun_open AS {kept}(SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`

@@ -22,7 +22,7 @@ func legacy(t *testing.T, run func(t *testing.T, f *fixture, k queues.SQL)) {
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		f := newFixture(t, d.Database)
 		k := queues.SQL{
-			Enqueue: `INSERT INTO legacy (name, args, due, jid, rank) SELECT task, args, due, jid, 10 - priority FROM nextrun_batch WHERE true
+			Enqueue: `INSERT INTO legacy (name, args, due, jid, rank) SELECT handler, args, due, jid, 10 - priority FROM nextrun_batch WHERE true
 				ON CONFLICT DO NOTHING RETURNING id AS ref, jid;`,
 			Pending: `SELECT o.ref, CASE WHEN l.taken IS NULL THEN 'waiting' ELSE 'running' END AS state, l.taken AS started
 				FROM nextrun_open AS o JOIN legacy AS l ON l.id = CAST(o.ref AS integer) WHERE l.done IS NULL`,
@@ -68,7 +68,7 @@ func TestSQLPassesTheTraceOn(t *testing.T) {
 	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		f.Exec("ALTER TABLE legacy ADD COLUMN trace text")
-		k.Enqueue = `INSERT INTO legacy (name, jid, trace) SELECT task, jid, coalesce(traceparent, 'none') FROM nextrun_batch`
+		k.Enqueue = `INSERT INTO legacy (name, jid, trace) SELECT handler, jid, coalesce(traceparent, 'none') FROM nextrun_batch`
 		k.Pending = `SELECT jid FROM nextrun_open WHERE EXISTS (SELECT 1 FROM legacy AS l WHERE l.jid = nextrun_open.jid AND done IS NULL)`
 		k.Cancel, k.Notify = "", ""
 		jobs := f.tasks(2)
@@ -83,7 +83,7 @@ func TestSQLPassesTheTraceOn(t *testing.T) {
 func TestSQLWithoutColumns(t *testing.T) {
 	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
-		k.Enqueue = `INSERT INTO legacy (name, jid) SELECT task, jid FROM nextrun_batch`
+		k.Enqueue = `INSERT INTO legacy (name, jid) SELECT handler, jid FROM nextrun_batch`
 		k.Pending = `SELECT jid FROM nextrun_open WHERE EXISTS (SELECT 1 FROM legacy AS l WHERE l.jid = nextrun_open.jid AND done IS NULL)`
 		k.Cancel, k.Notify = "", ""
 		q := f.queue(k)

@@ -35,7 +35,7 @@ func proveEnds(t *testing.T, e ending) {
 	t.Parallel()
 	f := newFixture(t, e.queue)
 	told := filepath.Join(t.TempDir(), "told")
-	tell := fmt.Sprintf("{command: [/bin/sh, -c, 'echo $NEXTRUN_EVENT $NEXTRUN_TRACKER >> %s']}", told)
+	tell := fmt.Sprintf("{command: [/bin/sh, -c, 'echo $NEXTRUN_EVENT $NEXTRUN_TASK >> %s']}", told)
 	config, err := os.ReadFile(f.config)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ const queuesYAML = `
 queues:
   mail:
     type: sql
-    enqueue: INSERT INTO mail_queue (id, kind, payload) SELECT jid, task, args FROM nextrun_batch
+    enqueue: INSERT INTO mail_queue (id, kind, payload) SELECT jid, handler, args FROM nextrun_batch
     pending: SELECT o.jid FROM nextrun_open AS o CROSS JOIN mail_queue AS m WHERE m.id = o.jid AND m.state <> 'done'
   river: {type: river}
 `

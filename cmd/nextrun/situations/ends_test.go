@@ -12,7 +12,7 @@ import (
 
 // The queue of another project, with rows in a table of its own.
 var mail = queues.SQL{
-	Enqueue: "INSERT INTO mail_queue (id, kind) SELECT jid, task FROM nextrun_batch",
+	Enqueue: "INSERT INTO mail_queue (id, kind) SELECT jid, handler FROM nextrun_batch",
 	Pending: "SELECT o.jid FROM nextrun_open AS o JOIN mail_queue AS m ON m.id = o.jid WHERE m.state = 'new'",
 	Outcome: "SELECT o.jid, CASE WHEN m.state <> 'new' THEN m.state END AS outcome, m.tries AS attempts, m.said AS error " +
 		"FROM nextrun_open AS o JOIN mail_queue AS m ON m.id = o.jid",

@@ -44,7 +44,7 @@ handlers:
   broken: {http: {url: "%[1]s/job/broken"}}
   effect:
     sql:
-      - INSERT INTO effect (jid, tracker, due) VALUES (:nextrun_job_id, :nextrun_tracker, :nextrun_due)
+      - INSERT INTO effect (jid, tracker, due) VALUES (:nextrun_job_id, :nextrun_task, :nextrun_due)
       - UPDATE effects SET sum = sum + 1
   program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
 `

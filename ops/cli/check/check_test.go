@@ -12,7 +12,7 @@ import (
 func TestCheckOfWhatIsGood(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "echo", "--timer", "daily")
+		s.Must(t, "task", "add", "a", "--handler", "echo", "--timer", "daily")
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
 		report := s.Must(t, "check", "--config", config)
 		clitest.WantLines(t, report, "ok configuration "+config+": handlers: 1", "ok database ", "ok schema of this version, and complete",
@@ -28,9 +28,9 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 func TestCheckTellsErrorsFromWarnings(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "past", "--task", "echo", "--timer", "2020-01-01")
-		s.Must(t, "task", "add", "strange", "--task", "other", "--timer", "daily")
-		s.Must(t, "task", "add", "off", "--task", "other", "--timer", "2020-01-01", "--disabled")
+		s.Must(t, "task", "add", "past", "--handler", "echo", "--timer", "2020-01-01")
+		s.Must(t, "task", "add", "strange", "--handler", "other", "--timer", "daily")
+		s.Must(t, "task", "add", "off", "--handler", "other", "--timer", "2020-01-01", "--disabled")
 		good := clitest.WriteFile(t, "good.yaml", "handlers: {echo: {command: [echo]}}\n")
 		report := s.Must(t, "check", "--config", good) // warnings alone are no failure
 		clitest.WantLines(t, report, "warning task past timer \"2020-01-01\" never elapses", "warning task strange ")
@@ -113,8 +113,8 @@ func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
 func TestCheckNamesWhatDocspellCannotRead(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "b/ü", "--task", "backup", "--timer", "daily")
-		s.Must(t, "task", "add", "good", "--task", "empty-trash", "--timer", "*-*-* 02:00:00 +01:00")
+		s.Must(t, "task", "add", "b/ü", "--handler", "backup", "--timer", "daily")
+		s.Must(t, "task", "add", "good", "--handler", "empty-trash", "--timer", "*-*-* 02:00:00 +01:00")
 		if out := s.Must(t, "check"); strings.Contains(out, "Docspell cannot") {
 			t.Errorf("without Docspell check says:\n%s", out)
 		}

@@ -14,10 +14,10 @@ func TestCheckOfHooks(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, id := range []string{"a", "b", "c", "off"} {
-			s.Must(t, "task", "add", id, "--task", "echo", "--timer", "daily")
+			s.Must(t, "task", "add", id, "--handler", "echo", "--timer", "daily")
 		}
 		s.Must(t, "task", "disable", "off")
-		s.Must(t, "task", "add", "told", "--task", "note", "--timer", "daily", "--sink", "event")
+		s.Must(t, "task", "add", "told", "--handler", "note", "--timer", "daily", "--sink", "event")
 		good := clitest.WriteFile(t, "good.yaml", `
 on_failure: {url: "https://example.org/T0KEN"}
 handlers: {echo: {command: [echo]}}

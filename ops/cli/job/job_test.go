@@ -64,12 +64,12 @@ func TestJobListFilters(t *testing.T) {
 			"":                          b + " " + a, // those submitted last first
 			"--handler a":               a,
 			"--group g2":                b,
-			"--tracker t1":              a,
+			"--task t1":                 a,
 			"--state waiting":           a,
 			"--state waiting,cancelled": b + " " + a,
 			"-n 1":                      b,
-			"--tracker t1 -n 1":         a,
-			"--tracker none":            "",
+			"--task t1 -n 1":            a,
+			"--handler none":            "",
 		}
 		for args, want := range tests {
 			var jobs []struct {
@@ -188,14 +188,14 @@ func TestJobWrongUsage(t *testing.T) {
 		"job list -n 0":              "use 1 or more",
 		"job prune":                  "--older-than 30d",
 		"job prune --older-than old": "use an age such as 90m, 24h or 30d",
-		"job prune --older-than 1d --state stuck": "have not ended",
-		"job submit a --at soon":                  "use a time from now such as 2h",
-		"job limit group":                         "missing argument NAME NUMBER",
-		"job limit worker a 1":                    `"worker" cannot be limited; use group, handler or task`,
-		"job limit group a many":                  `the limit is "many"; use a number, 0 for a pause, or --remove`,
-		"job limit group a 1 --remove":            `unexpected argument "1"`,
-		"job limit --remove":                      "missing argument KIND NAME",
-		"executor --mode shared":                  "--mode",
+		"job prune --older-than 1d --state retrying": "have not ended",
+		"job submit a --at soon":                     "use a time from now such as 2h",
+		"job limit group":                            "missing argument NAME NUMBER",
+		"job limit worker a 1":                       `"worker" cannot be limited; use group, handler or task`,
+		"job limit group a many":                     `the limit is "many"; use a number, 0 for a pause, or --remove`,
+		"job limit group a 1 --remove":               `unexpected argument "1"`,
+		"job limit --remove":                         "missing argument KIND NAME",
+		"executor --mode shared":                     "--mode",
 	} {
 		clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(args), want)
 	}

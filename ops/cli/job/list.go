@@ -50,8 +50,6 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.Var(&states, "state", "only those in this state; may be given more than once")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.StringVar(&filter.Tracker, "task", "", "only those of the task with this `id`")
-	flags.StringVar(&filter.Tracker, "tracker", "", "the same as --task")
-	_ = flags.MarkHidden("tracker") // the flag is there
 	flags.StringVar(&filter.Task, "handler", "", "only those that this handler runs")
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that this worker runs or ran")
 	list.RegisterLatest(command, "jobs submitted", jobqueue.DefaultListLimit)

@@ -40,7 +40,7 @@ func TestSchemaOfItsOwn(t *testing.T) {
 	d.Exec(`SET search_path = ''; INSERT INTO "order".periodic_task (id, task, timer, overlap) VALUES ('a', 'echo', 'every 1s', 'queue')`)
 	b.WaitFor("job ended", "state=success")
 	d.Exec(`SET search_path = ''; UPDATE "order".periodic_task SET subject = 'edited'; DELETE FROM "order".periodic_task WHERE id = 'a'`)
-	s.Must(t, "task", "add", "b", "--task", "echo", "--timer", "daily")
+	s.Must(t, "task", "add", "b", "--handler", "echo", "--timer", "daily")
 	s.Must(t, "task", "run", "b")
 	b.WaitFor("job ended", "id=b")
 	b.Stop()

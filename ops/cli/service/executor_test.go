@@ -22,16 +22,16 @@ func TestServeRunsCommands(t *testing.T) {
 	t.Parallel()
 	config := clitest.WriteFile(t, "nextrun.yaml", `
 handlers:
-  greet: {command: [sh, -c, 'echo "hello $NEXTRUN_TASK"; echo progress >&2']}
+  greet: {command: [sh, -c, 'echo "hello $NEXTRUN_HANDLER"; echo progress >&2']}
   fail:  {command: [sh, -c, 'echo broken; exit 3']}
 executor: {retry_limit: 0}
 `)
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		b := s.Start(t, "serve", "--config", config)
 		b.WaitFor("started", "name=test")
-		s.Must(t, "task", "add", "hi", "--task", "greet", "--timer", "2099-01-01")
+		s.Must(t, "task", "add", "hi", "--handler", "greet", "--timer", "2099-01-01")
 		clitest.WantLines(t, s.Must(t, "task", "run", "hi"), "hi: job ")
-		s.Must(t, "task", "add", "tell", "--task", "told", "--timer", "yearly", "--sink", "event")
+		s.Must(t, "task", "add", "tell", "--handler", "told", "--timer", "yearly", "--sink", "event")
 		clitest.WantLines(t, s.Must(t, "task", "run", "tell"), "tell: event ")
 		b.WaitFor("INFO", "job ended", "id=hi", "task=greet", "state=success")
 		jid := s.Submit(t, "fail")

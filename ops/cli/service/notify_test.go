@@ -62,7 +62,7 @@ func TestJoexHearsOfJobs(t *testing.T) {
 		s.Exec(t, `INSERT INTO node VALUES ('joex1', 'joex', '`+url+`/', 0), ('rest1', 'restserver', '`+url+`/rest', 0)`)
 		b := s.Start(t, "scheduler", "--beside-docspell")
 		b.WaitFor("started")
-		s.Must(t, "task", "add", "later", "--task", "housekeeping", "--timer", "2099-01-01")
+		s.Must(t, "task", "add", "later", "--handler", "housekeeping", "--timer", "2099-01-01")
 		wantSilence(t, heard, "without a job")
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('now', 'housekeeping', '*-*-* 00:00:00', '2026-01-01 00:00:00')`)
 		wantHeard(t, heard, "POST /api/v1/notify 1")
@@ -76,7 +76,7 @@ func TestJoexHearsOfJobs(t *testing.T) {
 		s.Exec(t, `UPDATE job SET state = 'failed' WHERE jid = '`+jid+`'`)
 		s.Must(t, "job", "retry", jid)
 		wantHeard(t, heard, "POST /api/v1/notify 3")
-		s.Must(t, "task", "add", "off", "--task", "housekeeping", "--timer", "daily", "--disabled", "--overlap", "allow")
+		s.Must(t, "task", "add", "off", "--handler", "housekeeping", "--timer", "daily", "--disabled", "--overlap", "allow")
 		s.Must(t, "task", "run", "off")
 		wantHeard(t, heard, "POST /api/v1/notify 4")
 		s.Must(t, "task", "backfill", "off", "--from", "2026-03-01", "--to", "2026-03-02")
@@ -125,7 +125,7 @@ queues:
   job: {notify: {url: "`+url+`/job", method: PUT}}
   mail:
     type: sql
-    enqueue: INSERT INTO mail (id, kind) SELECT jid, task FROM nextrun_batch
+    enqueue: INSERT INTO mail (id, kind) SELECT jid, handler FROM nextrun_batch
     pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.id = o.jid
     notify: {url: "`+url+`/mail", header_env: {Authorization: WAKE_TOKEN}}
 `)
@@ -138,7 +138,7 @@ queues:
 		b.Stop()
 		b.WaitFor("stopped")
 
-		s.Must(t, "task", "add", "off", "--task", "digest", "--timer", "daily", "--disabled", "--overlap", "allow", "--sink", "mail")
+		s.Must(t, "task", "add", "off", "--handler", "digest", "--timer", "daily", "--disabled", "--overlap", "allow", "--sink", "mail")
 		s.Must(t, "task", "run", "off")
 		wantHeard(t, heard, "POST /mail 1 Bearer s3cret")
 		s.Must(t, "task", "backfill", "off", "--from", "2026-03-01", "--to", "2026-03-02")

@@ -28,7 +28,7 @@ func TestServeEndsTheSchedulerFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Must(t, "task", "add", "late", "--task", "none", "--timer", "2099-01-01")
+		s.Must(t, "task", "add", "late", "--handler", "none", "--timer", "2099-01-01")
 		b.Stop()
 		b.WaitFor("scheduler lock released")
 		b.WaitFor("executor is stopping")

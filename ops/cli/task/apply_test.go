@@ -30,7 +30,7 @@ func TestTaskApply(t *testing.T) {
 			t.Errorf("applied again:\n%s", again)
 		}
 
-		s.Must(t, "task", "add", "c", "--task", "other", "--timer", "daily", "--group", "g")
+		s.Must(t, "task", "add", "c", "--handler", "other", "--timer", "daily", "--group", "g")
 		edited := clitest.WriteFile(t, "edited.yaml", "tasks: {a: {task: echo, timer: daily, priority: 10, args: {  }}}\n")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited), `change a priority: "0" -> "10"`, "changed: 1 of 1")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited, "--prune", "disable", "--group", "g"), "disable c", "changed: 1 ")
@@ -97,7 +97,7 @@ func TestTaskExportAndApply(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", tasksFile))
-		s.Must(t, "task", "add", "c", "--task", "t", "--timer", "every 36h", "--args", `{"b":  [1,2], "a": 1}`, "--deadline", "1h",
+		s.Must(t, "task", "add", "c", "--handler", "t", "--timer", "every 36h", "--args", `{"b":  [1,2], "a": 1}`, "--deadline", "1h",
 			"--jitter", "5", "--retry-limit", "0", "--retry-delay", "6", "--timeout", "7",
 			"--starts", "2026-01-01 00:00:00.5", "--overlap", "replace", "--catchup", "all", "--summary", "x: y")
 		exported := s.Must(t, "task", "export")
@@ -128,7 +128,7 @@ func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args) VALUES ('plain', 'echo', 'daily', '--full /srv')`)
-		s.Must(t, "task", "add", "json", "--task", "echo", "--timer", "daily")
+		s.Must(t, "task", "add", "json", "--handler", "echo", "--timer", "daily")
 		s.Stdin = s.Must(t, "task", "export")
 		if out := s.Must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 2 tasks in the file\n" {
 			t.Errorf("applied to what is there:\n%s", out)
@@ -150,7 +150,7 @@ func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
 func TestTaskApplyNamesWhatIsGone(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "two", "--task", "echo", "--timer", "yearly")
+		s.Must(t, "task", "add", "two", "--handler", "echo", "--timer", "yearly")
 		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  two: {task: echo, timer: 'daily; hourly'}\n  one: {task: echo, timer: daily, tick_count: 5, priority: 3}\n")
 		for _, changed := range []string{"changed: 1 of 1 task in the file", "changed: 0 of 1 task in the file"} {
 			got := s.Run(t.Context(), "task", "apply", "-f", file, "--prune", "delete")
@@ -178,7 +178,7 @@ func TestTaskApplyWithAnOrigin(t *testing.T) {
 		apply := func(file string, more ...string) []string {
 			return append([]string{"task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", "tasks: {"+file+"}\n")}, more...)
 		}
-		s.Must(t, "task", "add", "mine", "--task", "echo", "--timer", "daily")
+		s.Must(t, "task", "add", "mine", "--handler", "echo", "--timer", "daily")
 		s.Must(t, apply("a: {task: echo, timer: daily}, b: {task: echo, timer: daily}", "--origin", "f")...)
 		note := s.Run(t.Context(), "task", "set", "a", "--priority", "7")
 		if !strings.Contains(note.Stderr, "note: f declares this task") {

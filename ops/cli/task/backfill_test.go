@@ -12,7 +12,7 @@ import (
 func TestTaskBackfill(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
 		out := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
 		clitest.WantLines(t, out, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
 		again := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
@@ -29,7 +29,7 @@ func TestTaskBackfill(t *testing.T) {
 func TestTaskBackfillWaits(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00")
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "*-*-* 02:00")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan clitest.Result, 1)

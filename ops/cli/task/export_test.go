@@ -13,7 +13,7 @@ import (
 func TestExportNamesTasksThatAreNotUTF8(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "good", "--task", "x", "--timer", "daily")
+		s.Must(t, "task", "add", "good", "--handler", "x", "--timer", "daily")
 		if !strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:") {
 			clitest.WantLines(t, s.Must(t, "task", "export"), "good:")
 			return

@@ -8,18 +8,15 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// columnFlags adds the flags of the columns of a task to `task add` and `task set`. The column
-// task, which names the handler of the jobs, has two.
+// columnFlags adds the flags of the columns of a task to `task add` and `task set`. That of the
+// column task, which names the handler of the jobs, is --handler.
 func columnFlags(command *cobra.Command) *ui.ColumnFlags[periodic.Task] {
 	standard := periodic.NewTask("", "", "")
 	columns := column.OfUsers(periodic.Columns())
-	for _, c := range columns {
-		if c.Name == "task" {
-			c.Name = "handler"
-			columns = append(columns, c)
+	for i := range columns {
+		if columns[i].Name == "task" {
+			columns[i].Name = "handler"
 		}
 	}
-	f := ui.NewColumnFlags(command, columns, &standard)
-	_ = command.Flags().MarkHidden("task") // the flag is there
-	return f
+	return ui.NewColumnFlags(command, columns, &standard)
 }

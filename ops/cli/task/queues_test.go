@@ -30,7 +30,7 @@ func TestTaskOfAQueueIsAdded(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config, _ := withRiver(t, s)
 		add := func(id string, more ...string) []string {
-			return append([]string{"task", "add", id, "--task", "report", "--timer", "daily", "--sink", "river"}, more...)
+			return append([]string{"task", "add", id, "--handler", "report", "--timer", "daily", "--sink", "river"}, more...)
 		}
 		s.Fails(t, ui.Done, add("a"), `warning: task "a": `+noQueue)
 		if r := s.Run(t.Context(), add("b", "--config", config)...); r.Exit != ui.Done || r.Stderr != "" {
@@ -61,7 +61,7 @@ func TestTaskOfAQueueSaysWhichLimitsHaveNoEffect(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Env["NEXTRUN_CONFIG"], _ = withRiver(t, s)
 		const why = " no effect with sink river; set "
-		s.Fails(t, ui.Done, []string{"task", "add", "a", "--task", "report", "--timer", "daily", "--sink", "river", "--retry-limit", "2",
+		s.Fails(t, ui.Done, []string{"task", "add", "a", "--handler", "report", "--timer", "daily", "--sink", "river", "--retry-limit", "2",
 			"--retry-delay", "1m", "--timeout", "1m", "--priority", "9"}, `warning: task "a": retry_delay, timeout have`+why+"them in that queue, or in its workers")
 		s.Fails(t, ui.Done, []string{"task", "set", "a", "--retry-delay", "none"}, `warning: task "a": timeout has`+why+"it in that queue, or in its workers")
 		file := clitest.WriteFile(t, "tasks.yaml", strings.Replace(s.Must(t, "task", "export"), "timeout: 60", "timeout: 90", 1))

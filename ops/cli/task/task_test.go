@@ -15,13 +15,13 @@ func TestTaskLifecycle(t *testing.T) {
 		if got := s.Must(t, "task", "list"); !strings.HasPrefix(got, "none; ") {
 			t.Errorf("an empty list: %q", got)
 		}
-		added := s.Must(t, "task", "add", "backup", "--task", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
+		added := s.Must(t, "task", "add", "backup", "--handler", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
 			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
 		clitest.WantLines(t, added, "added backup", "ELAPSES ", "+ 0 s, its part of the jitter")
 		if !strings.Contains(added, "2099-01-01 02:00:00") {
 			t.Errorf("task add does not show the next elapse:\n%s", added)
 		}
-		s.Fails(t, ui.Failed, []string{"task", "add", "backup", "--task", "x", "--timer", "daily"}, "exists already", "task set")
+		s.Fails(t, ui.Failed, []string{"task", "add", "backup", "--handler", "x", "--timer", "daily"}, "exists already", "task set")
 		clitest.WantLines(t, s.Must(t, "task", "list"), "backup - - not planned yet - 2099-01-01 02:00 dump -")
 		s.Must(t, "scheduler", "--once")
 		clitest.WantLines(t, s.Must(t, "task", "show", "backup"), "id backup", `args {"a":1}`, "overlap queue", "deadline 3600 s",
@@ -48,7 +48,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Stdin = `{"from": "stdin"}`
 		s.Exec(t, "INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2035-12-24')")
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
 			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
 			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
 			"--deadline", "0", "--jitter", "3", "--retry-limit", "0", "--retry-delay", "2m", "--timeout", "1h", "--exclude-calendars", "c", "--disabled",
@@ -86,8 +86,8 @@ func TestTaskThatNeverElapses(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		const warning = "warning: it never elapses"
 		for _, args := range [][]string{
-			{"add", "a", "--task", "t", "--timer", "*-02-30"},
-			{"add", "b", "--task", "t", "--timer", "2020-01-01", "--disabled"},
+			{"add", "a", "--handler", "t", "--timer", "*-02-30"},
+			{"add", "b", "--handler", "t", "--timer", "2020-01-01", "--disabled"},
 			{"set", "a", "--timer", "daily", "--ends", "2020-01-01"},
 		} {
 			s.Fails(t, ui.Done, append([]string{"task"}, args...), warning)
@@ -103,12 +103,12 @@ func TestTaskAddRefuses(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		add := func(extra ...string) []string {
-			return append([]string{"task", "add", "a", "--task", "t", "--timer", "daily"}, extra...)
+			return append([]string{"task", "add", "a", "--handler", "t", "--timer", "daily"}, extra...)
 		}
 		s.Fails(t, ui.WrongUsage, add("--args", "{"), "args", "JSON")
 		s.Fails(t, ui.WrongUsage, add("--starts", "2026-01-02", "--ends", "2026-01-01"), "ends", "later than starts")
 		s.Fails(t, ui.WrongUsage, add("--group", strings.Repeat("x", 255)), "group", "255 characters")
-		s.Fails(t, ui.WrongUsage, []string{"task", "add", "", "--task", "t", "--timer", "daily"}, "id", "empty")
+		s.Fails(t, ui.WrongUsage, []string{"task", "add", "", "--handler", "t", "--timer", "daily"}, "id", "empty")
 		if got := s.Must(t, "task", "list"); !strings.HasPrefix(got, "none; ") {
 			t.Errorf("after refusals:\n%s", got)
 		}
@@ -143,8 +143,8 @@ func TestTaskListShowsProblems(t *testing.T) {
 func TestTaskRun(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "on", "--task", "t", "--timer", "2099-01-01")
-		s.Must(t, "task", "add", "off", "--task", "t", "--timer", "2099-01-01", "--disabled")
+		s.Must(t, "task", "add", "on", "--handler", "t", "--timer", "2099-01-01")
+		s.Must(t, "task", "add", "off", "--handler", "t", "--timer", "2099-01-01", "--disabled")
 		clitest.WantLines(t, s.Must(t, "task", "run", "on", "off"), "on: job ", "off: job ")
 		for _, id := range []string{"on", "off"} {
 			if show := s.Must(t, "task", "show", id); !strings.Contains(show, "last run  waiting") {
@@ -159,7 +159,7 @@ func TestTaskRun(t *testing.T) {
 func TestListsAreSafeForTerminals(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a\x1b[2J\nb", "--task", "t", "--timer", "daily")
+		s.Must(t, "task", "add", "a\x1b[2J\nb", "--handler", "t", "--timer", "daily")
 		if list := s.Must(t, "task", "list"); strings.ContainsRune(list, '\x1b') || strings.Count(list, "\n") != 2 {
 			t.Errorf("the list is %q", list)
 		}
@@ -188,10 +188,10 @@ func TestWarningsOfDocspell(t *testing.T) {
 				t.Errorf("nextrun %s: %d, want the warning %q\n%s", strings.Join(args, " "), r.Exit, want, r.Stderr)
 			}
 		}
-		warned("", "task", "add", "a b", "--task", "backup", "--timer", "daily")
+		warned("", "task", "add", "a b", "--handler", "backup", "--timer", "daily")
 		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254))`)
-		warned(`warning: task "a/b": Docspell cannot read id "a/b"`, "task", "add", "a/b", "--task", "backup", "--timer", "daily")
-		warned("", "task", "add", "good", "--task", "empty-trash", "--timer", "*-*-* 02:00:00")
+		warned(`warning: task "a/b": Docspell cannot read id "a/b"`, "task", "add", "a/b", "--handler", "backup", "--timer", "daily")
+		warned("", "task", "add", "good", "--handler", "empty-trash", "--timer", "*-*-* 02:00:00")
 		warned(`warning: task "good": Docspell cannot read the timer "every 36h"`, "task", "set", "good", "--timer", "every 36h")
 		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  filed: {task: backup, timer: '*-*-* 03:00:00'}\n")
 		warned(`warning: task "filed": Docspell 0.43 has no task "backup"`, "task", "apply", "-f", file)

@@ -16,7 +16,7 @@ func TestTickList(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, id := range []string{"a", "b"} {
-			s.Must(t, "task", "add", id, "--task", "t", "--timer", "2099-01-01")
+			s.Must(t, "task", "add", id, "--handler", "t", "--timer", "2099-01-01")
 			s.Must(t, "task", "run", id)
 		}
 		s.Exec(t, "UPDATE periodic_task SET nextrun = '"+time.Now().UTC().Add(-time.Minute).Format("2006-01-02 15:04:05")+"' WHERE id = 'a'")
@@ -49,8 +49,8 @@ func TestTickList(t *testing.T) {
 func TestTickListOfWhatDidNotRun(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "2099-01-01", "--group", "night")
-		s.Must(t, "task", "add", "idle", "--task", "t", "--timer", "2099-01-01", "--group", "day")
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "2099-01-01", "--group", "night")
+		s.Must(t, "task", "add", "idle", "--handler", "t", "--timer", "2099-01-01", "--group", "day")
 		s.Must(t, "task", "run", "a")
 		s.Must(t, "scheduler", "--once")
 		for task, decision := range map[string]string{"a": "late", "gone": "skipped", "other": "submitted"} {

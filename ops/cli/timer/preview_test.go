@@ -24,9 +24,9 @@ func TestPreviewCommand(t *testing.T) {
 		if got := s.Must(t, "preview"); got != "no ticks in the next 24 h; --hours looks further\n" {
 			t.Errorf("without tasks: %q", got)
 		}
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*:0/30")
-		s.Must(t, "task", "add", "b", "--task", "t", "--timer", "hourly")
-		s.Must(t, "task", "add", "c", "--task", "t", "--timer", "minutely", "--disabled")
+		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "*:0/30")
+		s.Must(t, "task", "add", "b", "--handler", "t", "--timer", "hourly")
+		s.Must(t, "task", "add", "c", "--handler", "t", "--timer", "minutely", "--disabled")
 		s.Must(t, "scheduler", "--once")
 		var all previewJSON
 		s.JSON(t, &all, "preview", "--hours", "24")

@@ -132,7 +132,7 @@ func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 		if j.Retries > 0 {
 			how += fmt.Sprintf(", failed attempts: %d", j.Retries)
 		}
-		s.step("hook", j.Submitted, to, string(j.State), n.Hook+" ("+string(n.Event)+"): "+how)
+		s.step("hook", j.Submitted, to, j.State.Word(), n.Hook+" ("+string(n.Event)+"): "+how)
 	}
 	return nil
 }

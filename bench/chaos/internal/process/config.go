@@ -65,6 +65,6 @@ handlers:
   flaky: {http: {url: RECEIVER/run/flaky}}
   broken: {http: {url: RECEIVER/run/broken}}
   file:
-    command: [sh, -c, 'echo "$NEXTRUN_JOB_ID $NEXTRUN_TRACKER $NEXTRUN_DUE" >> EFFECTS']
+    command: [sh, -c, 'echo "$NEXTRUN_JOB_ID $NEXTRUN_TASK $NEXTRUN_DUE" >> EFFECTS']
 `)
 }
