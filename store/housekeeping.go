@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
@@ -18,9 +18,6 @@ import (
 //
 //	executor.Register(store.HousekeepingTask, db.Housekeeping())
 const HousekeepingTask = bounds.HousekeepingTask
-
-// pruneBatch is how many rows are deleted in one transaction.
-const pruneBatch = 1000
 
 // Housekeeping returns the handler of [HousekeepingTask]. The job's args say how
 // many days ticks, final jobs with their logs, and events are kept; 0 or
@@ -42,7 +39,11 @@ func (db *DB) Housekeeping() jobqueue.Handler {
 		err4 := workers.Prune(ctx, db.db)
 		deleted := fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events)
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
-			return fmt.Errorf("%s; %w", deleted, retryUnlessKept(err, err1, err2, err3, err4))
+			var kept *sqldb.KeptError
+			if errors.As(err, &kept) { // to try again at once would not help
+				err = jobqueue.Permanent(err)
+			}
+			return fmt.Errorf("%s; %w", deleted, err)
 		}
 		job.SetResult(deleted)
 		return nil
@@ -68,18 +69,6 @@ func (r retention) validate() error {
 
 func age(days int) time.Duration { return time.Duration(days) * 24 * time.Hour }
 
-// retryUnlessKept makes err permanent if all that is wrong are rows that the database
-// refuses to delete: to try again at once would not help.
-func retryUnlessKept(err error, parts ...error) error {
-	for _, part := range parts {
-		var kept *isolate.KeptError
-		if part != nil && (!errors.As(part, &kept) || kept.Locked > 0) {
-			return err
-		}
-	}
-	return jobqueue.Permanent(err)
-}
-
 func pruneTicks(ctx context.Context, db *DB, days int) (int, error) {
 	if days == 0 {
 		return 0, nil
@@ -94,16 +83,9 @@ func pruneJobs(ctx context.Context, db *DB, days int) (int, error) {
 	return jobqueue.NewQueue(db.Jobs()).Prune(ctx, jobqueue.PruneFilter{OlderThan: age(days)})
 }
 
-// pruneEvents deletes in batches. One that leaves rows does not end that, while it
-// deletes others.
-func pruneEvents(ctx context.Context, db *DB, days int) (sum int, err error) {
+func pruneEvents(ctx context.Context, db *DB, days int) (int, error) {
 	if days == 0 {
 		return 0, nil
 	}
-	for {
-		n, err := db.events.Outbox().Prune(ctx, age(days), pruneBatch)
-		if sum += n; n == 0 || err == nil && n < pruneBatch || ctx.Err() != nil {
-			return sum, err
-		}
-	}
+	return db.events.Outbox().Prune(ctx, age(days))
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -35,8 +35,8 @@ type Store interface {
 	// Overdue lists the jobs of dead workers, and those whose time has come. Rows
 	// that somebody else has locked are not among them.
 	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
-	// Judge says what an error of this store means for the rows of a request.
-	Judge(err error) isolate.Cause
+	// Fault says what to blame for an error of the store.
+	Fault(err error) service.Fault
 	// WatchJobs calls wake whenever jobs may have been added or cancelled, until
 	// ctx ends. It calls report on failures, and retries.
 	WatchJobs(ctx context.Context, wake func(), report func(error))

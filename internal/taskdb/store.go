@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/decide"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
@@ -31,7 +32,7 @@ type Store interface {
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
-	Fault(err error) Fault
+	Fault(err error) service.Fault
 }
 
 // foreignStore is what a scheduler asks about queues, those that are not nextrun's own most of
@@ -63,17 +64,6 @@ type Watcher interface {
 	// those who ask why; empty: there is none.
 	SetTrouble(ctx context.Context, worker, trouble string) error
 }
-
-// Fault says what to blame for an error.
-type Fault int
-
-// The faults.
-const (
-	FaultUnknown  Fault = iota // the cause is unknown: tried again
-	FaultRow                   // the database refuses a row, or cannot read it
-	FaultLock                  // somebody else holds a lock for longer than we wait
-	FaultDatabase              // the database is out of reach or busy, or the work was interrupted: tried again
-)
 
 // Exclude says which tasks a query leaves out for now.
 type Exclude struct {

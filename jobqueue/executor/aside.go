@@ -1,31 +1,23 @@
 package executor
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
-// Jobs that fail alone are retried after leastAside at first, then ever more rarely,
-// up to mostAside apart; jobs that somebody has locked up to mostLocked apart.
+// How long a job that fails alone is left out of the transactions with others: twice as long each time it fails again.
 const (
-	leastAside = time.Second
-	mostAside  = 5 * time.Minute
-	mostLocked = time.Second
-	// hurryGap is how soon after a change of the queue they are tried again.
-	hurryGap = 2 * time.Second
+	leastAside, mostAside   = time.Second, 2 * time.Minute
+	leastLocked, mostLocked = 250 * time.Millisecond, 5 * time.Second
 	// maxAside bounds the jobs that claims leave out.
 	maxAside = 1000
 	// maxAlone is how many are retried before other work gets its turn.
 	maxAlone = 8
-	// lockedTries is after how many tries a job is reported as locked.
-	lockedTries = 5
 )
 
 // errUnchanged is the reason for setting aside a job that the database finds, but
@@ -33,142 +25,144 @@ const (
 var errUnchanged = errors.New("the database finds the job, but does not change its state; " +
 	"look for a trigger that suppresses the change")
 
-// aside holds the jobs that fail alone: they are left out of the transactions with others.
-type aside struct{ isolate.Aside[string, doing] }
+// aside are the jobs that fail alone, by their ids.
+type aside map[string]*failure
 
-// doing is what was tried with a job.
+// failure is what was tried with a job, and when to try it again.
+type failure struct {
+	doing doing
+	pause service.Backoff
+	again time.Time
+	named bool
+}
+
 type doing int
 
 const (
-	claiming        doing = iota
-	reporting             // to write what the attempt has to say
-	reportingLocked       // the same, while somebody has the row locked
+	claiming  doing = iota
+	reporting       // to write what the attempt has to say
 	rescuing
 )
 
-func newAside() aside {
-	paces := map[doing]isolate.Pace{reportingLocked: {Least: mostLocked / 2, Most: mostLocked}}
-	for _, d := range []doing{claiming, reporting, rescuing} {
-		paces[d] = isolate.Pace{Least: leastAside, Most: mostAside}
+// add sets a job aside, and reports whether to name it: once, and not for a lock that is held for a moment.
+func (s aside) add(it item, locked bool, now time.Time) (name bool) {
+	f := s[it.jid]
+	if f == nil {
+		f = &failure{}
+		s[it.jid] = f
 	}
-	return aside{isolate.Aside[string, doing]{Paces: paces}}
+	f.doing, f.pause.Least, f.pause.Most = it.doing(), leastAside, mostAside
+	if locked {
+		f.pause.Least, f.pause.Most = leastLocked, mostLocked
+	}
+	wait := f.pause.Next()
+	f.again = now.Add(wait)
+	name = !f.named && !(locked && wait < mostLocked/2)
+	f.named = f.named || name
+	return name
 }
 
-func (s *aside) hasReport(jid string) bool { return s.Has(jid, reporting, reportingLocked) }
+// release has a job go with others again.
+func (s aside) release(jid string) { delete(s, jid) }
 
-// reports lists the attempts that are set aside.
-func (s *aside) reports() []string { return s.Keys(reporting, reportingLocked) }
+func (s aside) hasReport(jid string) bool { return s[jid] != nil && s[jid].doing == reporting }
 
-// queueChanged hurries what was set aside: the reason may be gone.
-func (s *aside) queueChanged(now time.Time) { s.Hurry(now, hurryGap, claiming, reporting, rescuing) }
+// of lists the jobs with which this was tried, sorted.
+func (s aside) of(what doing) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s)), func(jid string) bool { return s[jid].doing != what })
+}
 
 // notToRescue lists the jobs that are not to be rescued now.
-func (s *aside) notToRescue(now time.Time) []string {
-	due := s.Due(now, rescuing)
-	return slices.DeleteFunc(s.Keys(rescuing), func(jid string) bool { return slices.Contains(due, jid) })
+func (s aside) notToRescue(now time.Time) []string {
+	return slices.DeleteFunc(s.of(rescuing), func(jid string) bool { return !s[jid].again.After(now) })
 }
 
-// alone is what to try alone: to claim only if there is room for more.
-func alone(room int) []doing {
+// toRetry lists what to try again alone, that which has waited longest first: to claim only if there is room for more.
+func (s aside) toRetry(room int) []string {
+	jids := s.of(reporting)
 	if room > 0 {
-		return []doing{reportingLocked, reporting, claiming}
+		jids = append(jids, s.of(claiming)...)
 	}
-	return []doing{reportingLocked, reporting}
+	slices.SortStableFunc(jids, func(a, b string) int { return s[a].again.Compare(s[b].again) })
+	return jids
 }
 
-// add sets an item aside, and reports whether to name it.
-func (s *aside) add(it item, cause isolate.Cause, now time.Time) bool {
-	switch {
-	case it.rescue != nil:
-		s.Add(it.jid, rescuing, now)
-	case it.attempt == nil:
-		s.Add(it.jid, claiming, now)
-	case cause == isolate.Contended:
-		s.Add(it.jid, reportingLocked, now)
-		it.attempt.locked++
-		return it.attempt.locked == lockedTries
-	default:
-		s.Add(it.jid, reporting, now)
+// next is when to try the first of them; zero: there is none.
+func (s aside) next(room int) time.Time {
+	if jids := s.toRetry(room); len(jids) > 0 {
+		return s[jids[0]].again
 	}
-	return s.Name(it.jid)
+	return time.Time{}
 }
 
-// isolate syncs those items that can be synced, and sets the others aside. err is
-// why they could not be synced together.
-func (l *loop) isolate(items []item, err error) error {
-	found := isolate.Bisect(l.hard, items, err, isolate.Search[item]{
-		Judge: l.e.store.Judge,
-		Try: func(_ context.Context, items []item, brief bool) error {
-			q := requestFor(l.e.worker, items, time.Now())
-			q.Brief = brief
-			_, err := l.roundTrip(q)
-			return err
-		},
-	})
-	for _, c := range found.Culprits {
-		l.setAside([]item{c.Item}, c.Cause, c.Err)
+// hurry has all tried again at once: there is little time left.
+func (s aside) hurry(now time.Time) {
+	for _, f := range s {
+		f.again = now
+		f.pause.Reset()
 	}
-	switch cause := l.e.store.Judge(found.Err); {
-	case found.Err == nil:
-	case cause == isolate.Database || l.hard.Err() != nil:
-		return found.Err
-	default: // the rest fails for the same reason, or the search ran out of time
-		l.setAside(found.Left, cause, found.Err)
-		if slices.ContainsFunc(found.Left, item.isClaim) {
-			l.claims.allRefused(time.Now())
-		}
-	}
-	if len(l.aside.Keys(claiming)) >= maxAside {
+}
+
+// inParts syncs those items that can be synced, and sets the others aside. cause is why they could not be synced together.
+func (l *loop) inParts(items []item, cause error) error {
+	worked := false
+	_, err := service.InParts(l.hard, items, cause, func(part []item) error {
+		err := l.alone(part)
+		worked = worked || err == nil
 		return err
+	}, l.setAside)
+	if err != nil {
+		return err
+	}
+	if !worked && len(items) > 1 && slices.ContainsFunc(items, item.isClaim) {
+		l.claims.allRefused(time.Now())
+	}
+	if len(l.aside.of(claiming)) >= maxAside {
+		return cause
 	}
 	return nil
 }
 
-// setAside keeps jobs out of transactions with others, and reports those that were
-// not set aside before.
-func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
-	var named []jobqueue.Job
-	var jids []string
-	for _, it := range items {
-		if it.attempt != nil {
-			it.attempt.why = err
-		}
-		if l.aside.add(it, cause, time.Now()) {
-			named, jids = append(named, it.job()), append(jids, it.jid)
-		}
+// alone syncs items, without a long wait for a lock.
+func (l *loop) alone(items []item) error {
+	q := requestFor(l.e.worker, items, time.Now())
+	q.Brief = true
+	_, err := l.roundTrip(q)
+	return err
+}
+
+// setAside keeps a job out of transactions with others, and names it once. The error is one of the database.
+func (l *loop) setAside(it item, cause error) error {
+	fault := l.e.store.Fault(cause)
+	if fault == service.FaultDatabase || l.hard.Err() != nil {
+		return cause
 	}
-	event := Event{Kind: EventRefused, Duration: leastAside}
-	switch len(named) {
-	case 0:
-		return
-	case 1:
-		event.Job, event.Err = named[0], fmt.Errorf("job %s: %w", jids[0], err)
-	default:
-		event.Count, event.Err = len(named), fmt.Errorf("jobs %s: %w", strings.Join(jids, ", "), err)
+	if it.attempt != nil {
+		it.attempt.why = cause
 	}
-	l.e.emit(event)
+	if l.aside.add(it, fault == service.FaultLock, time.Now()) {
+		l.e.emit(Event{Kind: EventRefused, Job: it.job(), Err: fmt.Errorf("job %s: %w", it.jid, cause), Duration: leastAside})
+	}
+	return nil
 }
 
 // retryAlone tries jobs again that were set aside, each in a transaction of its
 // own.
 func (l *loop) retryAlone(now time.Time) error {
-	due := l.aside.Due(now, alone(l.flight.room())...)
-	for _, jid := range due[:min(len(due), maxAlone)] {
+	for n, jid := range l.aside.toRetry(l.flight.room()) {
+		if n == maxAlone || l.aside[jid].again.After(now) {
+			break
+		}
 		it := claimOf(jid)
 		if a := l.flight.byJID[jid]; a != nil {
 			it = reportOf(a)
 		} else if l.flight.room() <= 0 {
 			continue // it stays due
 		}
-		q := requestFor(l.e.worker, []item{it}, now)
-		q.Brief = true
-		_, err := l.roundTrip(q)
-		switch cause := l.e.store.Judge(err); {
-		case err == nil:
-		case cause == isolate.Database:
-			return err
-		default:
-			l.setAside([]item{it}, cause, err)
+		if err := l.alone([]item{it}); err != nil {
+			if err = l.setAside(it, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

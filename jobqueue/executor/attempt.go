@@ -26,7 +26,6 @@ type attempt struct {
 	lines   []joblog.Line // to write, in order
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
-	locked  int           // how often in a row somebody had the row locked
 
 	end jobdb.Transition // phase returned: to be recorded
 	err error            // phase returned: what the handler returned
@@ -104,7 +103,7 @@ func (a *attempt) fetch(last bool) {
 
 // dropWritten drops what a request has written: so many lines, and a percentage or -1.
 func (a *attempt) dropWritten(lines, percent int) {
-	a.lines, a.locked, a.why = a.lines[min(lines, len(a.lines)):], 0, nil
+	a.lines, a.why = a.lines[min(lines, len(a.lines)):], nil
 	if a.percent == percent {
 		a.percent = -1
 	}

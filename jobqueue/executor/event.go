@@ -20,7 +20,7 @@ const (
 	EventLost        EventKind = "lost"        // Job was taken away by others
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has died; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
-	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
+	EventRefused     EventKind = "refused"     // the database refuses to change Job; the others go on, and it is tried again after Duration, then ever more rarely
 	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration
 )
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // answer is what the database says to a request.
@@ -86,7 +86,7 @@ func (l *loop) handleFailure(items []item, c jobdb.Claim, chosen []string, err e
 	if err == nil {
 		return nil
 	}
-	if l.e.store.Judge(err) == isolate.Database {
+	if l.e.store.Fault(err) == service.FaultDatabase {
 		return err
 	}
 	if c.Limit > 0 && len(chosen) == 0 { // either an item failed, or the claim did before it chose a job
@@ -101,32 +101,32 @@ func (l *loop) handleFailure(items []item, c jobdb.Claim, chosen []string, err e
 	for _, jid := range chosen {
 		items = append(items, claimOf(jid))
 	}
-	return l.isolate(items, err)
+	return l.inParts(items, err)
 }
 
 // applyResult applies an answer. If the request failed, chosen are the jobs that it tried to claim.
 func (l *loop) applyResult(r answer) (chosen []string, err error) {
 	q, asked, result, err := r.to, r.asked, r.result, r.err
 	if err != nil {
-		if q.Claim.Limit > 0 && l.e.store.Judge(err) == isolate.Database {
+		if q.Claim.Limit > 0 && l.e.store.Fault(err) == service.FaultDatabase {
 			l.claims.compare = true
 		}
 		return result.Chosen, err
 	}
 	for _, a := range l.flight.dropWritten(q) {
-		l.aside.Release(a.job.JID)
+		l.aside.release(a.job.JID)
 	}
 	for _, jid := range result.Done {
 		if a := l.flight.byJID[jid]; a != nil {
 			l.flight.recorded(a)
 		} else {
 			l.rescues.done[jid] = true
-			l.aside.Release(jid)
+			l.aside.release(jid)
 		}
 	}
 	for _, s := range result.Missed {
 		if a := l.flight.byJID[s.JID]; a != nil && l.flight.applyStatus(a, s) == keep {
-			l.setAside([]item{reportOf(a)}, isolate.Row, errUnchanged)
+			_ = l.setAside(reportOf(a), errUnchanged)
 		}
 	}
 	for _, s := range result.Compared {

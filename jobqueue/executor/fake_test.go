@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -88,11 +88,11 @@ func (s *fakeStore) Leave(context.Context, string) error { return s.note("leave"
 
 var errRefused = errors.New("refused")
 
-func (s *fakeStore) Judge(err error) isolate.Cause {
+func (s *fakeStore) Fault(err error) service.Fault {
 	if errors.Is(err, errRefused) {
-		return isolate.Row
+		return service.FaultRow
 	}
-	return isolate.Database
+	return service.FaultDatabase
 }
 
 func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {

@@ -22,7 +22,7 @@ type flight struct {
 	hard     context.Context
 	handlers map[string]handler
 	agenda   *agenda
-	aside    *aside
+	aside    aside
 	places   chan struct{} // holds one for each handler that runs
 }
 
@@ -86,7 +86,7 @@ func (f *flight) applyStatus(a *attempt, s jobdb.JobStatus) step {
 // recorded forgets a job whose end is recorded.
 func (f *flight) recorded(a *attempt) {
 	f.forget(a)
-	f.aside.Release(a.job.JID)
+	f.aside.release(a.job.JID)
 	if a.end.To == jobqueue.Stuck && !f.closed {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
@@ -103,7 +103,7 @@ func (f *flight) recorded(a *attempt) {
 func (f *flight) lose(a *attempt) {
 	a.cancel(jobqueue.ErrLeaseLost)
 	f.forget(a)
-	f.aside.Release(a.job.JID)
+	f.aside.release(a.job.JID)
 	if a.phase == running {
 		f.lost[a] = true
 	}

@@ -33,11 +33,11 @@ type loop struct {
 func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
-		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), answers: make(chan answer, 1),
+		e: e, hard: hard, claims: newClaims(handlers), aside: aside{}, answers: make(chan answer, 1),
 		rescues: rescues{done: map[string]bool{}, trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
-		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
+		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: l.aside,
 		places: make(chan struct{}, e.cfg.PoolSize),
 	}
 	return l
@@ -99,7 +99,6 @@ func (l *loop) readInbox(now time.Time) {
 	}
 	if m.changed {
 		l.claims.changed()
-		l.aside.queueChanged(now)
 		l.agenda.sooner(lookForCancels, now.Add(cancelPause))
 		l.e.stir()
 	}
@@ -147,7 +146,7 @@ func (l *loop) work(now time.Time) {
 	l.answered, l.why = false, nil
 	l.trouble.Reset()
 	l.e.pulse.Beat(nil)
-	if len(l.aside.reports()) == 0 {
+	if len(l.aside.of(reporting)) == 0 {
 		l.agenda.clear(giveUp)
 	}
 }
@@ -181,7 +180,7 @@ func (l *loop) planSync(now time.Time) {
 	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {
 		l.agenda.set(wakeToClaim, later(now, at))
 	}
-	l.agenda.set(retryAlone, l.aside.Next(alone(l.flight.room())...))
+	l.agenda.set(retryAlone, l.aside.next(l.flight.room()))
 }
 
 func later(a, b time.Time) time.Time {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -46,7 +46,7 @@ func (silentStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, errors.New("who is to be cancelled cannot be asked")
 }
 
-func (silentStore) Judge(error) isolate.Cause { return isolate.Database }
+func (silentStore) Fault(error) service.Fault { return service.FaultDatabase }
 
 func (silentStore) Sync(ctx context.Context, _ jobdb.Request) (jobdb.Result, error) {
 	<-ctx.Done()

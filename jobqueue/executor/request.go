@@ -31,7 +31,17 @@ func rescueBy(t jobdb.Transition) item { return item{jid: t.JID, rescue: &t} }
 // claimOf claims a job alone, since its claim with others failed.
 func claimOf(jid string) item { return item{jid: jid} }
 
-func (it item) isClaim() bool { return it.attempt == nil && it.rescue == nil }
+func (it item) doing() doing {
+	switch {
+	case it.rescue != nil:
+		return rescuing
+	case it.attempt != nil:
+		return reporting
+	}
+	return claiming
+}
+
+func (it item) isClaim() bool { return it.doing() == claiming }
 
 // job is what is known of the item's job.
 func (it item) job() jobqueue.Job {

@@ -18,6 +18,7 @@ func (l *loop) shutDown(now time.Time) {
 	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.flight.count()})
 	l.agenda.set(cancelRunning, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(rescueOverdue)
+	l.aside.hurry(now)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
 		l.agenda.downUntil = now
 		l.trouble.Reset()
@@ -38,7 +39,7 @@ func (l *loop) finished(now time.Time) bool {
 
 // planGiveUp bounds the time for ends that the database does not take.
 func (f *flight) planGiveUp(now time.Time) {
-	if !f.closed || !f.agenda.down() && len(f.aside.reports()) == 0 {
+	if !f.closed || !f.agenda.down() && len(f.aside.of(reporting)) == 0 {
 		return
 	}
 	if !f.onlyUnwritable() {

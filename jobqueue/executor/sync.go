@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -29,7 +29,7 @@ func (l *loop) sync(now time.Time) error {
 	var c jobdb.Claim
 	if room := l.flight.room(); room > 0 && l.claims.due(now) {
 		c = l.claims.compose(l.e.cfg, room, now)
-		c.Except = l.aside.Keys(claiming)
+		c.Except = l.aside.of(claiming)
 	}
 	l.flight.short = 0
 	l.send(items, c, now)
@@ -40,7 +40,7 @@ func (l *loop) sync(now time.Time) error {
 func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
-			l.aside.Release(jid)
+			l.aside.release(jid)
 		}
 	}
 	got := map[string]bool{}
@@ -50,7 +50,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result) {
 			continue
 		}
 		got[job.JID] = true
-		l.aside.Release(job.JID)
+		l.aside.release(job.JID)
 		if job.State == jobqueue.Running {
 			begun = append(begun, job)
 		}
@@ -69,7 +69,7 @@ func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result) {
 	}
 	for _, jid := range result.Chosen {
 		if !got[jid] {
-			l.setAside([]item{claimOf(jid)}, isolate.Row, errUnchanged)
+			_ = l.setAside(claimOf(jid), errUnchanged)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (l *loop) compare() error {
 		return nil
 	}
 	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
-	if err != nil && l.e.store.Judge(err) == isolate.Database {
+	if err != nil && l.e.store.Fault(err) == service.FaultDatabase {
 		return err
 	}
 	if err != nil {

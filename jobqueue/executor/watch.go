@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -87,7 +86,7 @@ func (e *Executor) live(ctx context.Context) {
 				next = last.Add(e.rhythm(others))
 			} else {
 				w.forget()
-				if !down && ctx.Err() == nil && e.store.Judge(err) != isolate.Database { // of an outage the loop tells
+				if !down && ctx.Err() == nil && e.store.Fault(err) != service.FaultDatabase { // of an outage the loop tells
 					e.emit(Event{Kind: EventTrouble, Err: err})
 				}
 				down = true

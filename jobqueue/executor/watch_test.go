@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // workers is the table worker, as the executors of a test see it in the time of a bubble.
@@ -45,7 +45,7 @@ func (s *workers) Beat(_ context.Context, who jobdb.Service, seen map[string]int
 
 func (s *workers) Leave(context.Context, string) error { return nil }
 
-func (s *workers) Judge(error) isolate.Cause { return isolate.Database }
+func (s *workers) Fault(error) service.Fault { return service.FaultDatabase }
 
 func (s *workers) set(change func()) {
 	s.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -33,17 +33,24 @@ type ends struct {
 	// Only its goroutine uses these.
 	limit int
 	asked time.Time
-	bad   map[string]bool                        // the jobs whose end could not be recorded, by id: each is named once
-	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
+	bad   map[string]bool         // the jobs whose end could not be recorded, by id: each is named once
+	mute  map[periodic.Sink]*mute // queues that did not answer
 
 	mu  sync.Mutex
 	due time.Time // zero: no job is open, as far as is known
 }
 
+// mute is a queue that did not answer. It is asked again after a pause that grows.
+type mute struct {
+	pause service.Backoff
+	again time.Time
+}
+
 func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
-	e := &ends{cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1), limit: endsLimit, bad: map[string]bool{}}
-	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
-	return e
+	return &ends{
+		cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1),
+		limit: endsLimit, bad: map[string]bool{}, mute: map[periodic.Sink]*mute{},
+	}
 }
 
 // within has the queues asked after a time, or sooner if that is planned.
@@ -114,8 +121,8 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	e.asked = time.Now()
 	answering := e.answering()
 	defer func() {
-		if len(e.held.Keys()) > 0 {
-			e.within(max(time.Until(e.held.Next()), endsEvery))
+		for _, m := range e.mute {
+			e.within(max(time.Until(m.again), endsEvery))
 		}
 	}()
 	if len(answering) == 0 {
@@ -123,14 +130,19 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	}
 	found, err := e.store.AskEnds(ctx, taskdb.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
 	if err != nil {
-		if e.held.Add(found.Sink, struct{}{}, e.asked) && ctx.Err() == nil {
-			e.cfg.fail("ask another queue how jobs ended; ticks go on", err)
+		m := e.mute[found.Sink]
+		if m == nil {
+			m = &mute{pause: service.Backoff{Least: endsEvery, Most: endsMost}}
+			if e.mute[found.Sink] = m; ctx.Err() == nil {
+				e.cfg.fail("ask another queue how jobs ended; ticks go on", err)
+			}
 		}
+		m.again = e.asked.Add(m.pause.Next())
 		e.limit = max(1, e.limit/8) // one that cannot be asked about does not keep others waiting
 		return false
 	}
-	e.held.Release("")
-	e.held.Release(found.Sink)
+	delete(e.mute, "")
+	delete(e.mute, found.Sink)
 	more = found.Asked == e.limit && len(found.Ended) > found.Asked/2
 	e.limit = min(2*e.limit, endsLimit)
 	e.observe(found.Ended, found.Sink)
@@ -170,9 +182,9 @@ func (e *ends) name(found taskdb.Ends) {
 // answering are the queues without those that have failed and are not to be tried yet. An empty
 // name holds all of them: nextrun's own tables could not be read.
 func (e *ends) answering() periodic.Submitters {
-	queues, due := maps.Clone(e.cfg.Submitters), e.held.Due(e.asked)
-	for _, sink := range e.held.Keys() {
-		if slices.Contains(due, sink) {
+	queues := maps.Clone(e.cfg.Submitters)
+	for sink, m := range e.mute {
+		if !m.again.After(e.asked) {
 			continue
 		}
 		if sink == "" {

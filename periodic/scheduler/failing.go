@@ -12,13 +12,8 @@ import (
 // where a part fails. A row that fails alone is left out, and tried again alone, ever more rarely.
 
 const (
-	// smallPart is how many plans of a failed batch are written together.
-	smallPart = 50
 	// splitBudget is how long the plans of a failed batch are written in parts. What is left is read again.
 	splitBudget = time.Second
-	// mostInARow is how many rows may fail one after the other. Then the cause may lie elsewhere: the rest is read again, after a
-	// pause if none could be written.
-	mostInARow = 20
 	// aloneWait is how long the transaction of a single row waits for a lock: less than PostgreSQL's deadlock_timeout.
 	aloneWait = 20 * time.Millisecond
 )

@@ -147,7 +147,7 @@ func (l *loop) once(ctx context.Context) error {
 // maxTries is how often once retries what fails alone.
 const maxTries = 4
 
-func (l *loop) isLock(err error) bool { return l.store.Fault(err) == taskdb.FaultLock }
+func (l *loop) isLock(err error) bool { return l.store.Fault(err) == service.FaultLock }
 
 // sleep waits for a time, a wake-up or the end of ctx, whose error it
 // returns. It ends to the millisecond when a task is due, or the transaction of one that is planned ahead can begin.
@@ -197,7 +197,7 @@ type trouble struct {
 func (t *trouble) publish(ctx context.Context, err error, failing string) {
 	text := failing
 	if err != nil {
-		if t.store.Fault(err) == taskdb.FaultDatabase {
+		if t.store.Fault(err) == service.FaultDatabase {
 			return
 		}
 		text = err.Error()

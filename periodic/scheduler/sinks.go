@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -86,7 +87,7 @@ func alike(a, b error) bool {
 // suspectSinks looks, after a batch has failed, for queues that are to blame. Those that no task has are of no
 // interest: a program that feeds another queue need not have a table job that works. The error is one of the database.
 func (l *loop) suspectSinks(hard context.Context, cause error) (broke bool, err error) {
-	if l.store.Fault(cause) == taskdb.FaultRow {
+	if l.store.Fault(cause) == service.FaultRow {
 		return false, nil
 	}
 	suspects := l.sinks.known
@@ -121,7 +122,7 @@ func (l *loop) judgeSink(sink periodic.Sink, err error) {
 		delete(l.sinks.broken, sink)
 		l.outages.over(ofSink(sink), l.clock.now())
 		l.observe(Event{Kind: EventSink, Sink: sink})
-	case err != nil && l.sinks.trip(sink, err, l.store.Fault(err) == taskdb.FaultLock, time.Now()):
+	case err != nil && l.sinks.trip(sink, err, l.store.Fault(err) == service.FaultLock, time.Now()):
 		l.outages.add(outage{of: ofSink(sink), cause: fmt.Sprintf("its sink %q could not be used: %v", sink, err)})
 		l.sinks.told = false
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})

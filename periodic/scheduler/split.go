@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -23,35 +24,18 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	if broke, err := w.suspectSinks(hard, cause); broke || err != nil {
 		return err
 	}
-	if len(b.Plans) == 1 {
-		return w.leaveOut(hard, b.Plans[0].Task.ID, "submit", cause)
+	if len(b.Plans) > 1 {
+		w.observe(Event{Kind: EventSplit, Doing: "submit", Err: cause})
 	}
-	w.observe(Event{Kind: EventSplit, Doing: "submit", Err: cause})
 	ids := make([]string, len(b.Plans))
 	for i := range b.Plans {
 		ids[i] = b.Plans[i].Task.ID
 	}
-	end, inARow := time.Now().Add(splitBudget), 0
-	for part := range slices.Chunk(ids, smallPart) {
-		if soft.Err() != nil || time.Now().After(end) {
-			break
-		}
-		if err := w.some(hard, part); err == nil {
-			inARow = 0
-			continue
-		} else if !w.isolatable(err) {
-			return err
-		}
-		for i := range part {
-			err := w.some(hard, part[i:i+1])
-			if inARow++; err == nil {
-				inARow = 0
-			} else if err = w.leaveOut(hard, part[i], "submit", err); err != nil || inARow == mostInARow {
-				return err
-			}
-		}
-	}
-	return nil
+	soft, cancel := context.WithTimeout(soft, splitBudget)
+	defer cancel()
+	_, err := service.InParts(soft, ids, cause, func(part []string) error { return w.some(hard, part) },
+		func(id string, err error) error { return w.leaveOut(hard, id, "submit", err) })
+	return err
 }
 
 // some reads and writes some tasks, in a transaction that does not wait long.
@@ -97,7 +81,7 @@ func (l *loop) leaveOut(hard context.Context, id, doing string, cause error) err
 	if !l.isolatable(cause) {
 		return cause
 	}
-	locked := l.store.Fault(cause) == taskdb.FaultLock
+	locked := l.store.Fault(cause) == service.FaultLock
 	if first := l.failing.add(id, cause, locked, time.Now()); !first {
 		return nil
 	}
@@ -141,25 +125,8 @@ func (l *loop) readInParts(soft, hard context.Context, w taskdb.Wanted, cause er
 		b.Started, b.Now, b.Plans = more.Started, more.Now, append(b.Plans, more.Plans...)
 		return err
 	}
-	inARow := 0
-	for part := range slices.Chunk(ids, smallPart) {
-		if soft.Err() != nil || inARow >= mostInARow {
-			break
-		}
-		if err := read(part); err == nil {
-			inARow = 0
-			continue
-		}
-		for _, id := range part {
-			err := read([]string{id})
-			if inARow++; err == nil {
-				inARow = 0
-			} else if err := l.leaveOut(hard, id, "read", err); err != nil {
-				return b, err
-			}
-		}
-	}
-	return b, nil
+	_, err = service.InParts(soft, ids, cause, read, func(id string, err error) error { return l.leaveOut(hard, id, "read", err) })
+	return b, err
 }
 
 // mostPassed bounds the tasks that are asked about.
@@ -183,5 +150,5 @@ func (l *loop) findSuppressed(hard context.Context) error {
 
 // isolatable reports whether an error may lie in one of several rows.
 func (l *loop) isolatable(err error) bool {
-	return !errors.Is(err, leader.ErrLost) && l.store.Fault(err) != taskdb.FaultDatabase
+	return !errors.Is(err, leader.ErrLost) && l.store.Fault(err) != service.FaultDatabase
 }

@@ -86,7 +86,7 @@ func TestPruneLeavesRowsThatCannotBeRemoved(t *testing.T) {
 		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000'`)
 		f.exec(`CREATE TABLE invoice (event varchar(254) REFERENCES event_store (id))`)
 		f.exec(`INSERT INTO invoice VALUES (?)`, all[7].ID)
-		pruned, err := f.outbox().Prune(f.Context(), time.Hour, 100)
+		pruned, err := f.outbox().Prune(f.Context(), time.Hour)
 		if err == nil || !strings.Contains(err.Error(), "of event_store that cannot be deleted: 1 (seq 8)") || pruned != 19 {
 			f.Errorf("%d, %v", pruned, err)
 		}

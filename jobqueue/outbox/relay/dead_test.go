@@ -72,7 +72,7 @@ func TestLagAndPrune(t *testing.T) {
 		f.exec(`DELETE FROM outbox_message WHERE topic = 'early'`)
 		f.exec(`DELETE FROM event_store WHERE topic = 'early'`)
 
-		pruned, err := f.outbox().Prune(f.Context(), time.Hour, 100)
+		pruned, err := f.outbox().Prune(f.Context(), time.Hour)
 		if err != nil || pruned != 2 {
 			f.Errorf("pruned %d, %v; want both messages and their events", pruned, err)
 		}

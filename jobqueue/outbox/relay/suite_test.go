@@ -39,10 +39,10 @@ func newFixture(d *migrated.Database) *fixture { return &fixture{d.Database, d.S
 
 // outbox is the outbox of the database, with what housekeeping calls.
 func (f *fixture) outbox() interface {
-	Prune(ctx context.Context, age time.Duration, limit int) (int, error)
+	Prune(ctx context.Context, age time.Duration) (int, error)
 } {
 	return f.db.Outbox().(interface {
-		Prune(ctx context.Context, age time.Duration, limit int) (int, error)
+		Prune(ctx context.Context, age time.Duration) (int, error)
 	})
 }
 

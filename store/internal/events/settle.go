@@ -5,24 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
-
-// judge says what an error means for a row. An unknown error may come from one, such as an error of a user's trigger.
-func judge(err error) isolate.Cause {
-	switch {
-	case errors.Is(err, sqldb.ErrContended):
-		return isolate.Contended
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, relay.ErrLeaseLost),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return isolate.Database
-	}
-	return isolate.Row
-}
 
 // update is Update with a short wait for locked rows; brief makes it even shorter. It marks errors about single rows: to
 // hold up their topic is safe, since that counts no attempt and loses no event.
@@ -31,13 +18,13 @@ func (s Outbox) update(ctx context.Context, brief bool, fn func(*Tx) error) erro
 	if err == nil {
 		return nil
 	}
-	switch judge(err) {
-	case isolate.Contended:
+	switch fault := sqldb.FaultOf(err); {
+	case errors.Is(err, relay.ErrLeaseLost), fault == service.FaultDatabase:
+		return err
+	case fault == service.FaultLock:
 		return &relay.RowError{Err: fmt.Errorf("%w; end the transaction that holds the lock, see pg_stat_activity and pg_blocking_pids", err)}
-	case isolate.Row:
-		return &relay.RowError{Err: fmt.Errorf("%w; repair or delete the row, or change the constraint or trigger that refuses it", err)}
 	}
-	return err
+	return &relay.RowError{Err: fmt.Errorf("%w; repair or delete the row, or change the constraint or trigger that refuses it", err)}
 }
 
 // Settle implements [relay.Source].

@@ -2,78 +2,54 @@ package jobs
 
 import (
 	"context"
-	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
-
-// pruneBatch is how many jobs are deleted in one transaction.
-const pruneBatch = 1000
-
-// finishedJob is a final job that may be deleted. The zero value comes before all.
-type finishedJob struct {
-	JID      string
-	Finished time.Time
-}
-
-// pruning deletes the jobs that a filter selects, page by page.
-type pruning struct {
-	filter       jobqueue.PruneFilter
-	view, update func(context.Context, func(jobTx) error) error
-	judge        func(error) isolate.Cause
-}
-
-// Prune implements [jobqueue.QueueStore].
-func (s Store) Prune(ctx context.Context, filter jobqueue.PruneFilter) (int, error) {
-	own := func(run func(context.Context, func(jobqueue.QueueTx) error) error) func(context.Context, func(jobTx) error) error {
-		return func(ctx context.Context, fn func(jobTx) error) error {
-			return run(ctx, func(tx jobqueue.QueueTx) error { return fn(tx.(jobTx)) })
-		}
-	}
-	return pruning{filter, own(s.View), own(s.Update), s.Judge}.run(ctx)
-}
-
-// Prune implements [jobqueue.QueueTx]. After a failure nothing more can be tried in the transaction.
-func (tx jobTx) Prune(ctx context.Context, filter jobqueue.PruneFilter) (int, error) {
-	within := func(_ context.Context, fn func(jobTx) error) error { return fn(tx) }
-	return pruning{filter, within, within, func(error) isolate.Cause { return isolate.Database }}.run(ctx)
-}
-
-func (p pruning) run(ctx context.Context) (int, error) {
-	last := finishedJob{}
-	return isolate.Sweep[finishedJob]{
-		What: "jobs", Name: func(j finishedJob) string { return "job " + j.JID },
-		Judge: p.judge,
-		Page: func(ctx context.Context) (page []finishedJob, more bool, err error) {
-			err = p.view(ctx, func(tx jobTx) error {
-				page, err = tx.finished(ctx, p.filter, last, pruneBatch)
-				return err
-			})
-			if more = len(page) == pruneBatch; more {
-				end := page[len(page)-1]
-				more, last = !end.Finished.Before(last.Finished), end // a time that cannot be read could lead back
-			}
-			return page, more, err
-		},
-		Delete: func(ctx context.Context, page []finishedJob) (n int, err error) {
-			err = p.update(ctx, func(tx jobTx) error {
-				n, err = tx.delete(ctx, p.filter, page)
-				return err
-			})
-			return n, err
-		},
-	}.Run(ctx)
-}
 
 // prunable is the condition of jobs that a filter selects; $1 are its states, $2 is
 // the time before which they finished.
 const prunable = "finished IS NOT NULL AND finished <= $2 AND state IN (SELECT v.value FROM {states} AS v)"
 
+// Prune implements [jobqueue.QueueStore].
+func (s Store) Prune(ctx context.Context, filter jobqueue.PruneFilter) (int, error) {
+	p := pruning{filter: filter}
+	return sqldb.Prune[string]{
+		What: "jobs", Name: func(jid string) string { return "job " + jid },
+		Page: func(ctx context.Context, tx *sqldb.Tx) ([]string, bool, error) { return p.page(ctx, jobTx{tx}) },
+		Delete: func(ctx context.Context, tx *sqldb.Tx, jids []string) (int64, error) {
+			return p.delete(ctx, jobTx{tx}, jids)
+		},
+	}.Run(ctx, s.db)
+}
+
+// Prune implements [jobqueue.QueueTx]. After a failure nothing more can be tried in the transaction.
+func (tx jobTx) Prune(ctx context.Context, filter jobqueue.PruneFilter) (deleted int, err error) {
+	p := pruning{filter: filter}
+	for more := true; more && err == nil; {
+		var jids []string
+		if jids, more, err = p.page(ctx, tx); err != nil {
+			break
+		}
+		var n int64
+		n, err = p.delete(ctx, tx, jids)
+		deleted += int(n)
+	}
+	return deleted, err
+}
+
+// pruning are the jobs that a filter selects, page by page.
+type pruning struct {
+	filter jobqueue.PruneFilter
+	last   struct { // of the last page
+		JID      string
+		Finished sqldb.RowTime
+	}
+}
+
 // selected fills in the condition prunable.
-func (tx jobTx) selected(f jobqueue.PruneFilter) (states sqldb.Records, before sqldb.Timestamp, err error) {
-	list := f.States
+func (p *pruning) selected(tx jobTx) (states sqldb.Records, before sqldb.Timestamp, err error) {
+	list := p.filter.States
 	if len(list) == 0 {
 		list = []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled}
 	}
@@ -82,40 +58,38 @@ func (tx jobTx) selected(f jobqueue.PruneFilter) (states sqldb.Records, before s
 		names[i] = string(state)
 	}
 	states, err = tx.Texts(1, names)
-	return states, sqldb.Timestamp(tx.Now().Add(-f.OlderThan)), err
+	return states, sqldb.Timestamp(tx.Now().Add(-p.filter.OlderThan)), err
 }
 
-// finished lists the jobs that a filter selects, in the order of their ends, after one of them.
-func (tx jobTx) finished(ctx context.Context, f jobqueue.PruneFilter, after finishedJob, limit int) ([]finishedJob, error) {
-	states, before, err := tx.selected(f)
+// page lists the next jobs, in the order of their ends, and reports whether others may follow.
+func (p *pruning) page(ctx context.Context, tx jobTx) (jids []string, more bool, err error) {
+	states, before, err := p.selected(tx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var rows []struct {
+	condition, args := "", []any{states.Param, before, sqldb.PruneBatch}
+	from := p.last
+	if from.JID != "" {
+		condition, args = " AND (finished, jid) > ($4, $5)", append(args, sqldb.Timestamp(from.Finished.Time()), from.JID)
+	}
+	rows := []struct {
 		JID      string
 		Finished sqldb.RowTime
-	}
-	condition, args := "", []any{states.Param, before, limit}
-	if after != (finishedJob{}) {
-		condition, args = " AND (finished, jid) > ($4, $5)", append(args, sqldb.Timestamp(after.Finished), after.JID)
-	}
+	}{}
 	err = tx.Select(ctx, &rows, tx.fill("SELECT jid, finished FROM job WHERE "+prunable+condition+" ORDER BY finished, jid LIMIT $3",
 		"{states}", states.SQL), args...)
-	jobs := make([]finishedJob, len(rows))
-	for i, r := range rows {
-		jobs[i] = finishedJob{JID: r.JID, Finished: r.Finished.Time()}
+	for _, r := range rows {
+		jids = append(jids, r.JID)
+		p.last = r
 	}
-	return jobs, err
+	// A time that cannot be read could lead back.
+	return jids, len(rows) == sqldb.PruneBatch && !p.last.Finished.Time().Before(from.Finished.Time()), err
 }
 
 // delete removes jobs with their logs, all or none but those that the filter does not select any more or that
 // somebody has locked. It returns how many.
-func (tx jobTx) delete(ctx context.Context, f jobqueue.PruneFilter, jobs []finishedJob) (int, error) {
-	jids := make([]string, len(jobs))
-	for i, job := range jobs {
-		jids[i] = job.JID
-	}
-	states, before, err := tx.selected(f)
+func (p *pruning) delete(ctx context.Context, tx jobTx, jids []string) (deleted int64, err error) {
+	states, before, err := p.selected(tx)
 	if err != nil {
 		return 0, err
 	}
@@ -133,12 +107,11 @@ func (tx jobTx) delete(ctx context.Context, f jobqueue.PruneFilter, jobs []finis
 	if err != nil {
 		return 0, err
 	}
-	deleted := int64(0)
 	for _, table := range []string{"joblog", "job"} {
 		deleted, err = tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
 		if err != nil {
 			return 0, err
 		}
 	}
-	return int(deleted), nil
+	return deleted, nil
 }

@@ -2,13 +2,12 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/workers"
@@ -105,17 +104,8 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	return nil
 }
 
-// Judge implements [jobdb.Store]. An unknown error may come
-// from a user's trigger.
-func (Store) Judge(err error) isolate.Cause {
-	switch {
-	case errors.Is(err, sqldb.ErrContended):
-		return isolate.Contended
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return isolate.Database
-	}
-	return isolate.Row
-}
+// Fault implements [jobdb.Store].
+func (Store) Fault(err error) service.Fault { return sqldb.FaultOf(err) }
 
 // workTx is a transaction of an executor.
 type workTx struct{ jobTx }

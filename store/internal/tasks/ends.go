@@ -3,7 +3,6 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -51,7 +51,7 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 	}
 	found.Sink, found.Asked = periodic.Sink(jobs[0].Sink), len(jobs)
 	var ended []awaited
-	found.Bad, err = apart(jobs, func(part []awaited) error {
+	found.Bad, err = apart(ctx, jobs, func(part []awaited) error {
 		some, err := s.ended(ctx, a, found.Sink, part)
 		ended = append(ended, some...)
 		return err
@@ -59,7 +59,7 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 	if err != nil || len(ended) == 0 {
 		return found, wrapEnds(err)
 	}
-	bad, err := apart(ended, func(part []awaited) error {
+	bad, err := apart(ctx, ended, func(part []awaited) error {
 		return s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 			list, err := endsTx{tx}.record(ctx, part, a.Hooks)
 			if err == nil {
@@ -72,47 +72,30 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 	return found, wrapEnds(err)
 }
 
-// How many jobs are tried at once where all of them fail, and how many may fail alone: the others have
-// another turn.
-const (
-	endsPart = 50
-	endsBad  = 50
-)
-
 // apart tries all jobs at once. If one of them may be to blame for an error, it tries parts of them, and the
-// jobs of a part that fails one by one. It returns those that fail alone, or an error if all do.
-func apart(jobs []awaited, try func([]awaited) error) ([]taskdb.BadEnd, error) {
+// jobs of a part that fails one by one. It returns those that fail alone, or an error if all do. Those that it does not
+// get to have another turn.
+func apart(ctx context.Context, jobs []awaited, try func([]awaited) error) (bad []taskdb.BadEnd, err error) {
 	worked := false
-	bad, err := parted(jobs, func(part []awaited) error {
+	some := func(part []awaited) error {
 		err := try(part)
 		worked = worked || err == nil
 		return err
-	})
-	if err == nil && len(bad) > 1 && !worked {
+	}
+	alone := func(j awaited, err error) error {
+		if fault := sqldb.FaultOf(err); fault != service.FaultRow && fault != service.FaultLock {
+			return err
+		}
+		bad = append(bad, taskdb.BadEnd{TaskID: string(j.TaskID), JID: string(j.JID), Err: err})
+		return nil
+	}
+	if err = some(jobs); err == nil {
+		return nil, nil
+	}
+	if _, err = service.InParts(ctx, jobs, err, some, alone); err == nil && len(bad) > 1 && !worked {
 		return nil, bad[0].Err
 	}
 	return bad, err
-}
-
-func parted(jobs []awaited, try func([]awaited) error) (bad []taskdb.BadEnd, err error) {
-	err = try(jobs)
-	if !errors.Is(err, sqldb.ErrRefused) && !errors.Is(err, sqldb.ErrContended) {
-		return nil, err
-	}
-	if len(jobs) == 1 {
-		return []taskdb.BadEnd{{TaskID: string(jobs[0].TaskID), JID: string(jobs[0].JID), Err: err}}, nil
-	}
-	size := endsPart
-	if len(jobs) <= endsPart {
-		size = 1
-	}
-	for part := range slices.Chunk(jobs, size) {
-		some, err := parted(part, try)
-		if bad = append(bad, some...); err != nil || len(bad) >= endsBad {
-			return bad, err
-		}
-	}
-	return bad, nil
 }
 
 func wrapEnds(err error) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/text"
@@ -44,10 +45,10 @@ type failing struct {
 func (s Store) PauseFailing(ctx context.Context, hooks taskdb.Hooks) error {
 	var list []failing
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
-	for i := 0; i < len(list) && (err == nil || s.Fault(err) != taskdb.FaultDatabase); i++ {
+	for i := 0; i < len(list) && (err == nil || s.Fault(err) != service.FaultDatabase); i++ {
 		err = s.db.UpdateWithin(ctx, sqldb.LockWait(true), func(tx *sqldb.Tx) error { return pause(ctx, tx, list[i], hooks) })
 	}
-	if err != nil && s.Fault(err) == taskdb.FaultDatabase {
+	if err != nil && s.Fault(err) == service.FaultDatabase {
 		return fmt.Errorf("pause tasks that fail: %w", err)
 	}
 	return nil

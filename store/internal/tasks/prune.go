@@ -5,88 +5,61 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// prunePageSize is how many ticks one transaction of [PruneTicks] looks at.
-const prunePageSize = 1000
-
 // PruneTicks deletes ticks that were decided longer ago than age, or skipped ahead for a time longer ago; those that
-// wait for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
+// wait for a job are not old. Ticks that cannot be deleted stay; a [*sqldb.KeptError]
 // names them. It also deletes the open jobs of tasks that are gone.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
-	p := tickPruner{db: db, age: age}
-	n, err := isolate.Sweep[tickKeyRow]{
+	p := tickPruner{age: age}
+	n, err := sqldb.Prune[tickKeyRow]{
 		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },
-		Page: p.page, Delete: p.delete, Judge: judgePrune,
-	}.Run(ctx)
+		Page: p.page, Delete: deleteTicks,
+	}.Run(ctx, db)
 	// Each is done although another cannot, such as for want of a right on its table.
 	return n, errors.Join(err, pruneOpen(ctx, db, age))
-}
-
-// judgePrune says what an error means for ticks to delete. An unknown error may come
-// from a user's trigger.
-func judgePrune(err error) isolate.Cause {
-	switch {
-	case errors.Is(err, sqldb.ErrContended):
-		return isolate.Contended
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return isolate.Database
-	}
-	return isolate.Row
 }
 
 // tickPruner finds old ticks by pages of the primary key, so that a pass over the
 // table reads each tick once.
 type tickPruner struct {
-	db   *sqldb.DB
 	age  time.Duration
 	last tickKeyRow // end of the last page
 }
 
 // page returns the old ones of the ticks that follow the last page, and whether the
 // page was full.
-func (p *tickPruner) page(ctx context.Context) (old []tickKeyRow, full bool, err error) {
+func (p *tickPruner) page(ctx context.Context, tx *sqldb.Tx) (old []tickKeyRow, full bool, err error) {
 	var end []tickKeyRow
 	from := sqldb.Timestamp(p.last.Due.Time())
 	if from.Time().IsZero() {
 		from = sqldb.Timestamp(periodic.Unplanned)
 	}
-	err = p.db.View(ctx, func(tx *sqldb.Tx) error {
-		err := tx.Select(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
-			ORDER BY task_id, due LIMIT 1 OFFSET $3`, p.last.TaskID, from, prunePageSize-1)
-		if err != nil {
-			return err
-		}
-		within, args := "", []any{p.last.TaskID, from, sqldb.Timestamp(tx.Now().Add(-p.age))}
-		if full = len(end) > 0; full {
-			within, args = " AND (task_id, due) <= ($4, $5)", append(args, end[0].TaskID, end[0].Due)
-		}
-		return tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
-			WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 `+within, args...)
-	})
-	if full {
+	err = tx.Select(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
+		ORDER BY task_id, due LIMIT 1 OFFSET $3`, p.last.TaskID, from, sqldb.PruneBatch-1)
+	if err != nil {
+		return nil, false, err
+	}
+	within, args := "", []any{p.last.TaskID, from, sqldb.Timestamp(tx.Now().Add(-p.age))}
+	if full = len(end) > 0; full {
+		within, args = " AND (task_id, due) <= ($4, $5)", append(args, end[0].TaskID, end[0].Due)
 		p.last = end[0]
 	}
+	err = tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
+		WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 `+within, args...)
 	return old, full, err
 }
 
-func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int, err error) {
-	err = p.db.Update(ctx, func(tx *sqldb.Tx) error {
-		r, err := p.db.Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
-			return []any{keys[i].TaskID, keys[i].Due.Time()}
-		})
-		if err != nil {
-			return err
-		}
-		n, err := tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
-		deleted = int(n)
-		return err
+func deleteTicks(ctx context.Context, tx *sqldb.Tx, keys []tickKeyRow) (int64, error) {
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
+		return []any{keys[i].TaskID, keys[i].Due.Time()}
 	})
-	return deleted, err
+	if err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
 }
 
 // pruneOpen deletes the rows of periodic_open whose job was submitted longer ago than age, and has ended or is of a

@@ -6,12 +6,12 @@ package tasks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -66,19 +66,12 @@ func (s Store) Locks() leader.Store { return s.locks }
 
 // Fault implements [taskdb.Store]. While periodic_tick is changed by a
 // migration, no task is to blame for a wait that was too long.
-func (s Store) Fault(err error) taskdb.Fault {
-	switch {
-	case errors.Is(err, sqldb.ErrContended) && sqldb.Occupied(s.db, "periodic_tick"):
-		return taskdb.FaultDatabase
-	case errors.Is(err, sqldb.ErrContended):
-		return taskdb.FaultLock
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return taskdb.FaultDatabase
-	case errors.Is(err, sqldb.ErrRefused):
-		return taskdb.FaultRow
+func (s Store) Fault(err error) service.Fault {
+	fault := sqldb.FaultOf(err)
+	if fault == service.FaultLock && sqldb.Occupied(s.db, "periodic_tick") {
+		return service.FaultDatabase
 	}
-	return taskdb.FaultUnknown
+	return fault
 }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
