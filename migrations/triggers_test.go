@@ -22,7 +22,7 @@ var edits = []struct{ name, edit, check, want string }{
 	{"an edit of the priority does not", "UPDATE periodic_task SET priority = 3 WHERE id = 'a'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due = nextrun", "1"},
 	{"an edit of the jitter has the task planned anew", "UPDATE periodic_task SET jitter = 60 WHERE id = 'a'",
-		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000' AND worker IS NULL AND changed IS NOT NULL", "1"},
+		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000' AND worker IS NULL AND since > '2026-01-01 00:00:00.000000'", "1"},
 	{"the end of a job leaves its task alone", "UPDATE job SET state = 'failed', result = 'no space' WHERE tracker = 'p'",
 		"SELECT count(*) FROM periodic_task WHERE id = 'p' AND paused IS NULL AND resumed IS NULL", "1"},
 	{"who resumes has failures count anew", "UPDATE periodic_task SET paused = '2026-01-01 00:00:00.000000' WHERE id = 'p'; UPDATE periodic_task SET paused = NULL WHERE id = 'p'",
@@ -39,7 +39,7 @@ var edits = []struct{ name, edit, check, want string }{
 
 const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'x', 'daily', 'queue'), ('b', 'x', 'daily', 'queue');
 	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', marked = '2026-03-04 05:06:07.000000';
-	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', changed = NULL;
+	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', since = '2026-01-01 00:00:00.000000';
 	INSERT INTO job (jid, task, tracker) VALUES ('of-a', 'x', 'a'), ('of-b', 'x', 'b'), ('of-nobody', 'x', NULL);
 	INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES
 		('a', '2026-01-01 00:00:00.000000', 'late', '2026-01-01 00:00:00.000000');

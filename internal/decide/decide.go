@@ -56,8 +56,8 @@ func Decide(t *periodic.Task, timer calendar.Schedule, f Facts, newID func(due t
 	return d.plan
 }
 
-// since is the time after which a task without a plan is planned: that of its last edit, whenever a scheduler gets to it, so that
-// no tick in between is lost.
+// since is the time after which a task without a plan is planned: when it was added, or its last edit, whenever a scheduler gets
+// to it, so that no tick in between is lost. If the clock was set back, it is the present.
 func (d *decider) since() time.Time {
 	if since := d.task.Since; !since.IsZero() && since.Before(d.Now) {
 		return since

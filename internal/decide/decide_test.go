@@ -226,7 +226,7 @@ func TestPlanAfterAnEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for since, want := range map[time.Time]time.Time{{}: minute(10), minute(-35): minute(-30), minute(5): minute(10), minute(600): minute(10)} {
+	for since, want := range map[time.Time]time.Time{minute(-35): minute(-30), minute(5): minute(10), minute(600): minute(10)} {
 		task := &periodic.Task{ID: "task", NextRun: periodic.Unplanned, Timer: "*:0/10", Since: since}
 		if p := Decide(task, timer, Facts{Now: noon}, func(time.Time) string { return "new" }); !p.Due.Equal(want) || len(p.Ticks) > 0 {
 			t.Errorf("edited at %s: due %s, want %s", since, p.Due, want)

@@ -15,8 +15,8 @@ var ofTasks = []check{
 		Name: "overdue ticks", Guarantee: "G2",
 		Violated: "a tick was due more than a minute ago, and nobody has decided it",
 		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
-		query: `SELECT id AS about, 'since ' || CAST(nextrun AS text) AS more FROM periodic_task CROSS JOIN p
-			WHERE enabled AND nextrun < p.recent AND created < p.recent AND (changed IS NULL OR changed < p.recent) ORDER BY nextrun`,
+		query: `SELECT id AS about, 'since ' || CAST(nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
+			WHERE enabled AND nextrun < p.recent AND t.since < p.recent ORDER BY nextrun`,
 	},
 	{
 		Name: "ticks without their job", Guarantee: "G2", Doubtful: true, tables: []string{"job", "event_store"},
@@ -25,7 +25,7 @@ var ofTasks = []check{
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
 			WHERE k.decision = 'submitted' AND t.sink IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
-				AND (t.changed IS NULL OR t.changed < k.decided)
+				AND t.since < k.decided
 				AND NOT EXISTS (SELECT 1 FROM job WHERE job.jid = k.jid)
 				AND NOT EXISTS (SELECT 1 FROM event_store AS e WHERE e.id = k.jid)`,
 	},
@@ -41,7 +41,7 @@ var ofTasks = []check{
 		Violated: "a task has been due for a while, waits for no job, and has no problem that says why",
 		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
 		query: `SELECT t.id AS about, 'due ' || CAST(t.nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
-			WHERE t.enabled AND t.worker IS NULL AND t.nextrun < p.recent AND t.created < p.recent AND (t.changed IS NULL OR t.changed < p.recent)
+			WHERE t.enabled AND t.worker IS NULL AND t.nextrun < p.recent AND t.since < p.recent
 				AND t.problem IS NULL AND NOT ` + sqldb.Waits + `
 				AND t.id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.tracker IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id)`,
@@ -60,7 +60,7 @@ var ofTasks = []check{
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
 			WHERE k.decision = 'submitted' AND k.outcome IS NULL AND t.sink NOT IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
-				AND (t.changed IS NULL OR t.changed < k.decided)
+				AND t.since < k.decided
 				AND EXISTS (SELECT 1 FROM periodic_tick AS b WHERE b.task_id = k.task_id AND b.due < k.due AND b.outcome IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.task_id = k.task_id AND a.due = k.due)`,
 	},

@@ -28,7 +28,7 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 		Starts  sqldb.RowTime
 		Ends    sqldb.RowTime
 		Created sqldb.RowTime
-		Changed sqldb.RowTime
+		Since   sqldb.RowTime
 		Problem sqldb.RowText
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -36,11 +36,11 @@ func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (l
 		if err != nil {
 			return err
 		}
-		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem FROM periodic_task
+		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, since, problem FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
-			list = append(list, planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
+			list = append(list, planned{Now: tx.Now(), Since: row.Since.Time(), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
 			}})

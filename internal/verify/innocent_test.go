@@ -22,7 +22,7 @@ func TestEditsAreNoViolations(t *testing.T) {
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 {
 			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
 		}
-		if f.One(`SELECT count(*) FROM periodic_task WHERE changed IS NOT NULL`) != "1" {
+		if f.One(`SELECT count(*) FROM periodic_task WHERE since > ?`, f.before()) != "1" {
 			t.Error("the edit was not noted")
 		}
 	})

@@ -28,13 +28,16 @@ func newFixture(t *testing.T, d *migrated.Database) *fixture {
 	f := &fixture{Database: d, now: now, due: now.Truncate(time.Minute).Add(30 * time.Minute)}
 	f.first = f.due.Add(-hours * time.Hour)
 	f.Exec(`DELETE FROM periodic_task`)
-	f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', ?, ?)`, f.due.Format("*:04"), sqldb.Timestamp(f.first.Add(-time.Minute)))
+	f.Exec(`INSERT INTO periodic_task (id, task, timer, created, since) VALUES ('report', 'work', ?, ?, ?)`, f.due.Format("*:04"), f.before(), f.before())
 	f.plan("report")
 	for due := f.first; due.Before(f.due); due = due.Add(time.Hour) {
 		f.tick(due)
 	}
 	return f
 }
+
+// before is when the task was added, before its first tick.
+func (f *fixture) before() sqldb.Timestamp { return sqldb.Timestamp(f.first.Add(-time.Minute)) }
 
 // plan plans the next tick, as a scheduler does.
 func (f *fixture) plan(id string) {
@@ -53,9 +56,9 @@ func (f *fixture) tick(due time.Time) {
 // elsewhere makes the task one whose jobs go to another queue: all but the newest have ended.
 func (f *fixture) elsewhere() {
 	f.Helper()
-	f.Exec(`UPDATE periodic_task SET sink = 'mail', changed = NULL`)
+	f.Exec(`UPDATE periodic_task SET sink = 'mail'`)
 	f.plan("report")
-	f.Exec(`UPDATE periodic_task SET changed = NULL`)
+	f.Exec(`UPDATE periodic_task SET since = ?`, f.before())
 	f.Exec(`DELETE FROM job`)
 	f.Exec(`UPDATE periodic_tick SET outcome = 'success', finished = decided WHERE due < ?`, f.at(hours-1))
 	f.Exec(`INSERT INTO periodic_open (task_id, due, sink, ref, jid, submitted, look)
@@ -171,7 +174,7 @@ func TestViolations(t *testing.T) {
 		},
 		"a task that nobody takes": {
 			harm: func(f *fixture) {
-				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?, changed = NULL`, f.at(2), f.at(2))
+				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, f.at(2), f.at(2))
 			}, want: []string{"violation G2: tasks that nobody takes", "report: due "}, violated: true,
 		},
 		"a worker that fell silent": {

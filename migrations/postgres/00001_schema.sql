@@ -50,7 +50,7 @@ ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
 ALTER TABLE periodic_task
   ADD COLUMN due               timestamp,
   ADD COLUMN rev               bigint       NOT NULL DEFAULT 1,
-  ADD COLUMN changed           timestamp,
+  ADD COLUMN since             timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
   ADD COLUMN starts            timestamp,
   ADD COLUMN ends              timestamp,
   ADD COLUMN exclude_calendars varchar(254),
@@ -77,7 +77,7 @@ ALTER TABLE periodic_task
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
 COMMENT ON COLUMN periodic_task.rev               IS 'another number, and a larger one, after each edit and each plan: the microseconds since 1970, or one more than before';
-COMMENT ON COLUMN periodic_task.changed           IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC: the task is planned from then on; NULL: never';
+COMMENT ON COLUMN periodic_task.since             IS 'when the row was added, or somebody last changed its timer, bounds, enabled, nextrun or sink, UTC: the task is planned from then on';
 COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
 COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
 COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
@@ -100,8 +100,6 @@ COMMENT ON COLUMN periodic_task.resumed           IS 'when somebody last ended a
 COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
 COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; cleared by the next edit';
 
--- The plans of tasks that were there may have been changed a moment ago.
-UPDATE periodic_task SET changed = clock_timestamp() AT TIME ZONE 'UTC';
 -- After `migrate down` and `up` a task that had stopped, such as one with an
 -- unreadable timer, looks like one that was set to the year 9999 by hand.
 UPDATE periodic_task SET nextrun = '1970-01-01' WHERE nextrun >= '9999-12-31 23:59:59';
@@ -397,7 +395,7 @@ END $$;
 -- +goose StatementEnd
 
 -- What people write into a task. An edit takes the row out of the hands of a scheduler that marked it, clears the
--- problem, and has the row planned anew where the plan may have changed: `changed` says when, since what was decided
+-- problem, and has the row planned anew where the plan may have changed: `since` says when, since what was decided
 -- before followed another plan. A scheduler's own updates change `due`, or only columns that the trigger does not
 -- name. No plan depends on retries and timeout, which are read when a job is submitted.
 -- Values that cannot be used are refused here and not by a CHECK, so that a scheduler's own updates need not meet them, and
@@ -467,7 +465,7 @@ BEGIN
   NEW.marked := NULL;
   IF (NEW.timer, NEW.starts, NEW.ends, NEW.jitter, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
      (OLD.timer, OLD.starts, OLD.ends, OLD.jitter, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink) OR OLD.due >= '9999-12-31 23:59:59' THEN
-    NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
+    NEW.since := clock_timestamp() AT TIME ZONE 'UTC';
   END IF;
   IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN
     NEW.due := NULL;

@@ -73,16 +73,19 @@ CREATE TABLE periodic_task (
   timer     varchar(254) NOT NULL,
   nextrun   timestamp    NOT NULL DEFAULT '1970-01-01 00:00:00.000000',
   created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
-  summary   varchar(254)
+  summary   varchar(254),
+  since     timestamp    DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now'))
 );
-{{else if not (found "periodic_task.summary")}}
+{{else}}
+ALTER TABLE periodic_task ADD COLUMN since timestamp;
+{{if not (found "periodic_task.summary")}}
 ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+{{end}}
 {{end}}
 
 ALTER TABLE periodic_task ADD COLUMN due timestamp
   CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
 ALTER TABLE periodic_task ADD COLUMN rev integer NOT NULL DEFAULT 1;
-ALTER TABLE periodic_task ADD COLUMN changed timestamp;
 ALTER TABLE periodic_task ADD COLUMN starts timestamp;
 ALTER TABLE periodic_task ADD COLUMN ends timestamp;
 ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
@@ -125,7 +128,7 @@ ALTER TABLE periodic_task ADD COLUMN problem text;
 UPDATE periodic_task SET nextrun = coalesce({{template "utc" "periodic_task.nextrun"}}, nextrun),
                          created = coalesce({{template "utc" "periodic_task.created"}}, created);
 -- The plans of tasks that were there may have been changed a moment ago.
-UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now');
+UPDATE periodic_task SET since = strftime('%Y-%m-%d %H:%M:%f000', 'now');
 -- After `migrate down` and `up` a task that had stopped, such as one with an
 -- unreadable timer, looks like one that was set to the year 9999 by hand.
 UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >= '9999-12-31 23:59:59';
@@ -608,16 +611,19 @@ END;
 
 -- What edits of tasks do ----------------------------------------------------------------------------------------------
 
--- Times in other accepted forms are stored in the one form, and args that are not JSON get a warning.
+-- A task is planned from the time of its INSERT on. Times in other accepted forms are stored in the one form, and args that
+-- are not JSON get a warning.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
-  WHEN NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
+  WHEN NEW.since IS NULL
+    OR NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
             AND {{template "canonicalOrNull" "NEW.starts"}} AND {{template "canonicalOrNull" "NEW.ends"}}
             AND {{template "canonicalOrNull" "NEW.paused"}} AND {{template "canonicalOrNull" "NEW.paused_until"}}
             AND json_valid(NEW.args))
 BEGIN
   UPDATE periodic_task
-     SET problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
+     SET since = coalesce(NEW.since, strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+         problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          nextrun = {{template "utc" "NEW.nextrun"}},
          created = {{template "utc" "NEW.created"}},
          starts  = {{template "utcOrNull" "NEW.starts"}},
@@ -654,10 +660,10 @@ BEGIN
          created = {{template "utc" "NEW.created"}},
          starts  = {{template "utcOrNull" "NEW.starts"}},
          ends    = {{template "utcOrNull" "NEW.ends"}},
-         changed = CASE WHEN NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
+         since = CASE WHEN NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
              OR NEW.jitter IS NOT OLD.jitter OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun
              OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0)
-           THEN strftime('%Y-%m-%d %H:%M:%f000', 'now') ELSE NEW.changed END,
+           THEN strftime('%Y-%m-%d %H:%M:%f000', 'now') ELSE NEW.since END,
          (nextrun, due) = (SELECT
            CASE WHEN moved THEN utc WHEN anew THEN '1970-01-01 00:00:00.000000' ELSE OLD.nextrun END,
            CASE WHEN moved OR anew THEN NULL ELSE OLD.due END

@@ -171,7 +171,7 @@ func (m *machine) edit(ctx context.Context, edit func() error) error {
 	}
 	for _, set := range []string{ // in this order: an edit of created is a change
 		`UPDATE periodic_task SET created = ?1 WHERE created BETWEEN ?2 AND ?3`,
-		`UPDATE periodic_task SET changed = ?1 WHERE changed BETWEEN ?2 AND ?3`,
+		`UPDATE periodic_task SET since = ?1 WHERE since BETWEEN ?2 AND ?3`,
 	} {
 		ended, err := m.hostNow(ctx)
 		if err != nil {

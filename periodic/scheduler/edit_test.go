@@ -127,13 +127,26 @@ func TestNever(t *testing.T) {
 	})
 }
 
+// What falls due between the insert of a task and its first plan is accounted for, whenever a scheduler comes.
+func TestTicksAfterAnInsertAreNotLost(t *testing.T) {
+	both(t, func(f *fixture) {
+		before := f.at(0)
+		f.exec(insertTask, "report", "*:0/10")
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE since BETWEEN ? AND ?", before, f.at(time.Second))
+		f.exec("UPDATE periodic_task SET since = ?", f.at(-35*time.Minute)) // no scheduler ran meanwhile
+		f.once()
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'missed' AND missed BETWEEN 2 AND 3")
+	})
+}
+
 // What falls due between an edit and the plan that follows from it is accounted for, whenever a scheduler comes.
 func TestTicksAfterAnEditAreNotLost(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'yearly')")
 		f.once()
 		f.exec("UPDATE periodic_task SET timer = '*:0/10'")
-		f.exec("UPDATE periodic_task SET changed = ?", f.at(-35*time.Minute))
+		f.exec("UPDATE periodic_task SET since = ?", f.at(-35*time.Minute))
 		f.once()
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'missed' AND missed BETWEEN 2 AND 3")

@@ -29,7 +29,7 @@ func TestSkippedTicksAreRecorded(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		sleepUntil(lateDay)
 		tasks := periodic.NewTasks(f.db.Tasks())
-		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('t', 'x', 'hourly', 'allow')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, since) VALUES ('t', 'x', 'hourly', 'allow', ?)", utc(lateDay))
 		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		pass(time.Second)
 		due, err := tasks.Skip(f.Context(), "t", time.Time{}, days.LeftOutBy("ann", "server moves"))
@@ -66,7 +66,7 @@ func TestSkipsInAnOutage(t *testing.T) {
 		t.Run(string(catchup), func(t *testing.T) {
 			bubble(t, func(f *fixture) {
 				sleepUntil(lateDay.Add(-time.Minute))
-				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ('t', 'x', 'hourly', 'allow', ?)", string(catchup))
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup, since) VALUES ('t', 'x', 'hourly', 'allow', ?, ?)", string(catchup), utc(lateDay.Add(-time.Minute)))
 				f.once()
 				f.exec("INSERT INTO periodic_tick (task_id, due, decision) VALUES ('t', '2100-01-01 02:00:00', 'skipped'), ('t', '2100-01-01 03:00:00', 'skipped'), ('t', '2100-01-01 06:00:00', 'skipped')")
 				sleepUntil(lateDay.Add(6*time.Hour + 30*time.Minute))

@@ -94,7 +94,7 @@ func TestWhy(t *testing.T) {
 		"a pause that is over": {[]string{plan(time.Hour), "UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2026-01-02 00:00:00'"}, "not run yet", nil},
 		"ended": {[]string{"UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
 			"ended", []string{"- It ended at 2020-01-01 00:00:00 UTC"}},
-		"no scheduler plans": {[]string{"UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'", "UPDATE periodic_task SET changed = '2026-01-01 00:00:00.000000'"}, "waiting",
+		"no scheduler plans": {[]string{"UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'", "UPDATE periodic_task SET since = '2026-01-01 00:00:00.000000'"}, "waiting",
 			[]string{"- No scheduler has planned it", "> is one running on this database?"}},
 		"no scheduler submits": {[]string{"UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'", plan(-time.Hour),
 			"INSERT INTO scheduler_lock VALUES ('nextrun', 'h.1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:01:00.000000')"},

@@ -83,10 +83,7 @@ func ofOverdue(f *Facts) []Finding {
 func notTaken(f *Facts) []Finding {
 	code, what := taskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
 	if f.Task.Unplanned() {
-		age := f.late()
-		if f.overdue.Changed.After(f.Task.Created) {
-			age = f.Now.Sub(f.overdue.Changed)
-		}
+		age := f.Now.Sub(f.overdue.Since)
 		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
 		switch {
 		case age > overdueAfter:

@@ -18,7 +18,7 @@ type Overdue struct {
 	Tables     []sqldb.TableHolder // keep others from writing to tables
 	Own        []sqldb.TableHolder // those of nextrun among them
 	FileLocked bool                // SQLite: somebody else writes, or has a transaction open
-	Changed    time.Time           // when somebody last changed when the task is due; zero: never
+	Since      time.Time           // when the task was added, or somebody last changed when it is due
 }
 
 // lockWait is how long a SQLite file must be locked to be called so, and a row by nextrun itself.
@@ -37,11 +37,11 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		}
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		var changed sqldb.RowTime
-		if err := tx.First(ctx, &changed, `SELECT changed FROM periodic_task WHERE id = $1`, id); err != nil {
+		var since sqldb.RowTime
+		if err := tx.First(ctx, &since, `SELECT since FROM periodic_task WHERE id = $1`, id); err != nil {
 			return err
 		}
-		o.Changed = changed.Time()
+		o.Since = since.Time()
 		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
 		if h, ok := held["it"]; ok && (h.For >= lockWait || !strings.HasPrefix(h.App, "nextrun")) {
 			o.Row = &h // a scheduler that tries the task has its row for a moment

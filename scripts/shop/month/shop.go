@@ -236,7 +236,7 @@ func (s *shop) edit(ctx context.Context, query string, args ...any) error {
 	if err := s.exec(ctx, query, args...); err != nil {
 		return err
 	}
-	for _, column := range []string{"changed", "created"} {
+	for _, column := range []string{"created", "since"} {
 		if err := s.exec(ctx, `UPDATE periodic_task SET `+column+` = $1 WHERE `+column+` > $1`, sqldb.Timestamp(s.now())); err != nil {
 			return err
 		}

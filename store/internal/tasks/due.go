@@ -80,11 +80,11 @@ func qualify(alias, columns string) string {
 // Tasks implements [taskdb.Tx].
 func (tx schedulerTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
 	rowID := cmp.Or(strings.ReplaceAll(tx.SQL().RowIDSQL, "{}", "u."), "''")
-	from, args, err := tx.wanted(w, qualify("t", claimColumns)+`, changed`+tx.SQL().RowColumns)
+	from, args, err := tx.wanted(w, qualify("t", claimColumns)+`, since`+tx.SQL().RowColumns)
 	if err != nil {
 		return nil, err
 	}
-	list, err := tasks(ctx, tx.Tx, asClaimed, `SELECT `+claimColumns+`, u.changed AS since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
+	list, err := tasks(ctx, tx.Tx, asClaimed, `SELECT `+claimColumns+`, u.since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
 		skips(tx.Tx, "u.id")+` AS skips FROM (SELECT `+from+`) AS u`, args...)
 	if err != nil {
 		return nil, err
