@@ -58,3 +58,21 @@ func TestHousekeepingLeavesWhatCannotBeDeleted(t *testing.T) {
 		}
 	})
 }
+
+// Rows that stay, however many follow one another, do not keep those behind them.
+func TestHousekeepingGoesPastManyRowsThatStay(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+			SELECT 'j' || i, 'echo', '2020-01-01 00:00:00.000000', 'success', '2020-01-01 00:00:00.000000' FROM n`)
+		env.Exec(`CREATE TABLE invoice (jid varchar(254) NOT NULL REFERENCES job (jid))`)
+		env.Exec(`INSERT INTO invoice SELECT jid FROM job WHERE jid < 'j9'`)
+		if result, want := env.runJob(t, store.HousekeepingTask, `{"jobs_days": 30}`), "jobs that cannot be deleted: 89 (job j1, job j10, job j100, job j11, job j12, ...)"; !strings.Contains(result, want) {
+			t.Errorf("the result is %q, want %q in it", result, want)
+		}
+		if left := env.texts(t, `SELECT count(*) FROM job WHERE task = 'echo'`); left[0] != "89" {
+			t.Errorf("%s jobs are left", left[0])
+		}
+	})
+}
