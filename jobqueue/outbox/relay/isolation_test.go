@@ -109,7 +109,7 @@ func badRows() []badRow {
 	return []badRow{
 		{"message refused", "", false, trigger("outbox_message", "UPDATE", "OLD.event_id = 'EVENT'")},
 		{"lease refused", "", false, trigger("scheduler_lock", "INSERT", "NEW.name = 'topic:TOPIC'")},
-		{"end of lease refused", "", false, trigger("scheduler_lock", "DELETE", "OLD.name = 'topic:TOPIC'")},
+		{"end of lease refused", "", true, trigger("scheduler_lock", "DELETE", "OLD.name = 'topic:TOPIC'")},
 		{"event missing", "", false, spoiled(`DELETE FROM event_store WHERE id = 'EVENT'`)},
 		{"message locked", "postgres", false, held(`SELECT 1 FROM outbox_message WHERE event_id = 'EVENT' FOR UPDATE`)},
 		{"lease locked", "postgres", false, held(insertLease)},

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -16,7 +17,7 @@ const clockSlack = time.Millisecond
 // topics the listing takes longer than the work.
 const readyPerWorker = 32
 
-// A topic that cannot be leased is tried again after heldLeast, and after twice as long each time, up to heldMost. From
+// A topic that cannot go on is tried again after heldLeast, and after twice as long each time, up to heldMost. From
 // the third time on people hear of it: another relay may have locked it for a moment.
 const (
 	heldLeast = 250 * time.Millisecond
@@ -24,37 +25,35 @@ const (
 	heldNamed = 3
 )
 
-// maxStuck is how many workers that cannot record what they published are replaced by others.
-const maxStuck = 64
-
 // loop is what the relay's one goroutine owns.
 type loop struct {
 	*Relay
 
-	soft, hard context.Context  //nolint:containedctx // the loop is a call
-	working    map[string]bool  // topics that have a worker; false: it is stuck, and counts for none
-	said       chan said        // what workers say
-	ready      []string         // topics to lease next
-	held       map[string]*hold // topics that could not be leased
+	soft, hard context.Context //nolint:containedctx // the loop is a call
+	working    map[string]bool // topics that have a worker
+	said       chan said       // what workers say
+	ready      []string        // topics to lease next
+	held       map[string]hold // topics that cannot go on
 }
 
-// said is that a worker is done with its topic, or stuck.
+// said is that a worker is done with its topic.
 type said struct {
 	topic string
-	stuck bool
-	err   error // of the lease
+	rest  *Settlement // was published, and cannot be recorded
+	err   error       // why the topic cannot go on
 }
 
-// hold is a topic that could not be leased.
+// hold is a topic that cannot go on.
 type hold struct {
 	times int
 	until time.Time
+	rest  *Settlement // was published, and could not be recorded
 }
 
 // loop starts a worker for each topic that has something to do, until soft ends. Then it waits for the workers, which
 // finish their batches unless hard ends too.
 func (r *Relay) loop(soft, hard context.Context) {
-	l := &loop{Relay: r, soft: soft, hard: hard, working: map[string]bool{}, said: make(chan said), held: map[string]*hold{}}
+	l := &loop{Relay: r, soft: soft, hard: hard, working: map[string]bool{}, said: make(chan said), held: map[string]hold{}}
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for soft.Err() == nil {
 		wait, err := l.startWorkers()
@@ -90,12 +89,8 @@ func (l *loop) sleep(wait time.Duration) {
 // hear notes what a worker says, and what others say at the same time, so that one listing serves them all.
 func (l *loop) hear(s said) {
 	for {
-		if s.stuck {
-			l.working[s.topic] = l.stuck() >= maxStuck
-		} else {
-			delete(l.working, s.topic)
-			l.note(s)
-		}
+		delete(l.working, s.topic)
+		l.note(s)
 		select {
 		case s = <-l.said:
 		default:
@@ -104,40 +99,45 @@ func (l *loop) hear(s said) {
 	}
 }
 
-func (l *loop) stuck() (n int) {
-	for _, works := range l.working {
-		if !works {
-			n++
-		}
-	}
-	return n
-}
-
-// note has a topic that could not be leased wait.
+// note has a topic that cannot go on wait, and names it once.
 func (l *loop) note(s said) {
 	h := l.held[s.topic]
-	if s.err == nil {
-		if delete(l.held, s.topic); h != nil && h.times >= heldNamed {
-			l.notify(Notice{Kind: NoticeFree, Topic: s.topic})
-		}
-		return
-	}
-	if h == nil {
-		h = &hold{}
+	delete(l.held, s.topic)
+	row := (*RowError)(nil)
+	switch {
+	case s.err == nil && h.times >= heldNamed:
+		l.notify(Notice{Kind: NoticeFree, Topic: s.topic})
+	case s.err == nil:
+	case errors.Is(s.err, ErrLeaseLost):
+		l.notify(Notice{Kind: NoticeLost, Topic: s.topic, Count: len(s.rest.Accepted)})
+	default:
+		h.times, h.rest = h.times+1, s.rest
+		h.until = time.Now().Add(service.Delay(h.times, heldLeast, min(heldMost, l.cfg.Lease/3)))
 		l.held[s.topic] = h
+		if h.times == heldNamed && errors.As(s.err, &row) {
+			l.notify(heldUp(s))
+		} else if h.times == 1 && !errors.As(s.err, &row) && l.hard.Err() == nil {
+			l.fail("lease a topic or record what was published", s.err)
+		}
 	}
-	h.times++
-	h.until = time.Now().Add(service.Delay(h.times, heldLeast, heldMost))
-	if h.times == heldNamed {
-		l.notify(Notice{Kind: NoticeHeldUp, Topic: s.topic, Err: s.err})
+}
+
+// heldUp names what keeps a topic: the first event that cannot be recorded, or its lease.
+func heldUp(s said) Notice {
+	n := Notice{Kind: NoticeHeldUp, Topic: s.topic, Err: s.err}
+	if s.rest != nil && len(s.rest.Accepted) > 0 {
+		n.Event, n.Attempts = s.rest.Accepted[0].Event, s.rest.Accepted[0].Attempts+1
+	} else if s.rest != nil && s.rest.Failed != nil {
+		n.Event, n.Attempts = s.rest.Failed.Item.Event, s.rest.Failed.Item.Attempts+1
 	}
+	return n
 }
 
 // startWorkers starts workers for as many topics as there is room for: of ready, or else of all. It returns how long
 // to wait for more.
 func (l *loop) startWorkers() (wait time.Duration, err error) {
 	wait = l.cfg.PollInterval
-	room := l.cfg.Concurrency - len(l.working) + l.stuck()
+	room := l.cfg.Concurrency - len(l.working)
 	if room <= 0 {
 		return wait, nil
 	}
@@ -149,8 +149,11 @@ func (l *loop) startWorkers() (wait time.Duration, err error) {
 	n := min(room, len(l.ready))
 	for _, topic := range l.ready[:n] {
 		l.working[topic] = true
-		w := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard, said: l.said}
-		go func() { l.said <- said{topic: topic, err: w.work(topic)} }()
+		w, unrecorded := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard}, l.held[topic].rest
+		go func() {
+			rest, err := w.work(topic, unrecorded)
+			l.said <- said{topic, rest, err}
+		}()
 	}
 	l.ready = l.ready[n:]
 	rand.Shuffle(len(l.ready), func(i, j int) { l.ready[i], l.ready[j] = l.ready[j], l.ready[i] }) // other relays have listed the same
@@ -162,12 +165,10 @@ func (l *loop) list() (wait time.Duration, err error) {
 	wait = l.cfg.PollInterval
 	topics, err := l.source.Topics(l.hard, l.holder, l.cfg.Topics)
 	for _, t := range topics {
-		if _, works := l.working[t.Name]; works {
+		if l.working[t.Name] {
 			continue
 		}
-		if h := l.held[t.Name]; h != nil {
-			t.Wait = max(t.Wait, time.Until(h.until))
-		}
+		t.Wait = max(t.Wait, time.Until(l.held[t.Name].until))
 		switch {
 		case t.Wait > 0:
 			wait = min(wait, max(t.Wait, clockSlack))

@@ -17,16 +17,20 @@ type worker struct {
 	*Relay
 
 	soft, hard context.Context //nolint:containedctx // of one call
-	said       chan<- said
 }
 
-// work leases a topic, and publishes batches until there are none, one fails, the turn is over or soft ends. Its error
-// says why the topic cannot be leased.
-func (w *worker) work(topic string) error {
+// work leases a topic, and publishes batches until there are none, one fails, the turn is over or soft ends. Where a batch
+// was published that could not be recorded, it records that. Its error says why the topic cannot go on: it cannot be leased,
+// or the rest not be recorded.
+func (w *worker) work(topic string, unrecorded *Settlement) (rest *Settlement, err error) {
+	if unrecorded != nil {
+		_, rest, err = w.settle(*unrecorded)
+		return rest, err
+	}
 	asked := time.Now() // the lease counts from then on
 	b, err := w.source.Lease(w.hard, w.holder, topic, w.terms())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for n := 1; b != nil; n++ {
 		s := w.publish(b, asked)
@@ -35,17 +39,12 @@ func (w *worker) work(topic string) error {
 		}
 		began := asked
 		asked = time.Now()
-		next, err := w.settle(s)
-		if errors.Is(err, ErrLeaseLost) {
-			w.notify(Notice{Kind: NoticeLost, Topic: topic, Count: len(s.Accepted)})
-		}
-		if err != nil {
-			return nil //nolint:nilerr // already reported; the lease expires
+		if b, rest, err = w.settle(s); err != nil {
+			return rest, err
 		}
 		w.tellRecorded(s, time.Since(began))
-		b = next
 	}
-	return nil
+	return nil, nil
 }
 
 // publish hands a batch over. It takes at most three quarters of the lease, so that
