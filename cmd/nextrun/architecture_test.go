@@ -26,7 +26,7 @@ var barred = []struct {
 	{"calendar/internal/...", []string{"calendar"}},
 	{"jobqueue", []string{"jobqueue/..."}},
 	{"jobqueue/executor/...", []string{"jobqueue/outbox/...", "jobqueue/hooks", "jobqueue/handlers"}},
-	{"jobqueue/outbox", []string{"jobqueue/..."}},
+	{"jobqueue/outbox", []string{"jobqueue/outbox/...", "jobqueue/executor/...", "jobqueue/hooks", "jobqueue/handlers"}},
 	{"periodic", []string{"periodic/scheduler/...", "periodic/leader", "periodic/notify"}},
 	{"periodic/leader", []string{"periodic/scheduler/..."}},
 	{"migrations/...", []string{"periodic/...", "jobqueue/...", "calendar/..."}},
@@ -42,18 +42,17 @@ var barred = []struct {
 
 // libraries are those with one place of their own: packages with what lies below them.
 var libraries = map[string][]string{
-	"database/sql":                       {"internal", "jobqueue", "periodic", "migrations", "store", "ops", "cmd"}, // timers are pure
-	"github.com/lib/pq":                  {"store/postgres"},
-	"github.com/mattn/go-sqlite3":        {"store/sqlite"},
-	"github.com/adhocore/gronx":          nil, // the reference of tests for cron expressions
-	"github.com/pressly/goose":           {"migrations"},
-	"github.com/twmb/franz-go":           {"ops/kafka"},
-	"github.com/prometheus":              {"ops/metrics"},
-	"github.com/arran4/golang-ical":      {"ops/ical"},
-	"github.com/teambition/rrule-go":     {"ops/ical"},
-	"go.opentelemetry.io":                {"ops/tracing"},
-	"github.com/nextrun/nextrun/bench":   nil,
-	"github.com/nextrun/nextrun/ops/cli": {"ops/cli", "cmd"},
+	"database/sql":                     {"internal", "jobqueue", "periodic", "migrations", "store", "ops", "cmd"}, // timers are pure
+	"github.com/lib/pq":                {"store/postgres"},
+	"github.com/mattn/go-sqlite3":      {"store/sqlite"},
+	"github.com/adhocore/gronx":        nil, // the reference of tests for cron expressions
+	"github.com/pressly/goose":         {"migrations"},
+	"github.com/twmb/franz-go":         {"ops/kafka"},
+	"github.com/prometheus":            {"ops/metrics"},
+	"github.com/arran4/golang-ical":    {"ops/ical"},
+	"github.com/teambition/rrule-go":   {"ops/ical"},
+	"go.opentelemetry.io":              {"ops/tracing"},
+	"github.com/nextrun/nextrun/bench": nil,
 }
 
 // moving are packages that have not come to their room yet.

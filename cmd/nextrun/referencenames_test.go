@@ -57,7 +57,7 @@ func TestReferenceNames(t *testing.T) {
 			t.Errorf("docs/reference.md has under %s %q, the code %q", section, have, want)
 		}
 	}
-	if want := constants(t, "../../internal/diagnosis/cause.go", "Code"); !slices.Equal(codes(t), want) {
+	if want := constants(t, "../../ops/internal/diagnosis/cause.go", "Code"); !slices.Equal(codes(t), want) {
 		t.Errorf("docs/reference.md has the findings %q, the code %q", codes(t), want)
 	}
 	meanings := map[string]string{}
@@ -102,7 +102,7 @@ func constants(t *testing.T, path, typeName string) (values []string) {
 func TestReferenceVariables(t *testing.T) {
 	t.Parallel()
 	inCode := map[string]bool{}
-	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../ops/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../jobqueue/hooks/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
+	for _, pattern := range []string{"../../ops/*/*.go", "../../ops/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../jobqueue/hooks/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
