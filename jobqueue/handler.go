@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Handler runs a job. It must return soon after ctx has ended; [context.Cause]
@@ -101,7 +101,7 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return cause.DelayedError{Err: err, Delay: delay}
+	return service.DelayedError{Err: err, Delay: delay}
 }
 
 // Timeout ends the context of the handlers inside it after a time. A job with a

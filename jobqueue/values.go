@@ -3,7 +3,7 @@ package jobqueue
 import (
 	"errors"
 
-	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Numbers with a meaning.
@@ -33,7 +33,7 @@ const (
 // Errors of [Queue], and causes of the end of a handler's context. Match with [errors.Is].
 var (
 	// ErrNotFound is returned for a job that does not exist.
-	ErrNotFound = cause.ErrNotFound
+	ErrNotFound = service.ErrNotFound
 	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
 	ErrFinal = errors.New("the job has ended already")
 	// ErrNotFinal is returned by Retry for a job that has not ended.

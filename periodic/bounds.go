@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // timeline are the ticks of a task: those of its timer between Starts and Ends.
@@ -148,7 +147,7 @@ func (l timeline) OldestKept(first, last, now, ended time.Time) time.Time {
 
 // newestOpen is the latest tick from first to last that calendars do not leave out.
 func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool) {
-	for tick, n := last, 0; n < bounds.MaxCounted && !tick.IsZero() && !tick.Before(first); n++ {
+	for tick, n := last, 0; n < MaxCounted && !tick.IsZero() && !tick.Before(first); n++ {
 		if l.Exclusion(tick) == "" {
 			return tick, true
 		}
@@ -156,3 +155,36 @@ func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool)
 	}
 	return open, false
 }
+
+// Bounds that several packages must agree on.
+const (
+	// MaxSink is the greatest length of the name of a sink.
+	MaxSink = 64
+
+	// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+	// leave room for those that are on time.
+	MaxBatchTicks = 10_000
+
+	// MaxDecided is how many recorded ticks of a task a decision reads. What comes
+	// after them is decided in the next batch.
+	MaxDecided = 1_000
+
+	// MaxCounted is the greatest number of missed ticks that is counted exactly.
+	MaxCounted = 10_000
+
+	// DefaultTickLimit is how many ticks are listed by default.
+	DefaultTickLimit = 100
+
+	// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+	// works takes a task within milliseconds.
+	OverdueAfter = 5 * time.Second
+
+	// PausedAfterFailures is the By of a pause that follows from failures.
+	PausedAfterFailures = "nextrun"
+
+	// HousekeepingTask is the task whose jobs delete what is old.
+	HousekeepingTask = "nextrun.housekeeping"
+
+	// NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
+	NotRun = "not-run"
+)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/nextrun/nextrun/internal/bounds"
 )
 
 // Pause says that a task is paused: its timer goes on, and what falls due is skipped.
@@ -120,4 +118,4 @@ type Failures struct {
 }
 
 // AfterFailures reports whether the pause follows from failures.
-func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == bounds.PausedAfterFailures }
+func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == PausedAfterFailures }

@@ -3,7 +3,7 @@ package periodic_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 func TestWarnings(t *testing.T) {

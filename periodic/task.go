@@ -3,9 +3,8 @@ package periodic
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // Overlap says what becomes of a tick while a job of its task is not final: [OverlapSkip], the default,
@@ -42,14 +41,14 @@ const (
 )
 
 // Valid reports whether s can be the name of a sink: a lower-case letter, then
-// lower-case letters, digits, '-' and '_', at most [bounds.MaxSink] characters.
+// lower-case letters, digits, '-' and '_', at most [MaxSink] characters.
 func (s Sink) Valid() bool {
 	for i, c := range []byte(s) {
 		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || c != '-' && c != '_' && (c < '0' || c > '9')) {
 			return false
 		}
 	}
-	return s != "" && len(s) <= bounds.MaxSink
+	return s != "" && len(s) <= MaxSink
 }
 
 // Task is a row of the table periodic_task. All times are UTC with

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -105,7 +104,7 @@ func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 // Ticks returns what became of ticks, the latest first.
 func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 	if filter.Limit == 0 {
-		filter.Limit = bounds.DefaultTickLimit
+		filter.Limit = DefaultTickLimit
 	}
 	var list []Tick
 	err := s.store.View(ctx, func(tx TaskTx) (err error) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 

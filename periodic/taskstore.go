@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -31,8 +31,8 @@ var (
 	Never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 	// ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
 	// exist, and about one that exists already.
-	ErrNotFound  = cause.ErrNotFound
-	ErrDuplicate = cause.ErrDuplicate
+	ErrNotFound  = service.ErrNotFound
+	ErrDuplicate = service.ErrDuplicate
 )
 
 // TaskTx are the operations on tasks inside one transaction. Where there is no
@@ -171,5 +171,5 @@ type TickFilter struct {
 	DueFrom  time.Time // due at that time or later; zero: whenever. Without TaskID, also rows whose Until is
 	DueTo    time.Time // due before that time; zero: whenever
 	Oldest   bool      // those due first, instead of those due last
-	Limit    int       // at most so many; 0: [bounds.DefaultTickLimit]
+	Limit    int       // at most so many; 0: [DefaultTickLimit]
 }

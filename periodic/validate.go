@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/bounds"
 )
 
 // maxText is the number of characters that a text column holds.
@@ -215,7 +214,7 @@ func (v *validator) policies(t *Task) {
 	}
 	if !t.Sink.Valid() {
 		v.addf("sink", "is %q; use job, event or the name of a queue: a lower-case letter, then at most %d lower-case letters, digits, '-' and '_'",
-			t.Sink, bounds.MaxSink-1)
+			t.Sink, MaxSink-1)
 	}
 	if t.Priority < math.MinInt32 || t.Priority > math.MaxInt32 {
 		v.add("priority", errors.New("is out of range; use 0 for low and 10 for high"))

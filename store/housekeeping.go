@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
@@ -17,7 +17,7 @@ import (
 // executor:
 //
 //	executor.Register(store.HousekeepingTask, db.Housekeeping())
-const HousekeepingTask = bounds.HousekeepingTask
+const HousekeepingTask = periodic.HousekeepingTask
 
 // Housekeeping returns the handler of [HousekeepingTask]. The job's args say how
 // many days ticks, final jobs with their logs, and events are kept; 0 or

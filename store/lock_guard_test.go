@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -20,7 +20,7 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 		var held leader.Lock
 		var committed, acquired time.Time
 		successor := make(chan error, 1)
-		paused := func(tx taskdb.Tx) error {
+		paused := func(tx batch.Tx) error {
 			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func TestLockGuardRefusesPausedLeader(t *testing.T) {
 		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
 		waitUntil(t, held.Expires.Add(10*time.Millisecond))
 		mustAcquire(t, locks, claimOf("l", "successor"))
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx taskdb.Tx) error {
+		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx batch.Tx) error {
 			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
 				return err
 			}

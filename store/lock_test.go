@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
 )
@@ -116,7 +116,7 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	case "release":
 		ok, err = locks.Release(ctx, fence)
 	case "guard":
-		err = db.Periodic().Update(ctx, time.Second, func(tx taskdb.Tx) error { return guard(ctx, db, tx, fence) })
+		err = db.Periodic().Update(ctx, time.Second, func(tx batch.Tx) error { return guard(ctx, db, tx, fence) })
 		if ok = err == nil; errors.Is(err, leader.ErrLost) {
 			err = nil
 		}
@@ -127,7 +127,7 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	return ok
 }
 
-func guard(ctx context.Context, db *store.DB, tx taskdb.Tx, f leader.Fence) error {
+func guard(ctx context.Context, db *store.DB, tx batch.Tx, f leader.Fence) error {
 	return db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
 }
 
@@ -232,7 +232,7 @@ func TestLockErrorsGrantNothing(t *testing.T) {
 		if ok, err := locks.Renew(over, l.Fence(), time.Minute); err == nil || ok {
 			t.Errorf("Renew = %v, %v, want an error only", ok, err)
 		}
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx taskdb.Tx) error {
+		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx batch.Tx) error {
 			return locks.Guard(over, tx.DBTX(), tx.Now(), l.Fence())
 		})
 		if err == nil {

@@ -1,9 +1,9 @@
 package store
 
 import (
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
@@ -12,7 +12,7 @@ import (
 type (
 	// JobStore is the queue of a database: for executors, and for [jobqueue.Queue].
 	JobStore interface {
-		jobdb.Store
+		executor.Store
 		jobqueue.QueueStore
 	}
 	// OutboxStore is the outbox of a database: for relays, and for people.

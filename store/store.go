@@ -7,10 +7,10 @@ import (
 
 	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/jobs"
 	"github.com/nextrun/nextrun/store/internal/locks"
@@ -110,7 +110,7 @@ func (db *DB) Migrations() (pool *sql.DB, system string) {
 }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() taskdb.Store { return tasks.New(db.db, db.queues, locks.New(db.db)) }
+func (db *DB) Periodic() scheduler.Store { return tasks.New(db.db, db.queues, locks.New(db.db)) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
 func (db *DB) Tasks() periodic.TaskStore { return tasks.NewTasks(db.db, db.queues) }

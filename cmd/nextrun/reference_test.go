@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -83,7 +83,7 @@ func TestReferenceColumnsAreInTheCode(t *testing.T) {
 	for _, c := range periodic.Columns() {
 		known["periodic_task"] = append(known["periodic_task"], c.InTable())
 	}
-	for _, c := range jobdb.Columns() {
+	for _, c := range jobqueue.Columns() {
 		known["job"] = append(known["job"], c.InTable())
 	}
 	for table, columns := range known {

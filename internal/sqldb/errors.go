@@ -4,7 +4,7 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // The sentinel errors, which package store explains.
@@ -16,9 +16,9 @@ var (
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
-	ErrNotFound          = cause.ErrNotFound
+	ErrNotFound          = service.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
-	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, cause.ErrDuplicate)}
+	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, service.ErrDuplicate)}
 	ErrUnreadable  error = special{"a row cannot be read", ErrRefused}
 	ErrNoDatabase        = errors.New("there is no such file")
 )

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
@@ -27,9 +27,9 @@ type attempt struct {
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
 
-	end jobdb.Transition // phase returned: to be recorded
-	err error            // phase returned: what the handler returned
-	why error            // the database did not take what it has to say, last
+	end exchange.Transition // phase returned: to be recorded
+	err error               // phase returned: what the handler returned
+	why error               // the database did not take what it has to say, last
 
 	arrived        time.Time // when it was answered
 	admission      admission
@@ -63,7 +63,7 @@ const (
 
 // after returns the next step of an attempt, given the status of its job in the
 // database. It is called after a comparison, or if the end could not be recorded.
-func (a *attempt) after(s jobdb.JobStatus, worker string) step {
+func (a *attempt) after(s exchange.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == jobqueue.Running
 	completed := a.calledComplete.Load() && s.Worker == worker && s.State == jobqueue.Success
 	switch {
@@ -181,8 +181,8 @@ var errNotCommitted = errors.New("the handler called CompleteTx, and did not com
 func (r reporter) Complete(ctx context.Context, tx jobqueue.DBTX) error {
 	job := &r.attempt.job
 	r.attempt.calledComplete.Store(true) // before it can be committed
-	return r.e.store.Complete(ctx, tx, jobdb.Completion{
-		End: jobdb.Transition{
+	return r.e.store.Complete(ctx, tx, exchange.Completion{
+		End: exchange.Transition{
 			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.Result(), Traceparent: traceparent.Of(ctx),
 		},
 		Started: job.Started, Hooks: r.e.cfg.Hooks,

@@ -3,8 +3,8 @@ package executor
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 func TestWhatFollowsForAnAttempt(t *testing.T) {
@@ -42,8 +42,8 @@ func TestWhatFollowsForAnAttempt(t *testing.T) {
 		{"it was lost before", lost, "", jobqueue.Running, other, false, keep},
 		{"it was lost, and came back", lost, "", jobqueue.Running, me, true, keep},
 	} {
-		a := &attempt{phase: c.phase, end: jobdb.Transition{From: jobqueue.Running, To: c.to}}
-		if got := a.after(jobdb.JobStatus{State: c.state, Worker: c.worker, Cancel: c.cancel}, me); got != c.want {
+		a := &attempt{phase: c.phase, end: exchange.Transition{From: jobqueue.Running, To: c.to}}
+		if got := a.after(exchange.JobStatus{State: c.state, Worker: c.worker, Cancel: c.cancel}, me); got != c.want {
 			t.Errorf("%s: step %d, want %d", c.what, got, c.want)
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // claimer claims like an executor, and keeps its turn.
 type claimer struct {
 	q     *fixture
-	claim jobdb.Claim
+	claim exchange.Claim
 }
 
 func (q *fixture) claimer(tasks ...string) *claimer {
-	return &claimer{q: q, claim: jobdb.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
+	return &claimer{q: q, claim: exchange.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
 }
 
 // next claims and returns subjects: one at a time in the order of the turns,
@@ -25,7 +25,7 @@ func (q *fixture) claimer(tasks ...string) *claimer {
 func (c *claimer) next(limit int) []string {
 	c.q.Helper()
 	c.claim.Limit = limit
-	result, err := c.q.store.Sync(c.q.ctx, jobdb.Request{Worker: "test@000000000001", Claim: c.claim})
+	result, err := c.q.store.Sync(c.q.ctx, exchange.Request{Worker: "test@000000000001", Claim: c.claim})
 	if err != nil {
 		c.q.Fatal(err)
 	}

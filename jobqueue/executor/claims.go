@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 const (
@@ -30,14 +30,14 @@ const (
 type claims struct {
 	tasks         []string
 	limited       bool // the last claim left jobs that are beyond a limit
-	turn          jobdb.Turn
-	kinds         []jobdb.Kind // that wait, as the last claim found
-	kindsUntil    time.Time    // until when to rely on that
-	groupRecorded time.Time    // when the group of the turn was
-	freedAt       time.Time    // when a job ended here last
-	looks         int          // how many claims to make if they find nothing; 0: none is due
-	at            time.Time    // not before
-	refusedUntil  time.Time    // the database refused all jobs of a claim: not before
+	turn          exchange.Turn
+	kinds         []exchange.Kind // that wait, as the last claim found
+	kindsUntil    time.Time       // until when to rely on that
+	groupRecorded time.Time       // when the group of the turn was
+	freedAt       time.Time       // when a job ended here last
+	looks         int             // how many claims to make if they find nothing; 0: none is due
+	at            time.Time       // not before
+	refusedUntil  time.Time       // the database refused all jobs of a claim: not before
 	refused       service.Backoff
 	compare       bool // jobs may run under our id that we do not have: the reply to their claim was lost
 	ready         bool // the executor has said that it lives: others would notice its death
@@ -75,8 +75,8 @@ func (c *claims) freed() {
 }
 
 // compose returns the next claim.
-func (c *claims) compose(cfg Config, limit int, now time.Time) jobdb.Claim {
-	r := jobdb.Claim{
+func (c *claims) compose(cfg Config, limit int, now time.Time) exchange.Claim {
+	r := exchange.Claim{
 		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
 		Turn: c.turn, High: cfg.High, Low: cfg.Low,
 	}
@@ -90,7 +90,7 @@ func (c *claims) compose(cfg Config, limit int, now time.Time) jobdb.Claim {
 }
 
 // planNext plans the claim after one with this result.
-func (c *claims) planNext(r jobdb.Claim, result jobdb.Result, now time.Time) {
+func (c *claims) planNext(r exchange.Claim, result exchange.Result, now time.Time) {
 	if r.Name != "" && result.Turn.Group != c.turn.Group {
 		c.groupRecorded = now
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -177,11 +177,11 @@ func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 
 // comparing tells of comparisons.
 type comparing struct {
-	jobdb.Store
+	executor.Store
 	compared chan struct{}
 }
 
-func (c *comparing) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
+func (c *comparing) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
 	result, err := c.Store.Sync(ctx, q)
 	if q.Compare {
 		select {

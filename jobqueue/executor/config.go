@@ -8,10 +8,10 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -30,10 +30,8 @@ const (
 )
 
 type (
-	// Store is the queue of a database, as store.DB.Jobs returns it.
-	Store = jobdb.Store
 	// Hooks are those of a database, as store.DB.Hooks returns them.
-	Hooks = jobdb.Hooks
+	Hooks = exchange.Hooks
 )
 
 // Config are the settings of an [Executor]. Only Name has no default.

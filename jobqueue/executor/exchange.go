@@ -12,21 +12,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // answer is what the database says to a request.
 type answer struct {
-	to     jobdb.Request
+	to     exchange.Request
 	items  []item // whose reports it writes; nil unless a sync has sent it
 	asked  time.Time
-	result jobdb.Result
+	result exchange.Result
 	err    error
 }
 
 // ask carries out a request. It touches nothing of the loop.
-func (l *loop) ask(q jobdb.Request, now time.Time) answer {
+func (l *loop) ask(q exchange.Request, now time.Time) answer {
 	a := answer{to: q, asked: now}
 	q.Hooks = l.e.cfg.Hooks
 	a.result, a.err = l.e.store.Sync(l.hard, q)
@@ -35,7 +35,7 @@ func (l *loop) ask(q jobdb.Request, now time.Time) answer {
 
 // exchange sends items and a claim, and waits for the answer. If that fails and a job may be to
 // blame, it sends the other jobs and sets that one aside.
-func (l *loop) exchange(items []item, c jobdb.Claim, now time.Time) error {
+func (l *loop) exchange(items []item, c exchange.Claim, now time.Time) error {
 	q := requestFor(l.e.worker, items, now)
 	q.Claim = c
 	chosen, err := l.roundTrip(q)
@@ -44,7 +44,7 @@ func (l *loop) exchange(items []item, c jobdb.Claim, now time.Time) error {
 
 // roundTrip sends a request, waits for the answer and applies it. If it fails, chosen are the jobs
 // that it tried to claim.
-func (l *loop) roundTrip(q jobdb.Request) (chosen []string, err error) {
+func (l *loop) roundTrip(q exchange.Request) (chosen []string, err error) {
 	if only := q.Claim.Only; len(only) > 0 {
 		q.Claim = l.claims.compose(l.e.cfg, len(only), time.Now())
 		q.Claim.Only = only
@@ -56,7 +56,7 @@ func (l *loop) roundTrip(q jobdb.Request) (chosen []string, err error) {
 }
 
 // send sends the request of a sync, and does not wait for its answer.
-func (l *loop) send(items []item, c jobdb.Claim, now time.Time) {
+func (l *loop) send(items []item, c exchange.Claim, now time.Time) {
 	q := requestFor(l.e.worker, items, now)
 	q.Claim = c
 	if q.Empty() {
@@ -82,7 +82,7 @@ func (l *loop) handleAnswer(a answer) error {
 }
 
 // handleFailure goes on after a request for items and a claim has failed, which had chosen jobs.
-func (l *loop) handleFailure(items []item, c jobdb.Claim, chosen []string, err error, now time.Time) error {
+func (l *loop) handleFailure(items []item, c exchange.Claim, chosen []string, err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (l *loop) handleFailure(items []item, c jobdb.Claim, chosen []string, err e
 		if len(items) == 0 {
 			return err
 		}
-		if err := l.exchange(items, jobdb.Claim{}, now); err != nil {
+		if err := l.exchange(items, exchange.Claim{}, now); err != nil {
 			return err
 		}
 		return l.exchange(nil, c, now)

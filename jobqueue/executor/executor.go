@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -20,7 +19,7 @@ import (
 // that knows them. Any number of executors may work on one database, in one
 // process or in many. It is safe for concurrent use.
 type Executor struct {
-	store    jobdb.Store
+	store    Store
 	cfg      Config // without zero values; Groups are sorted
 	worker   string // name@boot id
 	life     *service.Lifecycle

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -20,11 +20,11 @@ func pass(d time.Duration) { <-time.After(d) }
 type fakeStore struct {
 	mu      sync.Mutex
 	calls   map[string]int
-	overdue jobdb.Overdue
+	overdue exchange.Overdue
 	fail    error
 	jobs    []jobqueue.Job // to be claimed
 	checked []time.Time
-	ended   []jobdb.Transition
+	ended   []exchange.Transition
 	lines   []string
 	accept  bool // the end of the job bad, too
 	worker  string
@@ -42,7 +42,7 @@ func (s *fakeStore) note(call string) error {
 
 func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return "", nil }
 
-func (s *fakeStore) Sync(_ context.Context, q jobdb.Request) (r jobdb.Result, err error) {
+func (s *fakeStore) Sync(_ context.Context, q exchange.Request) (r exchange.Result, err error) {
 	if err := s.note("sync"); err != nil {
 		return r, err
 	}
@@ -54,7 +54,7 @@ func (s *fakeStore) Sync(_ context.Context, q jobdb.Request) (r jobdb.Result, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, jid := range q.InFlight {
-		r.Compared = append(r.Compared, jobdb.JobStatus{JID: jid, State: jobqueue.Running, Worker: s.worker})
+		r.Compared = append(r.Compared, exchange.JobStatus{JID: jid, State: jobqueue.Running, Worker: s.worker})
 	}
 	for _, line := range q.Lines {
 		s.lines = append(s.lines, line.Message)
@@ -73,11 +73,11 @@ func (s *fakeStore) Sync(_ context.Context, q jobdb.Request) (r jobdb.Result, er
 	return r, nil
 }
 
-func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, jobdb.Completion) error {
+func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, exchange.Completion) error {
 	return s.note("complete")
 }
 
-func (s *fakeStore) Beat(_ context.Context, who jobdb.Service, _ map[string]int64) (map[string]int64, error) {
+func (s *fakeStore) Beat(_ context.Context, who exchange.Service, _ map[string]int64) (map[string]int64, error) {
 	s.mu.Lock()
 	s.worker = who.Worker
 	s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, s.note("cancel")
 }
 
-func (s *fakeStore) Overdue(context.Context, jobdb.OverdueQuery) (jobdb.Overdue, error) {
+func (s *fakeStore) Overdue(context.Context, exchange.OverdueQuery) (exchange.Overdue, error) {
 	err := s.note("overdue")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *fakeStore) count(call string) int {
 }
 
 // startFake starts an executor on the store and returns a function to end it.
-func startFake(t *testing.T, s jobdb.Store, cfg executor.Config, h jobqueue.Handler) (e *executor.Executor, stop func()) {
+func startFake(t *testing.T, s executor.Store, cfg executor.Config, h jobqueue.Handler) (e *executor.Executor, stop func()) {
 	t.Helper()
 	cfg.Name, cfg.Logger = "w", silent
 	e, err := executor.New(s, cfg)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
@@ -18,7 +18,7 @@ import (
 // faulty is a queue whose syncs go wrong on request.
 type faulty struct {
 	store.JobStore
-	sync func(ctx context.Context, q jobdb.Request) (jobdb.Result, error)
+	sync func(ctx context.Context, q exchange.Request) (exchange.Result, error)
 	down atomic.Bool
 }
 
@@ -29,9 +29,9 @@ func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
 	return f.JobStore.LastGroup(ctx, name)
 }
 
-func (f *faulty) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
+func (f *faulty) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
 	if f.down.Load() {
-		return jobdb.Result{}, errDown
+		return exchange.Result{}, errDown
 	}
 	if f.sync == nil {
 		return f.JobStore.Sync(ctx, q)
@@ -39,7 +39,7 @@ func (f *faulty) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error
 	return f.sync(ctx, q)
 }
 
-func (f *faulty) Beat(ctx context.Context, who jobdb.Service, seen map[string]int64) (map[string]int64, error) {
+func (f *faulty) Beat(ctx context.Context, who exchange.Service, seen map[string]int64) (map[string]int64, error) {
 	if f.down.Load() {
 		return nil, errDown
 	}
@@ -53,10 +53,10 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		lost := &faulty{JobStore: q.store}
 		var claims atomic.Int64
-		lost.sync = func(ctx context.Context, r jobdb.Request) (jobdb.Result, error) {
+		lost.sync = func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 && claims.Add(1) == 1 {
-				return jobdb.Result{}, errDown
+				return exchange.Result{}, errDown
 			}
 			return result, err
 		}
@@ -77,12 +77,12 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 		begun := make(chan string, 1)
 		lost := &faulty{JobStore: q.store}
 		stopping := make(chan struct{})
-		lost.sync = func(ctx context.Context, r jobdb.Request) (jobdb.Result, error) {
+		lost.sync = func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 {
 				begun <- result.Claimed[0].JID
 				<-stopping
-				return jobdb.Result{}, errDown
+				return exchange.Result{}, errDown
 			}
 			return result, err
 		}

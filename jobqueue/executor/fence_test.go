@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -24,8 +24,8 @@ func (q *fixture) beats(id string, beat int) {
 func (q *fixture) claimed() (jid string) {
 	q.Helper()
 	jid = q.submit(jobqueue.Job{Task: "t"})[0]
-	claim := jobdb.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
-	if _, err := q.store.Sync(q.ctx, jobdb.Request{Worker: worker, Claim: claim}); err != nil {
+	claim := exchange.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
+	if _, err := q.store.Sync(q.ctx, exchange.Request{Worker: worker, Claim: claim}); err != nil {
 		q.Fatal(err)
 	}
 	return jid
@@ -61,14 +61,14 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		"it is final":             "UPDATE job SET state = 'success' WHERE jid = '%s'",
 		"it has an unknown state": "UPDATE job SET state = 'dreaming' WHERE jid = '%s'",
 	}
-	request := func(name, jid string) jobdb.Request {
+	request := func(name, jid string) exchange.Request {
 		tr := transitions[name]
-		line := jobdb.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
-		by := jobdb.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []jobdb.Line{line}}
+		line := exchange.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
+		by := exchange.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []exchange.Line{line}}
 		if name == "rescue" {
 			by.Dead, by.Beat = true, 3
 		}
-		return jobdb.Request{Worker: "other@000000000002", Transitions: []jobdb.Transition{by}}
+		return exchange.Request{Worker: "other@000000000002", Transitions: []exchange.Transition{by}}
 	}
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.beats(worker, 3)
@@ -112,7 +112,7 @@ func TestJobOfALivingWorkerIsNotTakenBack(t *testing.T) {
 		before := q.get(jid)
 		rescue := func(beat int64) {
 			t.Helper()
-			result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: "other@000000000002", Transitions: []jobdb.Transition{
+			result, err := q.store.Sync(q.ctx, exchange.Request{Worker: "other@000000000002", Transitions: []exchange.Transition{
 				{JID: jid, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Dead: true, Beat: beat},
 			}})
 			if err != nil || len(result.Missed) != 1 || q.get(jid) != before {
@@ -136,7 +136,7 @@ func TestCancelledJobDoesNotWaitAgain(t *testing.T) {
 			if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != jobqueue.Running {
 				t.Fatalf("cancel: %s, %v", state, err)
 			}
-			result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: worker, Transitions: []jobdb.Transition{
+			result, err := q.store.Sync(q.ctx, exchange.Request{Worker: worker, Transitions: []exchange.Transition{
 				{JID: jid, Worker: worker, From: jobqueue.Running, To: to, Delay: 1},
 			}})
 			if err != nil {

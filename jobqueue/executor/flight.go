@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
@@ -64,7 +64,7 @@ func (f *flight) handlerReturned(r handlerReturn) {
 }
 
 // applyStatus updates an attempt by the status of its job in the database.
-func (f *flight) applyStatus(a *attempt, s jobdb.JobStatus) step {
+func (f *flight) applyStatus(a *attempt, s exchange.JobStatus) step {
 	what := a.after(s, f.e.worker)
 	switch what {
 	case keep:
@@ -185,7 +185,7 @@ func (as *attempts) all(yield func(*attempt) bool) {
 
 // dropWritten drops what a request has written. It returns the running attempts among those that
 // it wrote of.
-func (as *attempts) dropWritten(q jobdb.Request) (done []*attempt) {
+func (as *attempts) dropWritten(q exchange.Request) (done []*attempt) {
 	lines, percent := map[string]int{}, map[string]int{}
 	for _, line := range q.Lines {
 		lines[line.JID]++

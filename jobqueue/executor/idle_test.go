@@ -7,14 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 func TestIdleExecutorOnlyPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}}
 		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(time.Hour + time.Second)
 		if r, x, b := s.count("overdue"), s.count("sync"), s.count("beat"); r != 121 || x != 241 || b < 120 || b > 122 {
@@ -29,7 +29,7 @@ func TestIdleExecutorOnlyPolls(t *testing.T) {
 
 func TestRetryIsCheckedWhenItIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: 7 * time.Second}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: 7 * time.Second}}
 		began := time.Now()
 		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(15 * time.Second)
@@ -47,7 +47,7 @@ func TestRetryIsCheckedWhenItIsDue(t *testing.T) {
 
 func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, fail: errors.New("down")}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, fail: errors.New("down")}
 		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(5 * time.Minute)
 		// The pauses grow to 5 to 10 s, and a look may have to wait for the end of that of another try, too.
@@ -61,7 +61,7 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 // An outage ends no handler, however long it lasts.
 func TestOutageEndsNoHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
 		var cause error
 		_, stop := startFake(t, s, executor.Config{}, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			pass(time.Hour)
@@ -85,7 +85,7 @@ func TestOutageEndsNoHandler(t *testing.T) {
 // sleeps.
 func TestLongJobsKeepNobodyBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
 		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { pass(time.Hour); return nil })
 		pass(30 * time.Minute)
 		if n := s.count("beat"); n < 940 || n > 950 {
@@ -104,7 +104,7 @@ func TestLongJobsKeepNobodyBusy(t *testing.T) {
 
 func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
 		e, _ := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(30 * time.Second)
 		s.mu.Lock()

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -85,7 +85,7 @@ func TestLogAndProgressAreVisibleWhileTheJobRuns(t *testing.T) {
 func TestLogOfAnAttemptIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const more = 1000
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
 		_, stop := startFake(t, s, executor.Config{}, func(_ context.Context, job *jobqueue.JobContext) error {
 			for range jobqueue.MaxLogLines + more {
 				job.Log(jobqueue.Info, "")

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -47,12 +47,12 @@ type try struct {
 	n       int // which one of the job it is
 	phase   phase
 	job     jobqueue.Job
-	end     jobdb.Transition
+	end     exchange.Transition
 	cause   error
 	handler bool
 }
 
-func (a try) after(s jobdb.JobStatus, worker string) step {
+func (a try) after(s exchange.JobStatus, worker string) step {
 	return (&attempt{phase: a.phase, end: a.end}).after(s, worker)
 }
 
@@ -114,7 +114,7 @@ func (w *jobWorld) Key() (key [16]byte) {
 // transition is transitions in store/internal/queue/sync.go: it moves the job if state,
 // worker and its beat are as the transition says, and nobody has asked to cancel a
 // job that is to be tried again.
-func (w *jobWorld) transition(t jobdb.Transition) bool {
+func (w *jobWorld) transition(t exchange.Transition) bool {
 	j := &w.job
 	switch {
 	case j.State != t.From && w.out != stateCheck, j.Worker != t.Worker && w.out != workerCheck:
@@ -160,8 +160,8 @@ func (w *jobWorld) claim(worker string) bool {
 }
 
 // status is what Sync says of the job.
-func (w *jobWorld) status() jobdb.JobStatus {
-	return jobdb.JobStatus{State: w.job.State, Worker: w.job.Worker, Cancel: !w.job.Cancel.IsZero()}
+func (w *jobWorld) status() exchange.JobStatus {
+	return exchange.JobStatus{State: w.job.State, Worker: w.job.Worker, Cancel: !w.job.Cancel.IsZero()}
 }
 
 // beat is that of a worker; those that were there before have none.

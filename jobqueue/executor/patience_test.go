@@ -9,8 +9,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -40,7 +40,7 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 }
 
 // silentStore fails at a question, and leaves requests without an answer.
-type silentStore struct{ jobdb.Store }
+type silentStore struct{ Store }
 
 func (silentStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, errors.New("who is to be cancelled cannot be asked")
@@ -48,9 +48,9 @@ func (silentStore) CancelRequests(context.Context, string) ([]string, error) {
 
 func (silentStore) Fault(error) service.Fault { return service.FaultDatabase }
 
-func (silentStore) Sync(ctx context.Context, _ jobdb.Request) (jobdb.Result, error) {
+func (silentStore) Sync(ctx context.Context, _ exchange.Request) (exchange.Result, error) {
 	<-ctx.Done()
-	return jobdb.Result{}, ctx.Err()
+	return exchange.Result{}, ctx.Err()
 }
 
 // An answer from before a round that failed does not make the next round a good one, whose own request has no answer.

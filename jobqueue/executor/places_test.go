@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -23,7 +23,7 @@ type backlogStore struct {
 	claims []string      // jobs that were claimed
 }
 
-func (s *backlogStore) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
+func (s *backlogStore) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
 	pass(cmp.Or(s.takes, 5*time.Millisecond))
 	s.mu.Lock()
 	for range q.Claim.Limit {
@@ -95,7 +95,7 @@ func runCrowded(t *testing.T, pool int, check func(a *crowded, stop func())) {
 
 func runCrowdedOn(t *testing.T, takes time.Duration, pool int, check func(a *crowded, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &crowded{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobdb.Overdue{Next: -1}}}}
+		a := &crowded{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: exchange.Overdue{Next: -1}}}}
 		a.length.Store(int64(time.Millisecond))
 		_, stop := startFake(t, a, executor.Config{PoolSize: pool, ShutdownGrace: time.Second}, a.handle)
 		check(a, stop)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -64,7 +64,7 @@ func TestIdleExecutorDoesNotWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer writer.Rollback()
-		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Limit: 10})
+		overdue, err := q.store.Overdue(q.ctx, exchange.OverdueQuery{Limit: 10})
 		if err != nil || !overdue.Idle || overdue.Next >= 0 {
 			t.Errorf("overdue %+v, %v", overdue, err)
 		}
@@ -77,7 +77,7 @@ func TestOpenJobIsNoIdleness(t *testing.T) {
 		for _, state := range []jobqueue.State{jobqueue.Waiting, jobqueue.Running, jobqueue.Stuck} {
 			jid := q.inState(jobqueue.Running)
 			q.sql("UPDATE job SET state = '%s', retry = %s WHERE jid = '%s'", state, utc(time.Now().Add(time.Hour)), jid)
-			if overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Limit: 10}); err != nil || overdue.Idle || state != jobqueue.Running && overdue.Next <= 0 {
+			if overdue, err := q.store.Overdue(q.ctx, exchange.OverdueQuery{Limit: 10}); err != nil || overdue.Idle || state != jobqueue.Running && overdue.Next <= 0 {
 				t.Errorf("%s: overdue %+v, %v", state, overdue, err)
 			}
 			q.sql("DELETE FROM job")

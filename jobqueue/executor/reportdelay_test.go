@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -15,7 +15,7 @@ import (
 // began with others.
 func TestEndIsRecordedSoonThoughOthersRunOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
 		release := make(chan struct{})
 		slow := func(e executor.Event) {
 			if e.Kind == executor.EventBegun {

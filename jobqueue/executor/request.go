@@ -3,8 +3,8 @@ package executor
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
@@ -18,15 +18,15 @@ const (
 // item is the part of a request about one job: a report, a rescue, or a claim of that job.
 type item struct {
 	jid     string
-	attempt *attempt          // of a report
-	rescue  *jobdb.Transition // of a rescue
+	attempt *attempt             // of a report
+	rescue  *exchange.Transition // of a rescue
 }
 
 // reportOf writes what an attempt has to say: log, progress, end.
 func reportOf(a *attempt) item { return item{jid: a.job.JID, attempt: a} }
 
 // rescueBy moves a job that is not in flight here.
-func rescueBy(t jobdb.Transition) item { return item{jid: t.JID, rescue: &t} }
+func rescueBy(t exchange.Transition) item { return item{jid: t.JID, rescue: &t} }
 
 // claimOf claims a job alone, since its claim with others failed.
 func claimOf(jid string) item { return item{jid: jid} }
@@ -67,8 +67,8 @@ func fitting(items []item) int {
 }
 
 // requestFor says what is to be done for the items.
-func requestFor(worker string, items []item, now time.Time) jobdb.Request {
-	q := jobdb.Request{Worker: worker}
+func requestFor(worker string, items []item, now time.Time) exchange.Request {
+	q := exchange.Request{Worker: worker}
 	for _, it := range items {
 		switch a := it.attempt; {
 		case it.rescue != nil:
@@ -83,7 +83,7 @@ func requestFor(worker string, items []item, now time.Time) jobdb.Request {
 			if a.phase == returned {
 				q.Transitions = append(q.Transitions, a.end)
 			} else if a.percent >= 0 {
-				q.Progress = append(q.Progress, jobdb.Progress{JID: it.jid, Percent: a.percent})
+				q.Progress = append(q.Progress, exchange.Progress{JID: it.jid, Percent: a.percent})
 			}
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // overdueLimit is how many jobs are rescued in one transaction.
@@ -41,7 +41,7 @@ func (l *loop) rescueOverdue(now time.Time) error {
 
 // rescue returns how long to wait before the next look.
 func (l *loop) rescue(now time.Time) (time.Duration, error) {
-	overdue, err := l.e.store.Overdue(l.hard, jobdb.OverdueQuery{
+	overdue, err := l.e.store.Overdue(l.hard, exchange.OverdueQuery{
 		Dead: slices.Sorted(maps.Keys(l.rescues.dead)), Limit: overdueLimit, Except: l.aside.notToRescue(now),
 	})
 	l.e.idle.Store(err == nil && overdue.Idle)
@@ -59,7 +59,7 @@ func (l *loop) rescue(now time.Time) (time.Duration, error) {
 		}
 	}
 	l.rescues.done = map[string]bool{}
-	err = l.exchange(items, jobdb.Claim{}, now)
+	err = l.exchange(items, exchange.Claim{}, now)
 	l.e.tellRescued(items, l.rescues.done)
 	if err != nil || overdue.More && len(l.rescues.done) > 0 {
 		return 0, err

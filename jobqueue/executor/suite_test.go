@@ -10,7 +10,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -121,7 +120,7 @@ func (q *fixture) executor(cfg executor.Config, handlers map[string]jobqueue.Han
 	return q.executorOn(q.store, cfg, handlers)
 }
 
-func (q *fixture) executorOn(s jobdb.Store, cfg executor.Config, handlers map[string]jobqueue.Handler) *newExecutor {
+func (q *fixture) executorOn(s executor.Store, cfg executor.Config, handlers map[string]jobqueue.Handler) *newExecutor {
 	q.Helper()
 	e := &newExecutor{q: q, news: make(chan struct{})}
 	cfg.Observe, cfg.Logger = e.record, silent

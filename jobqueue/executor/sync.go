@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // sync handles the answer to the last sync. If there is no other on its way, it sends the reports of attempts,
@@ -26,7 +26,7 @@ func (l *loop) sync(now time.Time) error {
 	}
 	items := l.flight.ready()
 	items = items[:fitting(items)]
-	var c jobdb.Claim
+	var c exchange.Claim
 	if room := l.flight.room(); room > 0 && l.claims.due(now) {
 		c = l.claims.compose(l.e.cfg, room, now)
 		c.Except = l.aside.of(claiming)
@@ -37,7 +37,7 @@ func (l *loop) sync(now time.Time) error {
 }
 
 // applyClaim begins the jobs that a claim has taken.
-func (l *loop) applyClaim(c jobdb.Claim, result jobdb.Result) {
+func (l *loop) applyClaim(c exchange.Claim, result exchange.Result) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
 			l.aside.release(jid)
@@ -96,7 +96,7 @@ func (l *loop) compare() error {
 	if !l.claims.compare {
 		return nil
 	}
-	_, err := l.roundTrip(jobdb.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
+	_, err := l.roundTrip(exchange.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Fault(err) == service.FaultDatabase {
 		return err
 	}

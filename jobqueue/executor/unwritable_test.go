@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -76,7 +76,7 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 // runs has its grace time.
 func TestStopGivesUpWhileTheDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
 		e, _ := startFake(t, s, executor.Config{ShutdownGrace: time.Hour}, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			pass(30 * time.Minute)
 			return ctx.Err()

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // spy is a store that reports when its executor has nothing more to look for.
 type spy struct {
-	jobdb.Store
+	executor.Store
 	mu     sync.Mutex
 	empty  int // claims in a row that found nothing, since the last wake-up
 	settle chan struct{}
@@ -23,7 +23,7 @@ func (s *spy) WatchJobs(ctx context.Context, wake func(), report func(error)) {
 	s.Store.WatchJobs(ctx, func() { s.count(false); wake() }, report)
 }
 
-func (s *spy) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
+func (s *spy) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
 	result, err := s.Store.Sync(ctx, q)
 	if q.Claim.Limit > 0 {
 		s.count(err == nil && len(result.Claimed) == 0)

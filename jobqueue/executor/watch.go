@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // An executor beats, and each time looks at the beats of the others that have jobs. The rhythm is the same
@@ -114,11 +114,11 @@ func (e *Executor) stir() {
 }
 
 // about is what others can read about the executor.
-func (e *Executor) about() jobdb.Service {
-	who := jobdb.Service{Worker: e.worker, Places: e.cfg.PoolSize, Groups: e.cfg.Groups}
+func (e *Executor) about() exchange.Service {
+	who := exchange.Service{Worker: e.worker, Places: e.cfg.PoolSize, Groups: e.cfg.Groups}
 	for _, name := range e.Tasks() {
 		limits := e.handlers[name].limits
-		who.Handlers = append(who.Handlers, jobdb.HandlerLimits{Name: name, Attempts: e.cfg.policy().Limited(limits).Attempts()})
+		who.Handlers = append(who.Handlers, exchange.HandlerLimits{Name: name, Attempts: e.cfg.policy().Limited(limits).Attempts()})
 	}
 	return who
 }

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // workers is the table worker, as the executors of a test see it in the time of a bubble.
 type workers struct {
-	jobdb.Store
+	Store
 	mu     sync.Mutex
 	beats  map[string]int64
 	busy   map[string]bool // have jobs
@@ -26,7 +26,7 @@ type workers struct {
 
 var errAway = errors.New("the database is away")
 
-func (s *workers) Beat(_ context.Context, who jobdb.Service, seen map[string]int64) (map[string]int64, error) {
+func (s *workers) Beat(_ context.Context, who exchange.Service, seen map[string]int64) (map[string]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down || s.locked[who.Worker] {

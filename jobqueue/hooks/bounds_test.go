@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // recorder notes what an executor tells.
-type recorder struct{ told chan jobdb.Told }
+type recorder struct{ told chan exchange.Told }
 
 func (recorder) Handler() jobqueue.Handler {
 	return func(context.Context, *jobqueue.JobContext) error { return nil }
@@ -20,7 +20,7 @@ func (recorder) Handler() jobqueue.Handler {
 
 func (recorder) Hears(_, _ string, to jobqueue.State, _ jobqueue.Turned) bool { return to.Final() }
 
-func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []jobdb.Told) error {
+func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []exchange.Told) error {
 	for _, j := range jobs {
 		r.told <- j
 	}
@@ -33,7 +33,7 @@ func TestHooksReadNoMoreOfALogThanTheyTell(t *testing.T) {
 		jid := f.submit("works", "")
 		f.Exec("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', $1, 'info', '2026-01-01 00:00:00.000000', $2, 1)",
 			jid, strings.Repeat("x", 1<<20))
-		told := make(chan jobdb.Told, 1)
+		told := make(chan exchange.Told, 1)
 		f.executor(nil, func(c *executor.Config) { c.Hooks = recorder{told} })
 		lines := (<-told).Lines
 		if len(lines) < 2 || len(lines[0]) > 1<<14 || !strings.HasPrefix(lines[0], "xxx") {

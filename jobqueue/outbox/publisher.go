@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -115,7 +114,7 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return cause.DelayedError{Err: err, Delay: delay}
+	return service.DelayedError{Err: err, Delay: delay}
 }
 
 // Topics has a publisher for each topic; "*" means all others.

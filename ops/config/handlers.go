@@ -6,9 +6,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/internal/statement"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/jobqueue/handlers/statement"
 )
 
 // handlerReader reads the section handlers.

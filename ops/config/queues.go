@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
@@ -62,7 +61,7 @@ func (r queueReader) queues(place string, n *yaml.Node, c *Config) {
 			r.mapping(value, place, keys{"notify": notify})
 		case !sink.Valid():
 			r.problem(key, "%s: %q cannot name a queue; use up to %d lower-case letters, digits, - and _, a letter first",
-				place, sink, bounds.MaxSink)
+				place, sink, periodic.MaxSink)
 		default:
 			c.Queues[sink] = r.queue(place, value, notify)
 		}

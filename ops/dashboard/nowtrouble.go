@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -17,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // troubledRow is a task that needs attention.

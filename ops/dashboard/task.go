@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -268,7 +267,7 @@ func (d *taskView) actions() []string {
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
 	d.Skips = t.SkipsToCome(now)
-	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && !t.Queues() && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > bounds.OverdueAfter {
+	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && !t.Queues() && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > periodic.OverdueAfter {
 		d.Overdue = t.NextRun
 	}
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // ticksPerPage is how many rows a page of ticks has.
@@ -55,11 +54,11 @@ var lasts = []lastTime{{"24 hours", 24 * time.Hour}, {yesterday, 0}, {"7 days", 
 const yesterday = "yesterday"
 
 // tickDecisions are what ticks can be selected by; empty: all.
-var tickDecisions = []string{bounds.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Submitted), ""}
+var tickDecisions = []string{periodic.NotRun, string(periodic.Skipped), string(periodic.Missed), string(periodic.Late), string(periodic.Submitted), ""}
 
 func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
 	q, zone := r.URL.Query(), frame.Zone(r)
-	d := tickList{Decision: bounds.NotRun, Group: q.Get("group"), Task: q.Get("task"), Ticks: []listedTick{}, paged: pageOf(r)}
+	d := tickList{Decision: periodic.NotRun, Group: q.Get("group"), Task: q.Get("task"), Ticks: []listedTick{}, paged: pageOf(r)}
 	if q.Has("decision") {
 		d.Decision = q.Get("decision")
 	}
@@ -158,7 +157,7 @@ func (d *tickList) Number(decision string) int {
 		return -1
 	}
 	switch decision {
-	case bounds.NotRun:
+	case periodic.NotRun:
 		return d.NotRun()
 	case string(periodic.Submitted), "":
 		return -1
@@ -169,11 +168,11 @@ func (d *tickList) Number(decision string) int {
 // Title is the first line of the page.
 func (d *tickList) Title() string {
 	switch n := d.Number(d.Decision); {
-	case d.Uncounted() && d.Decision == bounds.NotRun && d.Task == "":
+	case d.Uncounted() && d.Decision == periodic.NotRun && d.Task == "":
 		return "Ticks that did not run"
 	case n < 0 || d.Task != "":
 		return "Ticks"
-	case d.Decision != bounds.NotRun:
+	case d.Decision != periodic.NotRun:
 		return count(n, "tick") + " " + show.Word(d.Decision)
 	case n == 0:
 		return "No tick was left out"

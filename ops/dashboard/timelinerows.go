@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -139,7 +138,7 @@ func (d *timelineView) leaveOut(ctx context.Context, s *source) error {
 	if !d.From.Before(until) {
 		return nil
 	}
-	ticks, err := s.tasks.Ticks(ctx, periodic.TickFilter{Group: d.Group, Decision: bounds.NotRun, DueFrom: d.From, DueTo: until, Limit: timelineElsewhere})
+	ticks, err := s.tasks.Ticks(ctx, periodic.TickFilter{Group: d.Group, Decision: periodic.NotRun, DueFrom: d.From, DueTo: until, Limit: timelineElsewhere})
 	d.Partly = d.Partly || len(ticks) == timelineElsewhere
 	for _, k := range ticks {
 		row, class := d.row("", k.TaskID), show.Kind(string(k.Decision))

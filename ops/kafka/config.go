@@ -11,8 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
-	"github.com/nextrun/nextrun/internal/cloudevents"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // together keeps the client from sending the first records of a batch before it has the

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
@@ -42,7 +41,7 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, 
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
-		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= bounds.OverdueAfter && !t.Queues() { // those may wait for the end of a job
+		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= periodic.OverdueAfter && !t.Queues() { // those may wait for the end of a job
 			p.add(waits, late.Seconds(), t.ID)
 		}
 		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/verify"
 	"github.com/nextrun/nextrun/periodic"
 )
 

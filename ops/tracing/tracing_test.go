@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/tracing"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -57,7 +57,7 @@ func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer exec
 	f.workWith(nil, n, task, handler, tracer)
 }
 
-func (f *fixture) workWith(hooks jobdb.Hooks, n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
+func (f *fixture) workWith(hooks exchange.Hooks, n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
 	f.Helper()
 	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
@@ -61,11 +61,11 @@ type endHooks struct {
 }
 
 func (h *endHooks) HearsMissed(*periodic.Task) bool { return false }
-func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []taskdb.MissedTick) error {
+func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []batch.MissedTick) error {
 	return nil
 }
 
-func (h *endHooks) TellPaused(context.Context, jobqueue.DBTX, time.Time, taskdb.PausedTask) error {
+func (h *endHooks) TellPaused(context.Context, jobqueue.DBTX, time.Time, batch.PausedTask) error {
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (h *endHooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
 	return t.Task == t.ID && k.Ended != sink.EndCancelled
 }
 
-func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []taskdb.EndedTick) error {
+func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []batch.EndedTick) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range ticks {
@@ -97,7 +97,7 @@ func (f *fixture) submitted(q sink.Submitter, ids ...string) {
 }
 
 // asks asks the queue for ends, as a scheduler does.
-func (f *fixture) asks(q sink.Submitter, hooks taskdb.Hooks) taskdb.Ends {
+func (f *fixture) asks(q sink.Submitter, hooks batch.Hooks) batch.Ends {
 	f.Helper()
 	ends, err := f.db.Periodic().AskEnds(f.Context(), f.question(q, hooks))
 	if err != nil {
@@ -106,6 +106,6 @@ func (f *fixture) asks(q sink.Submitter, hooks taskdb.Hooks) taskdb.Ends {
 	return ends
 }
 
-func (f *fixture) question(q sink.Submitter, hooks taskdb.Hooks) taskdb.AskEnds {
-	return taskdb.AskEnds{Queues: periodic.Submitters{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
+func (f *fixture) question(q sink.Submitter, hooks batch.Hooks) batch.AskEnds {
+	return batch.AskEnds{Queues: periodic.Submitters{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
 }

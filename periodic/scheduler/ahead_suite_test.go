@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -133,13 +133,13 @@ func (w *waiting) decided(id string, decision periodic.Decision) {
 
 // claims tells of the tasks that were claimed before their time.
 type claims struct {
-	taskdb.Store
+	scheduler.Store
 	claimed chan<- []periodic.Task
 }
 
-func (c claims) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
+func (c claims) Read(ctx context.Context, fn func(batch.Tx) error) error {
 	var tasks []periodic.Task
-	err := c.Store.Read(ctx, func(tx taskdb.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
+	err := c.Store.Read(ctx, func(tx batch.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
 	if err == nil && len(tasks) > 0 {
 		c.claimed <- tasks
 	}
@@ -147,11 +147,11 @@ func (c claims) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
 }
 
 type claimsTx struct {
-	taskdb.Tx
+	batch.Tx
 	tasks *[]periodic.Task
 }
 
-func (tx *claimsTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+func (tx *claimsTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Task, error) {
 	tasks, err := tx.Tx.Tasks(ctx, w)
 	if w.Ahead > 0 {
 		*tx.tasks = tasks

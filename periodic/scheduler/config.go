@@ -8,9 +8,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -26,10 +26,8 @@ const (
 )
 
 type (
-	// Store is the schedule of a database, as store.DB.Periodic returns it.
-	Store = taskdb.Store
 	// Hooks are those of a database, as store.DB.Hooks returns them.
-	Hooks = taskdb.Hooks
+	Hooks = batch.Hooks
 	// Lock is the lock of the modes leader and exclusive.
 	Lock = leader.Lock
 )

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Ticks that were decided before, by a backfill or before nextrun was set back,
@@ -73,9 +72,9 @@ func TestDecidedTicksAreLimited(t *testing.T) {
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
 		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx taskdb.Tx) error {
+		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx batch.Tx) error {
 			decided, err := tx.Ticks(f.Context(), []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
-			if n := len(decided["report"]); n != bounds.MaxDecided || len(decided) != 1 {
+			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
 				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
 			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {
 				f.Errorf("the oldest is %s", oldest)
@@ -103,15 +102,15 @@ func TestG2BesideVeryManyDecidedTicks(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*', 'allow')")
 		f.once()
 		now := f.due("report", 0)
-		first := now.Add(-time.Duration(3*bounds.MaxDecided) * time.Minute).Truncate(time.Minute)
+		first := now.Add(-time.Duration(3*periodic.MaxDecided) * time.Minute).Truncate(time.Minute)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', "+
 			map[string]string{
 				"postgres": "timestamp '" + utc(first) + "' + n * interval '1 minute'",
 				"sqlite":   "strftime('%Y-%m-%d %H:%M:%S.000000', '" + utc(first) + "', '+' || n || ' minutes')",
-			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*bounds.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
+			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*periodic.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
 		f.once()
-		f.want(3*bounds.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
+		f.want(3*periodic.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
 		f.want(1, "SELECT count(*) FROM job")
 		f.guarantees()
 	})

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -202,7 +202,7 @@ func TestDocspellAlive(t *testing.T) {
 	f := newDocspellFixture(t)
 	live := func(want string) {
 		t.Helper()
-		list, err := neighbors.DocspellIn(f.db).Live(t.Context())
+		list, err := docspell.In(f.db).Live(t.Context())
 		if err != nil || strings.Join(list, ", ") != want {
 			t.Errorf("Live = %v, %v, want %q", list, err, want)
 		}
@@ -212,13 +212,13 @@ func TestDocspellAlive(t *testing.T) {
 	f.exec(node, "rest1", "restserver", "rest1", 0)
 	f.exec(node, "joex2", "joex", "joex2", 2) // did not answer
 	live("")
-	if err := neighbors.DocspellIn(f.db).RefuseLive(t.Context()); err != nil {
+	if err := docspell.In(f.db).RefuseLive(t.Context()); err != nil {
 		t.Error(err)
 	}
 	f.exec(node, "joex1", "joex", "joex1", 0)
 	live("joex1 (http://joex1:7878)")
-	err := neighbors.DocspellIn(f.db).RefuseLive(t.Context())
-	if !errors.Is(err, neighbors.ErrDocspell) {
+	err := docspell.In(f.db).RefuseLive(t.Context())
+	if !errors.Is(err, docspell.ErrLive) {
 		t.Fatalf("RefuseLive = %v", err)
 	}
 	for _, part := range []string{"joex1 (http://joex1:7878)", "--beside-docspell", "docs/docspell.md", "DELETE FROM node"} {
@@ -238,7 +238,7 @@ func TestDocspellIsNotThere(t *testing.T) {
 	both(t, func(f *fixture) {
 		for _, prepare := range []string{"SELECT 1", "CREATE TABLE node (id integer)"} {
 			f.exec(prepare)
-			if err := neighbors.DocspellIn(f.db).RefuseLive(f.Context()); err != nil {
+			if err := docspell.In(f.db).RefuseLive(f.Context()); err != nil {
 				f.Error(err)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // How to ask other queues for the ends of jobs.
@@ -25,7 +25,7 @@ const (
 // own, since a queue may take long to answer. The loop tells it when it is time.
 type ends struct {
 	cfg   *Config
-	store taskdb.Store
+	store Store
 	role  role
 	tell  []periodic.Sink // the queues that are asked
 	wake  chan struct{}
@@ -46,7 +46,7 @@ type mute struct {
 	again time.Time
 }
 
-func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
+func newEnds(store Store, cfg *Config, r role) *ends {
 	return &ends{
 		cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1),
 		limit: endsLimit, bad: map[string]bool{}, mute: map[periodic.Sink]*mute{},
@@ -78,7 +78,7 @@ func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
 }
 
 // peeked notes when it is the turn of a job.
-func (e *ends) peeked(p taskdb.Work) {
+func (e *ends) peeked(p batch.Work) {
 	if !p.AskEndsAt.IsZero() {
 		e.within(p.AskEndsAt.Sub(p.Now))
 	}
@@ -128,7 +128,7 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	if len(answering) == 0 {
 		return false
 	}
-	found, err := e.store.AskEnds(ctx, taskdb.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
+	found, err := e.store.AskEnds(ctx, batch.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
 	if err != nil {
 		m := e.mute[found.Sink]
 		if m == nil {
@@ -159,14 +159,14 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	return more
 }
 
-func (e *ends) observe(ended []taskdb.EndedTick, sink periodic.Sink) {
+func (e *ends) observe(ended []batch.EndedTick, sink periodic.Sink) {
 	for _, t := range ended {
 		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
 	}
 }
 
 // name names the jobs whose end cannot be read or recorded. They have another turn, after a pause that grows.
-func (e *ends) name(found taskdb.Ends) {
+func (e *ends) name(found batch.Ends) {
 	for _, b := range found.Bad {
 		if e.bad[b.JID] {
 			continue

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -92,7 +91,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
 		set(due.Add(-batch.MaxEarly))
-		b, err := c.Read(t.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second})
+		b, err := c.Read(t.Context(), batch.Wanted{Limit: 10, Ahead: time.Second})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("read %+v, %v", b, err)
 		}

@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -201,13 +199,13 @@ func (f *fixture) between(act func()) {
 	}
 	defer db.Close()
 	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
-	b, err := c.Read(f.Context(), taskdb.Wanted{Limit: 100, Ahead: time.Hour})
+	b, err := c.Read(f.Context(), batch.Wanted{Limit: 100, Ahead: time.Hour})
 	if err != nil {
 		f.Fatal(err)
 	}
 	act()
 	behind.Store(0)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return !c.CanPrepare(&p) })
+	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
 	if len(b.Plans) > 0 {
 		if _, err := c.Submit(f.Context(), storetest.Patience, b, time.Now()); err != nil {
 			f.Fatal(err)

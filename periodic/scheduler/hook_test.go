@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // hooked is a store that lets a test act at the seams of the scheduler.
 type hooked struct {
-	taskdb.Store
+	scheduler.Store
 	peeks, updates atomic.Int64
 	// beforeUpdate, if not nil, runs before each transaction; its error is that
 	// of the transaction.
@@ -21,27 +21,27 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
+func (h *hooked) Poll(ctx context.Context, exclude batch.Exclude) (batch.Work, error) {
 	h.peeks.Add(1)
 	return h.Store.Poll(ctx, exclude)
 }
 
-func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 	n := h.updates.Add(1)
 	if h.beforeUpdate != nil {
 		if err := h.beforeUpdate(n); err != nil {
 			return err
 		}
 	}
-	return h.Store.Update(ctx, wait, func(tx taskdb.Tx) error { return fn(hookedTx{tx, h}) })
+	return h.Store.Update(ctx, wait, func(tx batch.Tx) error { return fn(hookedTx{tx, h}) })
 }
 
 type hookedTx struct {
-	taskdb.Tx
+	batch.Tx
 	h *hooked
 }
 
-func (tx hookedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, error) {
+func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
 	ids, err := tx.Tx.Advance(ctx, plans)
 	if err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
@@ -49,7 +49,7 @@ func (tx hookedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, 
 	return ids, err
 }
 
-func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
 	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

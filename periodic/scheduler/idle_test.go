@@ -9,7 +9,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -26,7 +25,7 @@ func bubble(t *testing.T, test func(f *fixture)) {
 
 // unwatched is a store that reports no changes: it spares a test that fakes hours a
 // look for changes four times a second.
-type unwatched struct{ taskdb.Store }
+type unwatched struct{ scheduler.Store }
 
 func (unwatched) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()
@@ -42,7 +41,7 @@ func seldom(c *scheduler.Config) { c.PollInterval = 10 * time.Minute }
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 
 // run starts a scheduler over h and returns the function that stops it.
-func (f *fixture) run(h taskdb.Store, change ...func(*scheduler.Config)) (stop func()) {
+func (f *fixture) run(h scheduler.Store, change ...func(*scheduler.Config)) (stop func()) {
 	f.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -133,20 +133,20 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 
 // readOrder notes in which order tasks are read.
 type readOrder struct {
-	taskdb.Store
+	scheduler.Store
 	ids []string
 }
 
-func (o *readOrder) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
-	return o.Store.Read(ctx, func(tx taskdb.Tx) error { return fn(readOrderTx{tx, o}) })
+func (o *readOrder) Read(ctx context.Context, fn func(batch.Tx) error) error {
+	return o.Store.Read(ctx, func(tx batch.Tx) error { return fn(readOrderTx{tx, o}) })
 }
 
 type readOrderTx struct {
-	taskdb.Tx
+	batch.Tx
 	o *readOrder
 }
 
-func (tx readOrderTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+func (tx readOrderTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Task, error) {
 	tasks, err := tx.Tx.Tasks(ctx, w)
 	for _, t := range tasks {
 		tx.o.ids = append(tx.o.ids, t.ID)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
@@ -138,7 +137,7 @@ func TestConfigIsValidated(t *testing.T) {
 }
 
 // noStore is a store that New must not touch.
-type noStore struct{ taskdb.Store }
+type noStore struct{ scheduler.Store }
 
 func (noStore) Queues(periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	return nil

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
 // clockSlack is the least time to sleep: clocks advance by no finer steps.
@@ -23,7 +22,7 @@ const clockSlack = time.Millisecond
 // results (writer), and what asks for the ends of jobs (ends).
 type loop struct {
 	cfg     *Config
-	store   taskdb.Store
+	store   Store
 	role    role
 	batches batch.Committer
 	observe func(Event)
@@ -46,7 +45,7 @@ type loop struct {
 }
 
 // newLoop returns the loop of a scheduler.
-func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
+func newLoop(store Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
 	queues := store.Queues(cfg.Submitters)
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
@@ -187,7 +186,7 @@ func waitUntil(due time.Time) {
 
 // trouble publishes what keeps a scheduler from some or all of its work.
 type trouble struct {
-	store  taskdb.Store
+	store  Store
 	worker string
 	told   string // as published; empty: nothing
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -26,7 +25,7 @@ func (f *fixture) quick() *store.DB {
 }
 
 // inMode makes a scheduler, and the events that it tells of.
-func (f *fixture) inMode(s taskdb.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+func (f *fixture) inMode(s scheduler.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
 	f.Helper()
 	cfg := f.config(name)
 	cfg.Mode = mode

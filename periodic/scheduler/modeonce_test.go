@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -51,7 +50,7 @@ func TestLocksOfDifferentNamesLeadSideBySide(t *testing.T) {
 }
 
 // lockless is a store without locks: mode shared must not ask for them.
-type lockless struct{ taskdb.Store }
+type lockless struct{ scheduler.Store }
 
 func (lockless) Locks() leader.Store { panic("mode shared asked for the lock") }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -153,7 +152,7 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 }
 
 // deaf is a store whose notifications are all lost.
-type deaf struct{ taskdb.Store }
+type deaf struct{ scheduler.Store }
 
 func (deaf) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // outages remembers what kept the scheduler from deciding ticks in time, for the records of

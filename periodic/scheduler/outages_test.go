@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // Why ticks were not decided in time is said as far as this scheduler knows, and not more.

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Bounds of what is planned ahead. More tasks that fall due together are read when they are due.
@@ -27,13 +26,13 @@ const yieldFor = 20 * time.Millisecond
 // their tasks are neither locked nor marked, and a plan whose row is not as it was read comes to
 // nothing. The loop owns it.
 type ahead struct {
-	lead      time.Duration // 0: nothing is read ahead
-	openEarly time.Duration // how long before its time a transaction may begin
-	yields    time.Duration // how much later than its time it begins, since another scheduler was first
-	plans     []decide.Plan // in the order of their time
-	readUpTo  taskdb.Cursor // by the database's clock: what falls due up to then, and this task, has been read
-	readAt    time.Time     // by the database's clock: when to read next; zero: not known
-	decideAt  time.Time     // by the database's clock: when a task falls due that has to be decided then; zero: not known
+	lead      time.Duration   // 0: nothing is read ahead
+	openEarly time.Duration   // how long before its time a transaction may begin
+	yields    time.Duration   // how much later than its time it begins, since another scheduler was first
+	plans     []periodic.Plan // in the order of their time
+	readUpTo  batch.Cursor    // by the database's clock: what falls due up to then, and this task, has been read
+	readAt    time.Time       // by the database's clock: when to read next; zero: not known
+	decideAt  time.Time       // by the database's clock: when a task falls due that has to be decided then; zero: not known
 }
 
 // enable lets a loop plan ahead, and use what its database can do.
@@ -78,15 +77,15 @@ func (a *ahead) room() int {
 }
 
 // add adds plans, in any order.
-func (a *ahead) add(plans []decide.Plan) {
+func (a *ahead) add(plans []periodic.Plan) {
 	a.plans = append(a.plans, plans...)
-	slices.SortStableFunc(a.plans, func(x, y decide.Plan) int { return x.Task.NextRun.Compare(y.Task.NextRun) })
+	slices.SortStableFunc(a.plans, func(x, y periodic.Plan) int { return x.Task.NextRun.Compare(y.Task.NextRun) })
 }
 
 // addLasting keeps the plans that can be written as they are once they are due, and notes when the
 // first other one is due.
-func (a *ahead) addLasting(plans []decide.Plan, lasts func(*decide.Plan) bool) {
-	var keep []decide.Plan
+func (a *ahead) addLasting(plans []periodic.Plan, lasts func(*periodic.Plan) bool) {
+	var keep []periodic.Plan
 	for i := range plans {
 		if p := &plans[i]; lasts(p) {
 			keep = append(keep, *p)
@@ -129,7 +128,7 @@ func (a *ahead) soon(c *clock) bool {
 
 // popDue returns at most so many plans that are due, or whose transaction can begin. Those that
 // are not due yet are due together.
-func (a *ahead) popDue(now time.Time, most int) []decide.Plan {
+func (a *ahead) popDue(now time.Time, most int) []periodic.Plan {
 	if next := a.next(); a.yields > 0 {
 		now = now.Add(-a.yields)
 	} else if next.After(now) && !next.After(now.Add(a.openEarly)) {
@@ -145,4 +144,4 @@ func (a *ahead) popDue(now time.Time, most int) []decide.Plan {
 }
 
 // drop gives up all plans.
-func (a *ahead) drop() { a.plans, a.readUpTo, a.readAt = nil, taskdb.Cursor{}, time.Time{} }
+func (a *ahead) drop() { a.plans, a.readUpTo, a.readAt = nil, batch.Cursor{}, time.Time{} }

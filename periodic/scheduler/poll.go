@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // poll asks the database what there is to do.
@@ -29,7 +28,7 @@ func (l *loop) poll(_, hard context.Context) error {
 }
 
 // setAgenda sets the agenda by what a poll has found.
-func (l *loop) setAgenda(work taskdb.Work) {
+func (l *loop) setAgenda(work batch.Work) {
 	if l.ahead.readUpTo.NextRun.After(work.Now.Add(l.ahead.lead)) { // the database's clock was set back
 		l.ahead.drop()
 	}
@@ -51,7 +50,7 @@ func (l *loop) setAgenda(work taskdb.Work) {
 }
 
 // readWork reads what there is to do, and compares the clocks.
-func (l *loop) readWork(ctx context.Context) (taskdb.Work, error) {
+func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
 	exclude := l.exclude()
 	exclude.Tell = l.ends.tell
@@ -111,7 +110,7 @@ func (l *loop) stray(ctx context.Context) {
 // clearMarks removes expired marks, and those of a worker name if one is given. It returns their
 // number.
 func (l *loop) clearMarks(ctx context.Context, name string) (count int, err error) {
-	err = l.role.update(ctx, batch.LockTimeout, func(tx taskdb.Tx) (err error) {
+	err = l.role.update(ctx, batch.LockTimeout, func(tx batch.Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, l.cfg.Lease, name)
 		return err
 	})
@@ -146,7 +145,7 @@ type watermark struct {
 // fullPollEvery is how often the scheduler polls for all that is due, at least: it may not have been told.
 const fullPollEvery = 10 * time.Second
 
-// lowerBound is [taskdb.Exclude.NextRunAfter] of a poll.
+// lowerBound is [batch.Exclude.NextRunAfter] of a poll.
 func (d *watermark) lowerBound(now time.Time, poll time.Duration) time.Time {
 	if now.Sub(d.fullPollAt) >= min(fullPollEvery, poll) {
 		return time.Time{}
@@ -155,7 +154,7 @@ func (d *watermark) lowerBound(now time.Time, poll time.Duration) time.Time {
 }
 
 // advance notes what a poll has found that left out what fell due up to since.
-func (d *watermark) advance(p *taskdb.Work, now, since time.Time, err error) {
+func (d *watermark) advance(p *batch.Work, now, since time.Time, err error) {
 	if since.IsZero() {
 		d.fullPollAt = now
 	}

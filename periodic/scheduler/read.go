@@ -5,10 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // atHand is how soon a plan may be due that the loop reads no other tasks before, unless
@@ -25,12 +23,12 @@ func (l *loop) readAhead(soft, hard context.Context) error {
 		begun := time.Now()
 		limit := a.room()
 		if next := a.next(); limit <= 0 || !next.IsZero() && l.clock.until(next) < max(atHand, 2*took) {
-			a.readUpTo = taskdb.Cursor{NextRun: l.clock.now().Add(a.lead)} // the others are read when they are due
+			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)} // the others are read when they are due
 			return nil
 		}
-		b, err := l.batches.Read(hard, taskdb.Wanted{Limit: limit, Ahead: a.lead, Beyond: a.readUpTo, Exclude: l.exclude()})
+		b, err := l.batches.Read(hard, batch.Wanted{Limit: limit, Ahead: a.lead, Beyond: a.readUpTo, Exclude: l.exclude()})
 		if err != nil {
-			a.readUpTo = taskdb.Cursor{NextRun: l.clock.now().Add(a.lead)}
+			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)}
 			if l.isolatable(err) {
 				return nil // once they are due, those that fail are searched
 			}
@@ -39,11 +37,11 @@ func (l *loop) readAhead(soft, hard context.Context) error {
 		a.addLasting(b.Plans, l.batches.CanPrepare)
 		took = time.Since(begun)
 		if l.pulse.Beat(nil); len(b.Plans) < limit {
-			a.readUpTo = taskdb.Cursor{NextRun: b.Now.Add(a.lead)}
+			a.readUpTo = batch.Cursor{NextRun: b.Now.Add(a.lead)}
 			return nil
 		}
 		last := b.Plans[limit-1].Task
-		a.readUpTo = taskdb.Cursor{NextRun: last.NextRun, TaskID: last.ID}
+		a.readUpTo = batch.Cursor{NextRun: last.NextRun, TaskID: last.ID}
 	}
 	return nil
 }
@@ -64,7 +62,7 @@ type late struct {
 
 // pages are the tasks that are due: those that have a plan, then those that wait for their first one.
 type pages struct {
-	beyond    taskdb.Cursor
+	beyond    batch.Cursor
 	recent    time.Time // not zero: the next page takes tasks only that fell due later
 	unplanned bool
 	done      bool
@@ -118,7 +116,7 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 
 // page reads tasks, decides and begins to write.
 func (l *loop) page(soft, hard context.Context, w *writer, rest *pages) error {
-	wanted := taskdb.Wanted{Limit: l.pace.limit(), Beyond: rest.beyond, After: rest.recent, Unplanned: rest.unplanned, Exclude: l.exclude()}
+	wanted := batch.Wanted{Limit: l.pace.limit(), Beyond: rest.beyond, After: rest.recent, Unplanned: rest.unplanned, Exclude: l.exclude()}
 	wanted.Exclude.NextRunAfter = l.watermark.drainedUpTo
 	b, err := l.batches.Read(hard, wanted)
 	if err != nil {
@@ -131,26 +129,26 @@ func (l *loop) page(soft, hard context.Context, w *writer, rest *pages) error {
 	}
 	l.pulse.Beat(nil)
 	rest.turn(&b, wanted)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return p.Held && p.Cancel == "" })
+	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" })
 	w.writeLate(hard, b)
 	return nil
 }
 
 // turn goes on behind a page. While tasks catch up, every other page takes only tasks that are on time.
-func (r *pages) turn(b *batch.Batch, w taskdb.Wanted) {
+func (r *pages) turn(b *batch.Batch, w batch.Wanted) {
 	full := len(b.Plans) == w.Limit
 	switch {
 	case !r.recent.IsZero():
 		r.recent = time.Time{}
 	case full:
 		last := b.Plans[len(b.Plans)-1].Task
-		r.beyond = taskdb.Cursor{NextRun: last.NextRun, TaskID: last.ID}
+		r.beyond = batch.Cursor{NextRun: last.NextRun, TaskID: last.ID}
 		if recent := b.Now.Add(-onTime); !r.unplanned && last.NextRun.Before(recent) {
 			r.recent = recent
 		}
 	case r.unplanned:
 		r.done = true
 	default:
-		r.unplanned, r.beyond = true, taskdb.Cursor{}
+		r.unplanned, r.beyond = true, batch.Cursor{}
 	}
 }

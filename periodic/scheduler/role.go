@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // role is the behaviour of a mode: whether the scheduler may schedule, and how its
@@ -23,7 +23,7 @@ type role interface {
 	await(ctx context.Context) error
 	// update runs fn in a transaction that commits only if this scheduler may
 	// still schedule; else it returns [leader.ErrLost].
-	update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
+	update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
 	// judge is called by the loop with the result of each round.
@@ -41,7 +41,7 @@ type Status struct {
 // shared is the role in ModeShared: every scheduler schedules, and locks on rows keep them
 // apart.
 type shared struct {
-	store  taskdb.Store
+	store  Store
 	worker string
 }
 
@@ -53,7 +53,7 @@ func (shared) await(context.Context) error            { return nil }
 func (shared) judge(error)                            {}
 func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
 
-func (s shared) update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+func (s shared) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 	return s.store.Update(ctx, wait, fn)
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -17,7 +17,7 @@ const releaseTimeout = 2 * time.Second
 
 // led is the role of a scheduler in the modes leader and exclusive.
 type led struct {
-	store   taskdb.Store
+	store   Store
 	locks   leader.Store
 	mode    Mode
 	lock    leader.Config
@@ -29,7 +29,7 @@ type led struct {
 
 // newLed returns the role of a scheduler that holds its lock under the name holder.
 // It calls wake when the lock is acquired, lost or released.
-func newLed(store taskdb.Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
+func newLed(store Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
 	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
 	l.lock = leader.Config{
 		Lock:      cfg.Lock.Name,
@@ -96,7 +96,7 @@ func (l *led) await(ctx context.Context) error {
 
 // update runs fn in a transaction that begins with a check of the lock, keeps
 // the lock's row locked, and ends with the term.
-func (l *led) update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+func (l *led) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 	term, ok := l.elector.Term()
 	if !ok {
 		return leader.ErrLost
@@ -105,7 +105,7 @@ func (l *led) update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx)
 	defer end()
 	err := term.Enter(leading)
 	if err == nil {
-		err = l.store.Update(leading, wait, func(tx taskdb.Tx) error {
+		err = l.store.Update(leading, wait, func(tx batch.Tx) error {
 			if err := l.locks.Guard(leading, tx.DBTX(), tx.Now(), term.Fence()); err != nil {
 				return err
 			}

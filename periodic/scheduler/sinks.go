@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // sinks are the queues of a scheduler. The tasks of one that cannot be used wait; it is tried again, ever more
@@ -112,7 +112,7 @@ func (l *loop) probe(hard context.Context, sink periodic.Sink) error {
 	if !ok {
 		return nil
 	}
-	return l.role.update(hard, aloneWait, func(tx taskdb.Tx) error { return queue.Probe(hard, tx.DBTX()) })
+	return l.role.update(hard, aloneWait, func(tx batch.Tx) error { return queue.Probe(hard, tx.DBTX()) })
 }
 
 // judgeSink has the tasks of a sink wait because of an error, or ends that.

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // split writes the plans of a batch that has failed, in parts, unless a queue is to blame. Each part is read again: the failure
@@ -40,8 +39,8 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 
 // some reads and writes some tasks, in a transaction that does not wait long.
 func (w *writer) some(hard context.Context, ids []string) error {
-	b, err := w.batches.Read(hard, taskdb.Wanted{Limit: len(ids), Only: ids, Exclude: taskdb.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
-	if b.Plans = slices.DeleteFunc(b.Plans, func(p decide.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
+	b, err := w.batches.Read(hard, batch.Wanted{Limit: len(ids), Only: ids, Exclude: batch.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
+	if b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
 		return err
 	}
 	done, err := w.batches.Submit(hard, aloneWait, b, time.Now())
@@ -61,7 +60,7 @@ func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.
 			return err
 		}
 	}
-	b.Plans = slices.DeleteFunc(slices.Clone(b.Plans), func(p decide.Plan) bool { _, waits := later[p.Task.ID]; return waits })
+	b.Plans = slices.DeleteFunc(slices.Clone(b.Plans), func(p periodic.Plan) bool { _, waits := later[p.Task.ID]; return waits })
 	if len(b.Plans) == 0 {
 		return nil
 	}
@@ -87,7 +86,7 @@ func (l *loop) leaveOut(hard context.Context, id, doing string, cause error) err
 	}
 	l.observe(Event{Kind: EventAside, ID: id, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
-		_ = l.role.update(hard, aloneWait, func(tx taskdb.Tx) error { return tx.SetProblem(hard, id, reasons.Unscheduled(cause)) })
+		_ = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, id, reasons.Unscheduled(cause)) })
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (w *writer) writeSuspects(soft, hard context.Context) error {
 }
 
 // readInParts reads tasks that could not be read together, unless a queue is to blame.
-func (l *loop) readInParts(soft, hard context.Context, w taskdb.Wanted, cause error) (b batch.Batch, err error) {
+func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause error) (b batch.Batch, err error) {
 	if broke, err := l.suspectSinks(hard, cause); broke || err != nil {
 		return b, err
 	}
@@ -138,7 +137,7 @@ var errSuppressed = errors.New("the database accepts the next tick of the task, 
 // findSuppressed leaves out tasks that could not be written again and again although nobody has locked them.
 func (l *loop) findSuppressed(hard context.Context) error {
 	var free []string
-	err := l.role.update(hard, aloneWait, func(tx taskdb.Tx) (err error) {
+	err := l.role.update(hard, aloneWait, func(tx batch.Tx) (err error) {
 		free, err = tx.Free(hard, l.late.passed)
 		return err
 	})

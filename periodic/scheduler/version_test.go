@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -88,7 +87,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			f.exec("DELETE FROM job")
 			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'daily')")
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(due), utc(due))
-			b, err := c.Read(f.Context(), taskdb.Wanted{Limit: 10, Ahead: time.Second})
+			b, err := c.Read(f.Context(), batch.Wanted{Limit: 10, Ahead: time.Second})
 			if err != nil || len(b.Plans) != 1 {
 				f.Fatalf("%s: read %+v, %v", name, b, err)
 			}

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // maxInFlight is the greatest number of batches that are written at a time.
@@ -185,8 +184,8 @@ func (l *loop) tell(started time.Time, done *batch.Outcome) {
 }
 
 // exclude is what to leave out of the next batch.
-func (l *loop) exclude() taskdb.Exclude {
-	return taskdb.Exclude{IDs: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
+func (l *loop) exclude() batch.Exclude {
+	return batch.Exclude{IDs: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
 }
 
 // missedBecause says why the ticks of a task were not decided in time, as far as this scheduler knows; empty: it did not run.

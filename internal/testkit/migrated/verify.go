@@ -3,7 +3,7 @@ package migrated
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/verify"
+	"github.com/nextrun/nextrun/ops/verify"
 	"github.com/nextrun/nextrun/store"
 )
 

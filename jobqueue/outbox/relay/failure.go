@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -26,7 +25,7 @@ func (r *Relay) failure(item Item, err error) *Failure {
 	f := &Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
 	limit := outbox.RefusalLimit(err)
 	f.Dead = f.Refused && limit != outbox.Never && item.Refusals+1 >= limit
-	var asked cause.DelayedError
+	var asked service.DelayedError
 	_ = errors.As(err, &asked)
 	f.Delay = max(
 		service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+	"github.com/nextrun/nextrun/ops/verify"
 )
 
 // The receiver of this test fails at random, sometimes after it has taken the

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cloudevents"
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // Mode says how an event is put into a request.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cloudevents"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // request makes the POST of an event.

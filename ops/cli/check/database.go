@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -69,10 +69,10 @@ func olderVersion(a, b string) bool {
 // checkDocspell finds out whether this database is Docspell's, and warns if Docspell
 // writes into it in another zone.
 func (r *report) checkDocspell(ctx context.Context, db *store.DB) (err error) {
-	if r.docspell, err = neighbors.DocspellIn(db).IsHere(ctx); err != nil {
+	if r.docspell, err = docspell.In(db).IsHere(ctx); err != nil {
 		return err
 	}
-	offset, err := neighbors.DocspellIn(db).Offset(ctx)
+	offset, err := docspell.In(db).Offset(ctx)
 	if err == nil && offset != 0 {
 		r.add(levelWarning, "docspell", "its executors write times that are %s off from UTC, which nextrun reads them as; "+
 			"have Docspell run in UTC, see docs/docspell.md", span.Text(offset.Abs()))

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/verify"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -6,14 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/find"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -64,7 +63,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, none string, list *ui.ListFlags
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)
 		}
-		return ui.ColumnsOf(j, jobdb.Columns()), []any{
+		return ui.ColumnsOf(j, jobqueue.Columns()), []any{
 			j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), text.FirstLine(j.Result),
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
@@ -30,7 +29,7 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 					return err
 				}
 				if asJSON {
-					return env.PrintJSON(append(ui.ColumnsOf(&job, jobdb.Columns()),
+					return env.PrintJSON(append(ui.ColumnsOf(&job, jobqueue.Columns()),
 						[2]any{"findings", append([]diagnosis.Finding{}, findings...)}))
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
@@ -64,7 +63,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"cancel requested", env.Moment(j.Cancel)},
 	}
-	rest := column.Without(jobdb.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
+	rest := column.Without(jobqueue.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
 		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "cancel", "single", "progress", "interrupts")
 	for _, c := range rest {
 		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})

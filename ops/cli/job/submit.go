@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
@@ -43,7 +42,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			return submit(c.Context(), env, job)
 		},
 	}
-	f = ui.NewColumnFlags(command, jobdb.SubmitColumns(), &standard)
+	f = ui.NewColumnFlags(command, jobqueue.SubmitColumns(), &standard)
 	command.Flags().Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
 	return command
 }

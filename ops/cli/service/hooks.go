@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -19,7 +19,7 @@ func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
 	if err != nil || !made.Any() {
 		return nil, err
 	}
-	if err := neighbors.DocspellIn(s.db).RefuseHooks(ctx); err != nil {
+	if err := docspell.In(s.db).RefuseHooks(ctx); err != nil {
 		return nil, err
 	}
 	queues, err := s.config.BuildQueues(s.db)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	lifecycle "github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -40,7 +40,7 @@ func (s *services) pruning(ctx context.Context) *pruning {
 	if age == 0 {
 		age = config.DefaultTickRetention
 	}
-	if lacks, err := neighbors.LacksHousekeeping(ctx, s.db); err == nil && !lacks {
+	if lacks, err := docspell.LacksHousekeeping(ctx, s.db); err == nil && !lacks {
 		return nil
 	}
 	return newPruning(s.db, s.log, age, firstPruning+rand.N(firstPruning), nextPruning)
@@ -75,7 +75,7 @@ func (p *pruning) Done() <-chan struct{} { return p.life.Done() }
 
 // prune deletes what is old now, unless a housekeeping task has been added.
 func (p *pruning) prune(ctx context.Context) {
-	lacks, err := neighbors.LacksHousekeeping(ctx, p.db)
+	lacks, err := docspell.LacksHousekeeping(ctx, p.db)
 	if err == nil && !lacks {
 		return
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -103,7 +103,7 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	if !f.schedules || f.besideDocspell {
 		return nil
 	}
-	return neighbors.DocspellIn(s.db).RefuseLive(ctx)
+	return docspell.In(s.db).RefuseLive(ctx)
 }
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.

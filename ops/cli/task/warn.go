@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
@@ -19,7 +18,7 @@ type warner struct {
 }
 
 func newWarner(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues) (*warner, error) {
-	is, err := neighbors.DocspellIn(db).IsHere(ctx)
+	is, err := docspell.In(db).IsHere(ctx)
 	return &warner{env, queues, is}, err
 }
 

@@ -3,7 +3,6 @@ package tick
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/ops/cli/find"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
@@ -22,7 +21,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
 	var list ui.ListFlags
 	decision := ui.Choice{Allowed: []string{
-		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Late), string(periodic.Missed), bounds.NotRun,
+		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Late), string(periodic.Missed), periodic.NotRun,
 	}}
 	command := &cobra.Command{
 		Use:   "list",
@@ -54,6 +53,6 @@ for skipped, late and missed.`,
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
 	flags.StringVar(&filter.Group, "group", "", "only those of tasks of this group")
 	flags.Var(&decision, "decision", "only ticks with this `decision`")
-	list.RegisterLatest(command, "ticks due", bounds.DefaultTickLimit)
+	list.RegisterLatest(command, "ticks due", periodic.DefaultTickLimit)
 	return command
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -29,12 +29,12 @@ func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB)
 		return nil, err
 	}
 	if !c.NotifySet(periodic.SinkJob) {
-		docspell, err := neighbors.DocspellIn(db).IsHere(ctx)
+		is, err := docspell.In(db).IsHere(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if docspell {
-			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: neighbors.DocspellIn(db).NotifyURLs})
+		if is {
+			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: docspell.In(db).NotifyURLs})
 		}
 	}
 	n := &Notifiers{bySink: map[periodic.Sink]*notify.Notifier{}, done: make(chan struct{})}

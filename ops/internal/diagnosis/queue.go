@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/store"
 )
@@ -91,7 +91,7 @@ func (q *queueFacts) those(is func(*jobqueue.Job) bool) []jobqueue.Job {
 }
 
 // handlerOf is what an executor says of its handler of that name; nil: it has none.
-func handlerOf(s *figures.Service, name string) *jobdb.HandlerLimits {
+func handlerOf(s *figures.Service, name string) *exchange.HandlerLimits {
 	for i := range s.Handlers {
 		if s.Handlers[i].Name == name {
 			return &s.Handlers[i]

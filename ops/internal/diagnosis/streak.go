@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/attention"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/attention"
 	"github.com/nextrun/nextrun/store"
 )
 

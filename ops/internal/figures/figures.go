@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // MostJobs is how many unfinished jobs are counted. A longer queue shows as this
@@ -96,13 +96,13 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	// A new row has the time 1970 until it is planned, so its age counts.
 	since := tx.SQL().Greatest + "(nextrun, created)"
 	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task AS t
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+sqldb.Waits, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+sqldb.Waits, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
 	if err != nil || overdue.Tasks == 0 {
 		return err
 	}
 	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
 	held, err := sqldb.RowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
 	if t.Locked = len(held); err != nil {
 		return err
 	}

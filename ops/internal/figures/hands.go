@@ -3,9 +3,9 @@ package figures
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // AskedFor says how somebody has asked for the jobs of ticks, by their ids: they were run by hand or made up for.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // Latest is a task and when its newest tick fell due.

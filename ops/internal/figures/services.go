@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // Service is what a scheduler, an executor or a relay has published about
@@ -17,13 +17,13 @@ type Service struct {
 	Kind     ServiceKind
 	Version  string // of the program
 	Started  time.Time
-	Seen     time.Time             // when it last said that it lives
-	Lives    bool                  // as far as the database shows
-	Places   int                   // of an executor: how many jobs it runs at once
-	Groups   []string              // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
-	Handlers []jobdb.HandlerLimits // of an executor
-	Unclear  bool                  // its handlers cannot be read
-	Trouble  string                // of a scheduler: the error that keeps it from its work; empty: none
+	Seen     time.Time                // when it last said that it lives
+	Lives    bool                     // as far as the database shows
+	Places   int                      // of an executor: how many jobs it runs at once
+	Groups   []string                 // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
+	Handlers []exchange.HandlerLimits // of an executor
+	Unclear  bool                     // its handlers cannot be read
+	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
 }
 
 // ServiceKind says what a service does.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // searched is how many of the newest ticks of a task are looked through for its last

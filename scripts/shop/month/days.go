@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -103,7 +103,7 @@ func (s *shop) leave(ctx context.Context) error {
 		return err
 	}
 	for _, j := range jobs {
-		err := s.transition(ctx, jobdb.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
+		err := s.transition(ctx, exchange.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
 		if err != nil {
 			return err
 		}

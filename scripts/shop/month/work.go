@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // The defaults of an executor, for the retries.
@@ -47,7 +47,7 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 	if job.State.Final() { // replaced or cancelled before it began
 		return nil
 	}
-	result, err := s.db.Jobs().Sync(ctx, jobdb.Request{Worker: worker, Hooks: s.hooks, Claim: jobdb.Claim{
+	result, err := s.db.Jobs().Sync(ctx, exchange.Request{Worker: worker, Hooks: s.hooks, Claim: exchange.Claim{
 		Limit: 1, Tasks: []string{job.Task}, Only: []string{jid}, Name: "shop", High: 1, Low: 1,
 	}})
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 
 // finish ends an attempt.
 func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool) error {
-	t := jobdb.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
-	t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Info, "42 rows")}
+	t := exchange.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
+	t.Lines = []exchange.Line{exchange.NewLine(job.JID, jobqueue.Info, "42 rows")}
 	if now, err := s.jobs().Get(ctx, job.JID); err != nil || now.Worker != worker {
 		return err
 	} else if !now.Cancel.IsZero() {
@@ -83,7 +83,7 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 			t.To, t.Delay = jobqueue.Stuck, retryDelay<<job.Retries
 			said = fmt.Sprintf("failed, to be tried again in %s: ", t.Delay)
 		}
-		t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused"), jobdb.NewLine(job.JID, jobqueue.Warn, said+t.Result)}
+		t.Lines = []exchange.Line{exchange.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused"), exchange.NewLine(job.JID, jobqueue.Warn, said+t.Result)}
 	}
 	if err := s.transition(ctx, t); err != nil {
 		return err
@@ -100,14 +100,14 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 
 // again tries a job again that has failed.
 func (s *shop) again(ctx context.Context, jid string) error {
-	if err := s.transition(ctx, jobdb.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
+	if err := s.transition(ctx, exchange.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
 		return err
 	}
 	return s.attempt(ctx, jid)
 }
 
-func (s *shop) transition(ctx context.Context, t jobdb.Transition) error {
-	result, err := s.db.Jobs().Sync(ctx, jobdb.Request{Worker: worker, Hooks: s.hooks, Transitions: []jobdb.Transition{t}})
+func (s *shop) transition(ctx context.Context, t exchange.Transition) error {
+	result, err := s.db.Jobs().Sync(ctx, exchange.Request{Worker: worker, Hooks: s.hooks, Transitions: []exchange.Transition{t}})
 	if err == nil && len(result.Done) != 1 {
 		err = fmt.Errorf("the job %s did not go from %s to %s", t.JID, t.From, t.To)
 	}

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // claimTx is a transaction that claims jobs.
 type claimTx struct{ workTx }
 
 // claim takes jobs and puts them, and the rest of the answer, into result.
-func (tx claimTx) claim(ctx context.Context, worker string, c jobdb.Claim, result *jobdb.Result) error {
+func (tx claimTx) claim(ctx context.Context, worker string, c exchange.Claim, result *exchange.Result) error {
 	result.Turn = c.Turn
 	if c.Limit == 0 || len(c.Tasks) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c jobdb.Claim, resul
 // candidates finds the jobs that a claim may take. It finds no more than its share
 // for each group, so that it locks no more rows than the claim may take. The next
 // claim takes others.
-func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.Result) ([]jobdb.Candidate, error) {
+func (tx claimTx) candidates(ctx context.Context, c exchange.Claim, result *exchange.Result) ([]exchange.Candidate, error) {
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
 	}
@@ -89,12 +89,12 @@ func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.R
 		"{task}, {group_}, {high}", "submitted, jid", "$2")
 	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(statement, "{kinds}", r.SQL, "{first}", first)), args...)
 	if len(candidates) == 0 && result.More { // all jobs of these groups are locked or limited: go on behind them
-		result.Turn.Group = slices.MaxFunc(kinds, func(a, b jobdb.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
+		result.Turn.Group = slices.MaxFunc(kinds, func(a, b exchange.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
 	}
 	return candidates, err
 }
 
-func (tx claimTx) onlyThese(ctx context.Context, c jobdb.Claim) ([]jobdb.Candidate, error) {
+func (tx claimTx) onlyThese(ctx context.Context, c exchange.Claim) ([]exchange.Candidate, error) {
 	jids, err1 := tx.Texts(1, c.Only)
 	tasks, err2 := tx.Texts(2, c.Tasks)
 	if err := errors.Join(err1, err2); err != nil {
@@ -103,7 +103,7 @@ func (tx claimTx) onlyThese(ctx context.Context, c jobdb.Claim) ([]jobdb.Candida
 	return tx.readCandidates(ctx, tx.fill(onlySQL+tx.SQL().ForUpdate, "{jids}", jids.SQL, "{tasks}", tasks.SQL), jids.Param, tasks.Param)
 }
 
-func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any) ([]jobdb.Candidate, error) {
+func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any) ([]exchange.Candidate, error) {
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
@@ -115,9 +115,9 @@ func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any)
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
-	candidates := make([]jobdb.Candidate, len(rows))
+	candidates := make([]exchange.Candidate, len(rows))
 	for i, r := range rows {
-		candidates[i] = jobdb.Candidate{
+		candidates[i] = exchange.Candidate{
 			JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time(),
 			Limits: limitsOfJob(r.kind(), string(r.Tracker), r.TaskMax),
 		}
@@ -127,7 +127,7 @@ func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any)
 
 // limitsOfJob are the limits of a job, given those of its handler and its group, and of the
 // periodic task whose job it is.
-func limitsOfJob(k jobdb.Kind, tracker string, task sqldb.RowInt) (limits []jobqueue.Limit) {
+func limitsOfJob(k exchange.Kind, tracker string, task sqldb.RowInt) (limits []jobqueue.Limit) {
 	add := func(kind jobqueue.ScopeKind, name string, most int, is bool) {
 		if is {
 			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Max: most})
@@ -147,11 +147,11 @@ type kindRow struct {
 	HandlerMax int `db:"handler_max"`
 }
 
-func (r kindRow) kind() jobdb.Kind { return jobdb.Kind(r) }
+func (r kindRow) kind() exchange.Kind { return exchange.Kind(r) }
 
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
 // one more group than it may take jobs, if there are.
-func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim, limits held) (kinds []jobdb.Kind, err error) {
+func (tx claimTx) kinds(ctx context.Context, c exchange.Claim, limits held) (kinds []exchange.Kind, err error) {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim, limits held) (kinds 
 	return kinds, err
 }
 
-func countGroups(kinds []jobdb.Kind) int {
+func countGroups(kinds []exchange.Kind) int {
 	groups := map[string]bool{}
 	for _, k := range kinds {
 		groups[k.Group] = true
@@ -181,7 +181,7 @@ func countGroups(kinds []jobdb.Kind) int {
 
 // kindRecords are the records of kinds, each for low and for high priority, as
 // parameter 1.
-func (tx claimTx) kindRecords(kinds []jobdb.Kind) (sqldb.Records, error) {
+func (tx claimTx) kindRecords(kinds []exchange.Kind) (sqldb.Records, error) {
 	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("handler_max"), sqldb.Int("group_max")}
 	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
 		k := kinds[i/2]

@@ -3,7 +3,7 @@ package jobs
 import "strings"
 
 // Text is compared byte by byte ({group_}, {task}), which is what
-// [jobdb.Turn] expects.
+// [exchange.Turn] expects.
 const ownTasks = filledSQL + `,
 	task (name) AS (SELECT v.value FROM {tasks} AS v
 		WHERE NOT EXISTS (SELECT 1 FROM filled AS f WHERE f.kind = 'handler' AND f.name = v.value)),

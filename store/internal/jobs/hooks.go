@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/store/internal/turning"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // tellHooks tells the hooks of the jobs that have ended in this transaction.
-func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Result) error {
+func (tx jobTx) tellHooks(ctx context.Context, q exchange.Request, result exchange.Result) error {
 	if q.Hooks == nil {
 		return nil
 	}
@@ -37,8 +37,8 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Res
 }
 
 // endsToTell are the jobs that have succeeded or failed and of which somebody wants to hear.
-func (tx jobTx) endsToTell(ctx context.Context, q jobdb.Request, done []string) ([]jobdb.Told, error) {
-	by := make(map[string]jobdb.Transition, len(q.Transitions))
+func (tx jobTx) endsToTell(ctx context.Context, q exchange.Request, done []string) ([]exchange.Told, error) {
+	by := make(map[string]exchange.Transition, len(q.Transitions))
 	for _, t := range q.Transitions {
 		by[t.JID] = t
 	}
@@ -69,18 +69,18 @@ func (tx jobTx) endsToTell(ctx context.Context, q jobdb.Request, done []string) 
 	if err != nil {
 		return nil, err
 	}
-	var told []jobdb.Told
+	var told []exchange.Told
 	for _, job := range jobs {
 		if q.Hooks.Hears(job.Task, job.Tracker, job.State, turned[job.JID]) {
 			job.Traceparent = cmp.Or(by[job.JID].Traceparent, job.Traceparent)
-			told = append(told, jobdb.Told{Job: job, Turned: turned[job.JID]})
+			told = append(told, exchange.Told{Job: job, Turned: turned[job.JID]})
 		}
 	}
 	return told, tx.lastLines(ctx, told)
 }
 
 // lastLines reads the end of the logs of jobs.
-func (tx jobTx) lastLines(ctx context.Context, told []jobdb.Told) error {
+func (tx jobTx) lastLines(ctx context.Context, told []exchange.Told) error {
 	if len(told) == 0 {
 		return nil
 	}

@@ -3,15 +3,15 @@ package jobs
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // running counts the jobs that run, of each scope that limits candidates. Until the
 // transaction ends, no other claim begins jobs of these scopes. A scope of which
 // another claim begins jobs just now counts as full.
-func (tx claimTx) running(ctx context.Context, candidates []jobdb.Candidate) (map[jobqueue.Scope]int, error) {
+func (tx claimTx) running(ctx context.Context, candidates []exchange.Candidate) (map[jobqueue.Scope]int, error) {
 	running := map[jobqueue.Scope]int{}
 	var scopes []jobqueue.Scope
 	for _, job := range candidates {
@@ -57,7 +57,7 @@ type scopeLoad struct {
 
 // nothing completes the result of a claim that has found no job: what it may have to
 // wait for.
-func (tx claimTx) nothing(ctx context.Context, c jobdb.Claim, result *jobdb.Result) error {
+func (tx claimTx) nothing(ctx context.Context, c exchange.Claim, result *exchange.Result) error {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return err

@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // linesOfKnownJobs returns the lines whose jobs exist.
-func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []jobdb.Line) ([]jobdb.Line, error) {
+func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []exchange.Line) ([]exchange.Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -27,12 +27,12 @@ func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []jobdb.Line) ([]jo
 		return nil, err
 	}
 	isThere := sqldb.Set(there)
-	return slices.DeleteFunc(slices.Clone(lines), func(line jobdb.Line) bool { return !isThere[line.JID] }), nil
+	return slices.DeleteFunc(slices.Clone(lines), func(line exchange.Line) bool { return !isThere[line.JID] }), nil
 }
 
 // insertLines adds lines, all of jobs that exist. The counter of each line follows
 // the last one of its job.
-func (tx jobTx) insertLines(ctx context.Context, lines []jobdb.Line) error {
+func (tx jobTx) insertLines(ctx context.Context, lines []exchange.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}

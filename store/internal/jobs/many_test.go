@@ -3,9 +3,9 @@ package jobs
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // manyKinds opens a database with 20,000 priorities, with 20,000 groups of a task that has
@@ -34,11 +34,11 @@ func manyKinds(t *testing.T, url string) *sqldb.DB {
 func TestManyKindsDoNotSlowClaims(t *testing.T) {
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		db := manyKinds(t, d.URL)
-		claim := jobdb.Claim{Limit: 1, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
+		claim := exchange.Claim{Limit: 1, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
 		groups := map[string]bool{}
 		const claims = 100
 		for range claims {
-			result, err := New(db).Sync(t.Context(), jobdb.Request{Worker: "w/1", Claim: claim})
+			result, err := New(db).Sync(t.Context(), exchange.Request{Worker: "w/1", Claim: claim})
 			if err != nil || len(result.Claimed) != 1 {
 				t.Fatalf("claimed %d, %v", len(result.Claimed), err)
 			}
@@ -76,9 +76,9 @@ func BenchmarkClaimBesideManyKinds(b *testing.B) {
 				storetest.At(b, d.URL).Exec(`INSERT INTO job (jid, task, group_, priority, submitted)
 					WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ` + beside.rows + `)
 					SELECT 'n' || i, ` + beside.columns + `, '2026-01-01 00:00:00.000000' FROM n WHERE i > 0`)
-				claim := jobdb.Claim{Limit: 10, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
+				claim := exchange.Claim{Limit: 10, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
 				for b.Loop() {
-					result, err := New(db).Sync(b.Context(), jobdb.Request{Worker: "w/1", Claim: claim})
+					result, err := New(db).Sync(b.Context(), exchange.Request{Worker: "w/1", Claim: claim})
 					if err != nil || len(result.Claimed) == 0 {
 						b.Fatalf("claimed %d, %v", len(result.Claimed), err)
 					}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -16,7 +15,7 @@ const inWork = `SELECT * FROM job WHERE ` + claimable + ` UNION ALL SELECT * FRO
 // newest lists the jobs that were submitted last, without a filter: no index has that order. A job that was submitted
 // after a time has not ended before it, so the index of when jobs ended finds all that were submitted since one of the newest
 // ended. If these are never enough, it returns fewer than are asked for, or none.
-func (tx jobTx) newest(ctx context.Context, f jobqueue.Filter, columns []jobdb.Column, names string) ([]jobqueue.Job, error) {
+func (tx jobTx) newest(ctx context.Context, f jobqueue.Filter, columns []jobqueue.Column, names string) ([]jobqueue.Job, error) {
 	plain := jobqueue.Filter{Limit: f.Limit, WithArgs: f.WithArgs}
 	if !reflect.DeepEqual(f, plain) {
 		return nil, nil
@@ -37,7 +36,7 @@ func (tx jobTx) newest(ctx context.Context, f jobqueue.Filter, columns []jobdb.C
 }
 
 // listed are the columns of a list, and their names.
-func listed(f jobqueue.Filter) (columns []jobdb.Column, names string) {
+func listed(f jobqueue.Filter) (columns []jobqueue.Column, names string) {
 	if f.WithArgs {
 		return allColumns, jobColumns
 	}

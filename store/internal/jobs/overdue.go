@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
-// CancelRequests implements [jobdb.Store].
+// CancelRequests implements executor.Store.
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
 	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -31,9 +31,9 @@ func idleSQL(sql *sqldb.Words) string {
 		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
 }
 
-// Overdue implements [jobdb.Store].
-func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue, error) {
-	overdue := jobdb.Overdue{Next: -1}
+// Overdue implements executor.Store.
+func (s Store) Overdue(ctx context.Context, q exchange.OverdueQuery) (exchange.Overdue, error) {
+	overdue := exchange.Overdue{Next: -1}
 	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
 	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
 		return overdue, err
@@ -66,7 +66,7 @@ func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue
 }
 
 // ofDead lists the jobs of workers that have died.
-func (tx workTx) ofDead(ctx context.Context, q jobdb.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
+func (tx workTx) ofDead(ctx context.Context, q exchange.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
 	if len(q.Dead) == 0 {
 		return nil, nil
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -55,8 +55,8 @@ func explain(t *testing.T, db *sqldb.DB, explain, last string, limit int, tasks 
 	t.Helper()
 	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}}
-		claim := jobdb.Claim{Limit: limit, Tasks: append(tasks, "t"), Turn: jobdb.Turn{Group: last}, High: 3, Low: 1}
-		return claimTx{tx}.claim(t.Context(), "w/1", claim, &jobdb.Result{})
+		claim := exchange.Claim{Limit: limit, Tasks: append(tasks, "t"), Turn: exchange.Turn{Group: last}, High: 3, Low: 1}
+		return claimTx{tx}.claim(t.Context(), "w/1", claim, &exchange.Result{})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
 	for name, url := range map[string]func(testing.TB) string{"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL} {
 		t.Run(name, func(t *testing.T) {
 			db := backlog(t, url(t))
-			claim := jobdb.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
-			result, err := New(db).Sync(t.Context(), jobdb.Request{Worker: "w/1", Claim: claim})
+			claim := exchange.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
+			result, err := New(db).Sync(t.Context(), exchange.Request{Worker: "w/1", Claim: claim})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // Job implements [jobqueue.QueueTx].
@@ -146,7 +146,7 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Note != "" {
-		err = tx.insertLines(ctx, []jobdb.Line{jobdb.NewLine(was.JID, jobqueue.Info, c.Note)})
+		err = tx.insertLines(ctx, []exchange.Line{exchange.NewLine(was.JID, jobqueue.Info, c.Note)})
 	}
 	return n > 0, err
 }

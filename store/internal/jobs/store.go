@@ -7,9 +7,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
@@ -18,7 +18,6 @@ import (
 type Store struct{ db *sqldb.DB }
 
 var (
-	_ jobdb.Store         = Store{}
 	_ jobqueue.QueueStore = Store{}
 )
 
@@ -44,13 +43,13 @@ func (s Store) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx,
 	return jobTx{tx}, err
 }
 
-// WatchJobs implements [jobdb.Store] and [jobqueue.QueueStore].
+// WatchJobs implements executor.Store and [jobqueue.QueueStore].
 func (s Store) WatchJobs(ctx context.Context, wake func(), report func(error)) {
 	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
 }
 
-// Beat implements [jobdb.Store].
-func (s Store) Beat(ctx context.Context, e jobdb.Service, seen map[string]int64) (map[string]int64, error) {
+// Beat implements executor.Store.
+func (s Store) Beat(ctx context.Context, e exchange.Service, seen map[string]int64) (map[string]int64, error) {
 	handlers, _ := json.Marshal(e.Handlers) // of texts and numbers
 	of := workers.Worker{ID: e.Worker, Kind: "executor", Places: e.Places, Handlers: string(handlers)}
 	if len(e.Groups) > 0 {
@@ -60,7 +59,7 @@ func (s Store) Beat(ctx context.Context, e jobdb.Service, seen map[string]int64)
 	return workers.Beat(ctx, s.db, of, seen)
 }
 
-// Leave implements [jobdb.Store].
+// Leave implements executor.Store.
 func (s Store) Leave(ctx context.Context, worker string) error {
 	return workers.Leave(ctx, s.db, workers.Worker{ID: worker, Kind: "executor"})
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
@@ -17,9 +17,9 @@ import (
 // empty now, and have a million rows a moment later, which PostgreSQL learns of only when it is analysed.
 const keptPlans = 5 * time.Second
 
-// Sync implements [jobdb.Store]. Only the worker should lock its rows, so Sync
+// Sync implements executor.Store. Only the worker should lock its rows, so Sync
 // updates them without locking them first, which would double its time.
-func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, err error) {
+func (s Store) Sync(ctx context.Context, q exchange.Request) (result exchange.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
 	err = s.db.UpdateWithin(ctx, sqldb.LockWait(q.Brief), func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
@@ -43,7 +43,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 		}
 		lines = append(lines, said...)
 		// Ticks may wait for these ends, also of those that a handler has written in its own transaction.
-		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobdb.JobStatus) bool { return s.State.Final() }) {
+		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s exchange.JobStatus) bool { return s.State.Final() }) {
 			tx.Changes(sqldb.TopicTasks)
 		}
 		if result.Compared, err = tx.compare(ctx, q); err != nil {
@@ -65,7 +65,7 @@ func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, 
 }
 
 // sorted returns the lines of the transitions that were done, and the jobs of the others.
-func sorted(list []jobdb.Transition, done map[string]bool) (lines []jobdb.Line, missed []string) {
+func sorted(list []exchange.Transition, done map[string]bool) (lines []exchange.Line, missed []string) {
 	for _, t := range list {
 		if done[t.JID] {
 			lines = append(lines, t.Lines...)
@@ -76,8 +76,8 @@ func sorted(list []jobdb.Transition, done map[string]bool) (lines []jobdb.Line, 
 	return lines, missed
 }
 
-// Complete implements [jobdb.Store].
-func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Completion) error {
+// Complete implements executor.Store.
+func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c exchange.Completion) error {
 	joined, err := s.Join(ctx, outer)
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
@@ -90,13 +90,13 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	}
 	var done []string
 	if n > 0 {
-		done, err = tx.transitions(ctx, []jobdb.Transition{c.End})
+		done, err = tx.transitions(ctx, []exchange.Transition{c.End})
 	}
 	if err == nil && len(done) == 0 {
 		err = fmt.Errorf("%w: it is not that of this attempt any more; roll the transaction back", jobqueue.ErrLeaseLost)
 	}
 	if err == nil {
-		err = tx.tellHooks(ctx, jobdb.Request{Transitions: []jobdb.Transition{c.End}, Hooks: c.Hooks}, jobdb.Result{Done: done})
+		err = tx.tellHooks(ctx, exchange.Request{Transitions: []exchange.Transition{c.End}, Hooks: c.Hooks}, exchange.Result{Done: done})
 	}
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
@@ -104,7 +104,7 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Comple
 	return nil
 }
 
-// Fault implements [jobdb.Store].
+// Fault implements [exchange.Store].
 func (Store) Fault(err error) service.Fault { return sqldb.FaultOf(err) }
 
 // workTx is a transaction of an executor.
@@ -112,7 +112,7 @@ type workTx struct{ jobTx }
 
 // fenced returns the transitions without those of workers that were taken for dead, and are not: their beat has
 // moved, or somebody holds their row. Until the transaction ends, the dead ones cannot beat.
-func (tx workTx) fenced(ctx context.Context, list []jobdb.Transition) ([]jobdb.Transition, error) {
+func (tx workTx) fenced(ctx context.Context, list []exchange.Transition) ([]exchange.Transition, error) {
 	beats := map[string]int64{}
 	for _, t := range list {
 		if t.Dead {
@@ -123,12 +123,12 @@ func (tx workTx) fenced(ctx context.Context, list []jobdb.Transition) ([]jobdb.T
 	if err != nil || len(beats) == 0 {
 		return list, err
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(t jobdb.Transition) bool { return t.Dead && !dead[t.Worker] }), nil
+	return slices.DeleteFunc(slices.Clone(list), func(t exchange.Transition) bool { return t.Dead && !dead[t.Worker] }), nil
 }
 
 // compare has the jobs wait again that run under the worker's id, and that it does not have: the reply to their claim
 // was lost. It returns the status of those that it has.
-func (tx workTx) compare(ctx context.Context, q jobdb.Request) ([]jobdb.JobStatus, error) {
+func (tx workTx) compare(ctx context.Context, q exchange.Request) ([]exchange.JobStatus, error) {
 	if !q.Compare {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (tx workTx) compare(ctx context.Context, q jobdb.Request) ([]jobdb.JobStatu
 	return tx.status(ctx, q.InFlight)
 }
 
-func (tx workTx) progress(ctx context.Context, worker string, list []jobdb.Progress) error {
+func (tx workTx) progress(ctx context.Context, worker string, list []exchange.Progress) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (tx workTx) progress(ctx context.Context, worker string, list []jobdb.Progr
 
 // status returns the status of jobs, in no order. Jobs that are gone are among
 // them, without a state.
-func (tx workTx) status(ctx context.Context, jids []string) ([]jobdb.JobStatus, error) {
+func (tx workTx) status(ctx context.Context, jids []string) ([]exchange.JobStatus, error) {
 	if len(jids) == 0 {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (tx workTx) status(ctx context.Context, jids []string) ([]jobdb.JobStatus, 
 	if err != nil {
 		return nil, err
 	}
-	var list []jobdb.JobStatus
+	var list []exchange.JobStatus
 	err = tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
 		FROM `+r.SQL+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.Param)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // transitionFields are those of a transition: what the job has to be, and what is set.
@@ -16,7 +16,7 @@ var transitionFields = []sqldb.Field{
 	sqldb.Text("state"), sqldb.Text("result"), sqldb.Time("retry"), sqldb.Int("tried"), sqldb.Time("finished"), sqldb.Int("interrupted"),
 }
 
-func transitionValues(t jobdb.Transition, now time.Time) []any {
+func transitionValues(t exchange.Transition, now time.Time) []any {
 	var retry, finished time.Time
 	tried, interrupted := 0, 0
 	switch {
@@ -41,7 +41,7 @@ func transitionValues(t jobdb.Transition, now time.Time) []any {
 //	to stuck            retry, retries (one more)
 //	to a final state    finished, progress (100 if it is success)
 //	if interrupted      interrupts (one more)
-func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done []string, err error) {
+func (tx workTx) transitions(ctx context.Context, list []exchange.Transition) (done []string, err error) {
 	if len(list) == 0 {
 		return nil, nil
 	}

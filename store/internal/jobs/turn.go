@@ -3,11 +3,11 @@ package jobs
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
-// LastGroup implements [jobdb.Store].
+// LastGroup implements executor.Store.
 func (s Store) LastGroup(ctx context.Context, name string) (string, error) {
 	var groups []string
 	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -21,7 +21,7 @@ func (s Store) LastGroup(ctx context.Context, name string) (string, error) {
 
 // recordGroup records whose turn it was, one row for each worker's name. Another
 // process of that name may do the same at the same time.
-func (tx claimTx) recordGroup(ctx context.Context, c jobdb.Claim, group string) error {
+func (tx claimTx) recordGroup(ctx context.Context, c exchange.Claim, group string) error {
 	if c.Name == "" || group == c.Turn.Group {
 		return nil
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -17,7 +17,7 @@ import (
 //
 //	event                                     package whose tellHooks writes it: methods that it calls
 //	jobs that end                             store/internal/queue: Hears, Tell
-//	ticks without a job                       periodic/scheduler/internal/batch: HearsMissed, TellMissed
+//	ticks without a job                       periodic/batch: HearsMissed, TellMissed
 //	tasks that are paused after failures      store/internal/schedule: TellPaused
 //	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
 type Hooks struct {
@@ -28,14 +28,14 @@ type Hooks struct {
 }
 
 var (
-	_ jobdb.Hooks  = Hooks{}
-	_ taskdb.Hooks = Hooks{}
+	_ exchange.Hooks = Hooks{}
+	_ batch.Hooks    = Hooks{}
 )
 
-// Handler implements [jobdb.Hooks].
+// Handler implements [exchange.Hooks].
 func (h Hooks) Handler() jobqueue.Handler { return h.Hooks.Handler(h.Next) }
 
-// Hears implements [jobdb.Hooks].
+// Hears implements [exchange.Hooks].
 func (h Hooks) Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool {
 	if task == "" {
 		return h.Hooks.HearsSome(hooks.EventOf(to))
@@ -43,8 +43,8 @@ func (h Hooks) Hears(task, tracker string, to jobqueue.State, turned jobqueue.Tu
 	return h.Hooks.Hears(task, tracker, hooks.EventOf(to), turned)
 }
 
-// Tell implements [jobdb.Hooks].
-func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobdb.Told) error {
+// Tell implements [exchange.Hooks].
+func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []exchange.Told) error {
 	notices := make([]hooks.Notice, len(jobs))
 	for i, j := range jobs {
 		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
@@ -53,13 +53,13 @@ func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs [
 	return h.insert(ctx, tx, now, notices)
 }
 
-// HearsMissed implements [taskdb.Hooks].
+// HearsMissed implements [batch.Hooks].
 func (h Hooks) HearsMissed(t *periodic.Task) bool {
 	return h.Hooks.Hears(t.Task, t.ID, hooks.Missed, "")
 }
 
-// TellMissed implements [taskdb.Hooks].
-func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.MissedTick) error {
+// TellMissed implements [batch.Hooks].
+func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []batch.MissedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, m := range ticks {
 		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
@@ -71,18 +71,18 @@ func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, 
 	return h.insert(ctx, tx, now, notices)
 }
 
-// TellPaused implements [taskdb.Hooks].
-func (h Hooks) TellPaused(ctx context.Context, tx jobqueue.DBTX, now time.Time, t taskdb.PausedTask) error {
+// TellPaused implements [batch.Hooks].
+func (h Hooks) TellPaused(ctx context.Context, tx jobqueue.DBTX, now time.Time, t batch.PausedTask) error {
 	return h.insert(ctx, tx, now, []hooks.Notice{{Event: hooks.Paused, At: now, Task: t.ID, Handler: t.Handler, Error: t.Reason}})
 }
 
-// HearsEnd implements [taskdb.Hooks].
+// HearsEnd implements [batch.Hooks].
 func (h Hooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
 	return h.Hooks.Hears(t.Task, t.ID, endEvent(k.Ended), k.Turned)
 }
 
-// TellEnds implements [taskdb.Hooks].
-func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.EndedTick) error {
+// TellEnds implements [batch.Hooks].
+func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []batch.EndedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, e := range ticks {
 		notices[i] = hooks.Notice{

@@ -3,16 +3,16 @@ package tasks
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
 var manualAgain = reasons.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
 
 // planRecords are plans as records for the first placeholder.
-func planRecords(db *sqldb.DB, plans []decide.Plan) (sqldb.Records, error) {
+func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
 	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
@@ -28,8 +28,8 @@ const planned = `due = plan.due, nextrun = plan.nextrun,
 		WHEN plan.problem IS NOT NULL THEN plan.problem
 		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
 
-// Advance implements [taskdb.Tx].
-func (tx schedulerTx) Advance(ctx context.Context, plans []decide.Plan) (ids []string, err error) {
+// Advance implements [batch.Tx].
+func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {
 	r, err := planRecords(tx.DB(), plans)
 	if err != nil {
 		return nil, err

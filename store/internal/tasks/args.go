@@ -7,7 +7,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Args implements [taskdb.Tx]. On PostgreSQL no answer is larger than maxBytes: the tasks are
+// Args implements [batch.Tx]. On PostgreSQL no answer is larger than maxBytes: the tasks are
 // locked, and no limit of the server ends the session of a process that has stopped in the
 // middle of an answer. One that has stopped between two is idle in its transaction.
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {

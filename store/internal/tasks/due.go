@@ -11,12 +11,12 @@ import (
 	"unicode"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // wanted returns the rest of a query behind SELECT, which yields these columns of tasks t, and its parameters.
-func (tx schedulerTx) wanted(w taskdb.Wanted, columns string) (query string, args []any, err error) {
+func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args []any, err error) {
 	add := func(value any) string {
 		args = append(args, value)
 		return "$" + strconv.Itoa(len(args))
@@ -61,7 +61,7 @@ func (tx schedulerTx) wanted(w taskdb.Wanted, columns string) (query string, arg
 }
 
 // lowerBound is when the tasks that are due fell due at the earliest.
-func lowerBound(w taskdb.Wanted) time.Time {
+func lowerBound(w batch.Wanted) time.Time {
 	from := periodic.Unplanned
 	for _, t := range []time.Time{w.After, w.Exclude.NextRunAfter} {
 		if t.After(from) {
@@ -77,8 +77,8 @@ func qualify(alias, columns string) string {
 	return alias + "." + strings.Join(names, ", "+alias+".")
 }
 
-// Tasks implements [taskdb.Tx].
-func (tx schedulerTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+// Tasks implements [batch.Tx].
+func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Task, error) {
 	rowID := cmp.Or(strings.ReplaceAll(tx.SQL().RowIDSQL, "{}", "u."), "''")
 	from, args, err := tx.wanted(w, qualify("t", claimColumns)+`, since`+tx.SQL().RowColumns)
 	if err != nil {
@@ -98,8 +98,8 @@ func (tx schedulerTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Ta
 	return list, attachCalendars(ctx, tx.Tx, list)
 }
 
-// IDs implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
-func (s Store) IDs(ctx context.Context, w taskdb.Wanted) (ids []string, err error) {
+// IDs implements scheduler.Store. It reads only ids, so that no value of a row can make it fail.
+func (s Store) IDs(ctx context.Context, w batch.Wanted) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		from, args, err := schedulerTx{outer}.wanted(w, "t.id")
 		if err != nil {
@@ -113,7 +113,7 @@ func (s Store) IDs(ctx context.Context, w taskdb.Wanted) (ids []string, err erro
 	return ids, nil
 }
 
-// Free implements [taskdb.Tx].
+// Free implements [batch.Tx].
 func (tx schedulerTx) Free(ctx context.Context, ids []string) (free []string, err error) {
 	among, param, err := among(tx.Tx, 1, ids)
 	if err != nil || len(ids) == 0 {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -33,10 +33,10 @@ func (j *awaited) open() sink.Open {
 	return sink.Open{TaskID: string(j.TaskID), JID: string(j.JID), Ref: string(j.Ref), Due: j.Due.Time(), Submitted: j.Submitted.Time()}
 }
 
-// AskEnds implements [taskdb.Store]. Jobs are taken first, in a transaction of its own: their
+// AskEnds implements scheduler.Store. Jobs are taken first, in a transaction of its own: their
 // next turn is then some time away, so that several schedulers ask about different ones, and an
 // error is not repeated at once. The answer has a transaction that only reads.
-func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends, err error) {
+func (s Store) AskEnds(ctx context.Context, a batch.AskEnds) (found batch.Ends, err error) {
 	var jobs []awaited
 	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		found.Now = tx.Now()
@@ -75,7 +75,7 @@ func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends
 // apart tries all jobs at once. If one of them may be to blame for an error, it tries parts of them, and the
 // jobs of a part that fails one by one. It returns those that fail alone, or an error if all do. Those that it does not
 // get to have another turn.
-func apart(ctx context.Context, jobs []awaited, try func([]awaited) error) (bad []taskdb.BadEnd, err error) {
+func apart(ctx context.Context, jobs []awaited, try func([]awaited) error) (bad []batch.BadEnd, err error) {
 	worked := false
 	some := func(part []awaited) error {
 		err := try(part)
@@ -86,7 +86,7 @@ func apart(ctx context.Context, jobs []awaited, try func([]awaited) error) (bad 
 		if fault := sqldb.FaultOf(err); fault != service.FaultRow && fault != service.FaultLock {
 			return err
 		}
-		bad = append(bad, taskdb.BadEnd{TaskID: string(j.TaskID), JID: string(j.JID), Err: err})
+		bad = append(bad, batch.BadEnd{TaskID: string(j.TaskID), JID: string(j.JID), Err: err})
 		return nil
 	}
 	if err = some(jobs); err == nil {
@@ -126,7 +126,7 @@ const (
 )
 
 // take takes the jobs whose turn it is, of one queue, or says when it is the turn of one.
-func (tx endsTx) take(ctx context.Context, a taskdb.AskEnds) (jobs []awaited, next time.Time, err error) {
+func (tx endsTx) take(ctx context.Context, a batch.AskEnds) (jobs []awaited, next time.Time, err error) {
 	later := nextTurnPostgres
 	if tx.SQL().IsSQLite() {
 		later = nextTurnSQLite
@@ -153,7 +153,7 @@ var endFields = []sqldb.Field{
 
 // record writes how jobs ended into their ticks, and returns those that nobody has written
 // before. Several schedulers may have asked about the same job.
-func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks) (list []taskdb.EndedTick, err error) {
+func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks batch.Hooks) (list []batch.EndedTick, err error) {
 	r, err := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
 		j := &jobs[i]
 		at, tries := j.end.Finished, any(nil)
@@ -208,11 +208,11 @@ func said(text string) string {
 }
 
 // tellHooks tells the hooks.
-func (tx endsTx) tellHooks(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick) error {
+func (tx endsTx) tellHooks(ctx context.Context, hooks batch.Hooks, list []batch.EndedTick) error {
 	if hooks == nil {
 		return nil
 	}
-	var told []taskdb.EndedTick
+	var told []batch.EndedTick
 	for _, e := range list {
 		if e.Task != nil && hooks.HearsEnd(e.Task, e.Tick) {
 			told = append(told, e)
@@ -221,7 +221,7 @@ func (tx endsTx) tellHooks(ctx context.Context, hooks taskdb.Hooks, list []taskd
 	if len(told) == 0 {
 		return nil
 	}
-	slices.SortFunc(told, func(a, b taskdb.EndedTick) int {
+	slices.SortFunc(told, func(a, b batch.EndedTick) int {
 		return cmp.Or(a.Tick.Finished.Compare(b.Tick.Finished), cmp.Compare(a.Tick.TaskID, b.Tick.TaskID), a.Tick.Due.Compare(b.Tick.Due))
 	})
 	if err := hooks.TellEnds(ctx, tx.DBTX(), tx.Now(), told); err != nil {

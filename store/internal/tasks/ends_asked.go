@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // ended asks a queue about jobs, and returns those that have ended.
-func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, jobs []awaited) (ended []awaited, err error) {
+func (s Store) ended(ctx context.Context, a batch.AskEnds, name periodic.Sink, jobs []awaited) (ended []awaited, err error) {
 	open := make([]sink.Open, len(jobs))
 	asked := make(map[string]*awaited, len(jobs))
 	for i := range jobs {

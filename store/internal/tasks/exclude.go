@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // among is a subquery for ids, with its one parameter.
@@ -22,7 +22,7 @@ func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any
 // excluding returns the condition, beginning with AND, that leaves tasks out. Call
 // it with the alias of periodic_task, such as "q.". all is args with the parameters
 // of the condition.
-func excluding(tx *sqldb.Tx, exclude taskdb.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
+func excluding(tx *sqldb.Tx, exclude batch.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(exclude.IDs) > 0 {
 		ids, param, err := among(tx, len(args)+1, exclude.IDs)
@@ -86,7 +86,7 @@ const strayAfter = 10 * time.Second
 const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 	AND (problem IS NULL OR problem LIKE '` + reasons.WarningPrefix + `%') AND sink NOT IN `
 
-// Stray implements [taskdb.Store].
+// Stray implements scheduler.Store.
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
@@ -120,7 +120,7 @@ func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, prob
 	return found, nil
 }
 
-// Fed implements [taskdb.Store].
+// Fed implements scheduler.Store.
 func (s Store) Fed(ctx context.Context, sinks []periodic.Sink) (fed []periodic.Sink, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		var args []any

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // maxReason is the length of the column paused_reason.
@@ -40,9 +40,9 @@ type failing struct {
 	Failures int
 }
 
-// PauseFailing implements [taskdb.Store]. A task that cannot be paused now, since its row is locked or refuses it, is
+// PauseFailing implements scheduler.Store. A task that cannot be paused now, since its row is locked or refuses it, is
 // left: its tick is decided as if it were well, and the next one pauses it.
-func (s Store) PauseFailing(ctx context.Context, hooks taskdb.Hooks) error {
+func (s Store) PauseFailing(ctx context.Context, hooks batch.Hooks) error {
 	var list []failing
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
 	for i := 0; i < len(list) && (err == nil || s.Fault(err) != service.FaultDatabase); i++ {
@@ -55,7 +55,7 @@ func (s Store) PauseFailing(ctx context.Context, hooks taskdb.Hooks) error {
 }
 
 // pause pauses a task as of the end of its last failure, unless it has changed, and tells the hooks.
-func pause(ctx context.Context, tx *sqldb.Tx, f failing, hooks taskdb.Hooks) error {
+func pause(ctx context.Context, tx *sqldb.Tx, f failing, hooks batch.Hooks) error {
 	var last struct {
 		Ended sqldb.RowTime
 		Said  sqldb.RowText
@@ -70,13 +70,13 @@ func pause(ctx context.Context, tx *sqldb.Tx, f failing, hooks taskdb.Hooks) err
 		since = ended
 	}
 	reason := pausedReason(f.Failures, string(last.Said))
-	n, err := tx.Exec(ctx, `UPDATE periodic_task SET paused = $3, paused_until = NULL, paused_by = '`+bounds.PausedAfterFailures+`', paused_reason = $4
+	n, err := tx.Exec(ctx, `UPDATE periodic_task SET paused = $3, paused_until = NULL, paused_by = '`+periodic.PausedAfterFailures+`', paused_reason = $4
 		WHERE id IN (SELECT id FROM periodic_task WHERE id = $1 AND due = $2 AND pause_after <= $5 AND enabled AND (paused IS NULL OR paused_until <= due)`+
 		tx.SQL().ForUpdate+`)`, f.ID, sqldb.Timestamp(f.Due.Time()), sqldb.Timestamp(since), reason, f.Failures)
 	if err != nil || n == 0 || hooks == nil {
 		return err
 	}
-	return hooks.TellPaused(ctx, tx.DBTX(), tx.Now(), taskdb.PausedTask{ID: f.ID, Handler: f.Task, Reason: reason})
+	return hooks.TellPaused(ctx, tx.DBTX(), tx.Now(), batch.PausedTask{ID: f.ID, Handler: f.Task, Reason: reason})
 }
 
 func pausedReason(failures int, said string) string {

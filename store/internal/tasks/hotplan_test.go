@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // explained explains each statement before it runs.
@@ -150,14 +149,14 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string, check func(query string, plan []string)) error {
 	return db.Update(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now())}
-		if found, err := tx.summary(ctx, taskdb.Exclude{}); err != nil || !found.Due {
+		if found, err := tx.summary(ctx, batch.Exclude{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
-		tasks, err := tx.Tasks(ctx, taskdb.Wanted{Limit: 1000})
+		tasks, err := tx.Tasks(ctx, batch.Wanted{Limit: 1000})
 		if err != nil || len(tasks) != dueRows {
 			return fmt.Errorf("read %d tasks, %w", len(tasks), err)
 		}
-		var plans []decide.Plan
+		var plans []periodic.Plan
 		var ticks []periodic.Tick
 		var jobs []jobqueue.Job
 		var ids []string
@@ -166,7 +165,7 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 		for i := range tasks {
 			of := &tasks[i]
 			tick := periodic.Tick{TaskID: of.ID, Due: of.Due, Decision: periodic.Submitted, JID: "n" + of.ID, Worker: "w@1", Decided: tx.Now()}
-			plans = append(plans, decide.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
+			plans = append(plans, periodic.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
 			ticks, ids, keys = append(ticks, tick), append(ids, of.ID), append(keys, tick.Key())
 			jobs = append(jobs, of.Job(tick.JID, of.Due, tx.Now()))
 		}

@@ -3,9 +3,9 @@ package tasks
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // tickRecords are ticks as records for the first placeholder. The worker and the time of the
@@ -35,7 +35,7 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 	return keys
 }
 
-// Record implements [taskdb.Tx].
+// Record implements [batch.Tx].
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/attention"
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/attention"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // selected is the end of a query for the tasks, aliased t, that a filter selects.
@@ -58,7 +57,7 @@ func (tx taskTx) inState(state periodic.TaskState) (condition string, at time.Ti
 	case periodic.TaskRetrying:
 		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
 	case periodic.TaskOverdue:
-		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9 AND NOT ` + sqldb.Waits, tx.Now().Add(-bounds.OverdueAfter)
+		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9 AND NOT ` + sqldb.Waits, tx.Now().Add(-periodic.OverdueAfter)
 	case "":
 		return `1 = 1`, at
 	}
@@ -78,7 +77,7 @@ func newest(ticks int) string {
 			WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
 }
 
-const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + bounds.PausedAfterFailures + `')`
+const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `')`
 
 // failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
 // that has ended did not end well.

@@ -13,58 +13,56 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
 
-// Store is a database as the scheduler needs it. It implements [taskdb.Store].
+// Store is a database as the scheduler needs it. It implements scheduler.Store.
 type Store struct {
 	db     *sqldb.DB
 	queues Queues
 	locks  leader.Store
 }
 
-var _ taskdb.Store = Store{}
-
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
 	return Store{db, queues, locks}
 }
 
-// Read implements [taskdb.Store].
-func (s Store) Read(ctx context.Context, fn func(taskdb.Tx) error) error {
+// Read implements scheduler.Store.
+func (s Store) Read(ctx context.Context, fn func(batch.Tx) error) error {
 	return s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
-// Update implements [taskdb.Store].
-func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+// Update implements scheduler.Store.
+func (s Store) Update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
-// OpensEarly implements [taskdb.Store].
+// OpensEarly implements scheduler.Store.
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
-// Watch implements [taskdb.Store].
+// Watch implements scheduler.Store.
 func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
 	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
 }
 
-// SetTrouble implements [taskdb.Store].
+// SetTrouble implements scheduler.Store.
 func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
 	return workers.SetTrouble(ctx, s.db, worker, trouble)
 }
 
-// Queues implements [taskdb.Store].
+// Queues implements scheduler.Store.
 func (s Store) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	return s.queues.with(s.db, others)
 }
 
-// Locks implements [taskdb.Store].
+// Locks implements scheduler.Store.
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements [taskdb.Store]. While periodic_tick is changed by a
+// Fault implements scheduler.Store. While periodic_tick is changed by a
 // migration, no task is to blame for a wait that was too long.
 func (s Store) Fault(err error) service.Fault {
 	fault := sqldb.FaultOf(err)
@@ -86,10 +84,10 @@ type workSummary struct {
 	Look   sqldb.RowTime // when to ask another queue how jobs ended
 }
 
-// Poll implements [taskdb.Store].
-func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, error) {
+// Poll implements scheduler.Store.
+func (s Store) Poll(ctx context.Context, exclude batch.Exclude) (batch.Work, error) {
 	var found workSummary
-	work := taskdb.Work{}
+	work := batch.Work{}
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 		work.Now = tx.Now()
 		work.Asked, work.Answered = tx.Asked()
@@ -99,14 +97,14 @@ func (s Store) Poll(ctx context.Context, exclude taskdb.Exclude) (taskdb.Work, e
 		return err
 	})
 	if err != nil {
-		return taskdb.Work{}, fmt.Errorf("look for due tasks: %w", err)
+		return batch.Work{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	work.Due, work.Stray = found.Due, found.Stray
 	work.Next, work.Marked, work.AskEndsAt = found.Next.Time(), found.Marked.Time(), found.Look.Time()
 	return work, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, exclude taskdb.Exclude) (found workSummary, err error) {
+func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
 	rest, args, err := excluding(tx.Tx, exclude, args)
 	if err != nil {

@@ -3,11 +3,10 @@ package tasks
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // plainColumns are what one statement needs of a plan that is plain.
@@ -16,9 +15,9 @@ var plainColumns = []sqldb.Field{
 	sqldb.Time("tick"), sqldb.Text("jid"), sqldb.Bool("single"),
 }
 
-// SubmitAtOnce implements [taskdb.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
+// SubmitAtOnce implements [batch.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
 // configured, nextrun's own is a movedQueue, which also reads periodic_open, and needs the longer way.
-func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []decide.Plan) (missing []taskdb.Unsubmitted, can bool, err error) {
+func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []batch.Unsubmitted, can bool, err error) {
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/turning"
 )
@@ -74,7 +73,7 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	}
 	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error
 		FROM ` + from + `
-		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + bounds.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
+		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + periodic.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
 			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6
 		ORDER BY k.due ` + order + `, k.task_id LIMIT $7`
 }
@@ -116,7 +115,7 @@ func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 }
 
 // withTasks returns ticks with what hooks need of their tasks.
-func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]taskdb.EndedTick, error) {
+func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]batch.EndedTick, error) {
 	ids := make([]string, len(ended))
 	for i, r := range ended {
 		ids[i] = string(r.TaskID)
@@ -136,15 +135,15 @@ func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]taskdb.Ended
 	for _, t := range rows {
 		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
 	}
-	list := make([]taskdb.EndedTick, len(ended))
+	list := make([]batch.EndedTick, len(ended))
 	for i, r := range ended {
-		list[i] = taskdb.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
+		list[i] = batch.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
 	}
 	return list, tx.withTurns(ctx, list)
 }
 
 // withTurns adds what the ends meant for their tasks.
-func (tx endsTx) withTurns(ctx context.Context, list []taskdb.EndedTick) error {
+func (tx endsTx) withTurns(ctx context.Context, list []batch.EndedTick) error {
 	ends := make([]turning.End, len(list))
 	for i := range list {
 		ends[i] = turning.End{Task: list[i].Tick.TaskID, Due: list[i].Tick.Due, JID: list[i].Tick.JID}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/bounds"
-	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -13,13 +11,13 @@ import (
 // tickTx is a transaction that reads and writes ticks.
 type tickTx struct{ *sqldb.Tx }
 
-// Ticks implements [taskdb.Tx].
-func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
-	found := map[string][]decide.Range{}
+// Ticks implements [batch.Tx].
+func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
+	found := map[string][]periodic.Range{}
 	return found, tickTx(tx).decided(ctx, since, found)
 }
 
-// Ended implements [taskdb.Tx].
+// Ended implements [batch.Tx].
 func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
 	r, err := tx.Texts(1, ids)
 	if err != nil {
@@ -44,7 +42,7 @@ func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.
 
 // decided reads from the newest row that is not after the tick on, since
 // that one may reach beyond it.
-func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]decide.Range) error {
+func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.Range) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
@@ -60,9 +58,9 @@ func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided 
 		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+` AND k.decided IS NOT NULL
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+` AND decided IS NOT NULL
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
-		ORDER BY k.due`, r.Param, bounds.MaxDecided-1)
+		ORDER BY k.due`, r.Param, periodic.MaxDecided-1)
 	for _, row := range rows {
-		decided[row.TaskID] = append(decided[row.TaskID], decide.Range{First: row.Due.Time(), Last: row.Last.Time()})
+		decided[row.TaskID] = append(decided[row.TaskID], periodic.Range{First: row.Due.Time(), Last: row.Last.Time()})
 	}
 	return err
 }

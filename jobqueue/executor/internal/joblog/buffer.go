@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // Bounds of what a handler has logged and nobody has fetched yet.
@@ -20,7 +20,7 @@ const (
 
 // Line is a line with the time at which it was logged.
 type Line struct {
-	jobdb.Line
+	exchange.Line
 	At time.Time
 }
 
@@ -64,7 +64,7 @@ func (b *Buffer) close() {
 
 // Log adds a line. It waits while too many lines are not fetched.
 func (b *Buffer) Log(level jobqueue.Level, message string) {
-	line, at := jobdb.NewLine(b.jid, level, message), time.Now()
+	line, at := exchange.NewLine(b.jid, level, message), time.Now()
 	b.mu.Lock()
 	for b.full(1) && !b.closed {
 		b.notify(true)
@@ -136,7 +136,7 @@ func (b *Buffer) Finish() string {
 	defer b.mu.Unlock()
 	b.over, b.closed = true, true
 	if b.dropped > 0 {
-		line := jobdb.NewLine(b.jid, jobqueue.Warn, fmt.Sprintf("the log of this attempt is full; lines left out: %d", b.dropped))
+		line := exchange.NewLine(b.jid, jobqueue.Warn, fmt.Sprintf("the log of this attempt is full; lines left out: %d", b.dropped))
 		b.lines = append(b.lines, Line{line, time.Now()})
 	}
 	b.room.Broadcast()

@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/cause"
-	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // ErrPoolBusy ends an attempt whose job has waited too long for a place in the pool, before its handler is called.
@@ -50,10 +50,10 @@ type Returned struct {
 
 // Decide returns the transition of a running job after its handler has returned.
 // random is a number from 0 to 1.
-func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobdb.Transition {
-	end := jobdb.Transition{JID: job.JID, From: jobqueue.Running}
+func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) exchange.Transition {
+	end := exchange.Transition{JID: job.JID, From: jobqueue.Running}
 	note := func(level jobqueue.Level, format string, args ...any) {
-		end.Lines = append(end.Lines, jobdb.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
+		end.Lines = append(end.Lines, exchange.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
 	}
 	switch {
 	case r.Err == nil:
@@ -83,7 +83,7 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobdb.Trans
 func (p Policy) delay(retries int, err error, random float64) time.Duration {
 	delay := float64(p.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
 	delay = min(delay, float64(p.RetryCap)) * (0.9 + 0.2*random)
-	var asked cause.DelayedError
+	var asked service.DelayedError
 	if errors.As(err, &asked) {
 		delay = max(delay, float64(asked.Delay))
 	}
@@ -91,8 +91,8 @@ func (p Policy) delay(retries int, err error, random float64) time.Duration {
 }
 
 // RetryDue returns the transition of a job that is stuck or waits, and whose time has come.
-func (p Policy) RetryDue(job jobqueue.Job) jobdb.Transition {
-	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
+func (p Policy) RetryDue(job jobqueue.Job) exchange.Transition {
+	t := exchange.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
 	if !job.Cancel.IsZero() {
 		t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
 	}
@@ -100,8 +100,8 @@ func (p Policy) RetryDue(job jobqueue.Job) jobdb.Transition {
 }
 
 // WorkerDied returns the transition of a job whose worker has died at a beat.
-func (p Policy) WorkerDied(job jobqueue.Job, beat int64) jobdb.Transition {
-	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, Dead: true, Beat: beat, From: job.State, To: jobqueue.Waiting}
+func (p Policy) WorkerDied(job jobqueue.Job, beat int64) exchange.Transition {
+	t := exchange.Transition{JID: job.JID, Worker: job.Worker, Dead: true, Beat: beat, From: job.State, To: jobqueue.Waiting}
 	t.Interrupted = job.State == jobqueue.Running
 	message := "interrupted: worker " + job.Worker + " died"
 	switch {
@@ -111,7 +111,7 @@ func (p Policy) WorkerDied(job jobqueue.Job, beat int64) jobdb.Transition {
 		t.To, t.Result = jobqueue.Failed, message+", too often to try again"
 	}
 	if t.Interrupted || t.To != jobqueue.Waiting {
-		t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Warn, cmp.Or(t.Result, message))}
+		t.Lines = []exchange.Line{exchange.NewLine(job.JID, jobqueue.Warn, cmp.Or(t.Result, message))}
 	}
 	return t
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -32,7 +31,7 @@ func (w *world) locked(t *txn, id string) bool {
 }
 
 // read is Tasks: what is wanted of the enabled tasks without a mark. It locks nothing.
-func (w *world) read(t *txn, wanted taskdb.Wanted) (tasks []periodic.Task) {
+func (w *world) read(t *txn, wanted batch.Wanted) (tasks []periodic.Task) {
 	for _, r := range w.tables.tasks {
 		if w.wants(t.now, r, wanted) {
 			r = w.withSkips(r)
@@ -68,7 +67,7 @@ func (w *world) free(r row) bool { return r.Enabled && (r.Worker == "" || w.off(
 
 // wants reports whether a task is among those wanted: it has no plan, its nextrun comes within a time, or it has
 // come and the task does not wait for the end of a job.
-func (w *world) wants(now time.Time, r row, wanted taskdb.Wanted) bool {
+func (w *world) wants(now time.Time, r row, wanted batch.Wanted) bool {
 	due := !r.NextRun.After(now)
 	switch {
 	case !w.free(r):
@@ -110,8 +109,8 @@ func (w *world) expired(now time.Time, r row) bool {
 
 // decided is Ticks: what is recorded of tasks from a tick on, the row before it included, since that may reach
 // beyond it.
-func (w *world) decided(t *txn, since []periodic.TickKey) map[string][]decide.Range {
-	found := map[string][]decide.Range{}
+func (w *world) decided(t *txn, since []periodic.TickKey) map[string][]periodic.Range {
+	found := map[string][]periodic.Range{}
 	all := w.seen(t).ticks
 	slices.SortFunc(all, func(a, b tick) int { return a.Due.Compare(b.Due) })
 	for _, s := range since {
@@ -122,7 +121,7 @@ func (w *world) decided(t *txn, since []periodic.TickKey) map[string][]decide.Ra
 			if !k.Due.After(s.Due) {
 				found[s.TaskID] = nil
 			}
-			found[s.TaskID] = append(found[s.TaskID], decide.Range{First: k.Due, Last: last(k)})
+			found[s.TaskID] = append(found[s.TaskID], periodic.Range{First: k.Due, Last: last(k)})
 		}
 	}
 	return found
@@ -157,7 +156,7 @@ func last(k tick) time.Time {
 
 // advance is Advance: due and nextrun become those of the plans, where the row is as it was read. It passes over locked
 // rows, and locks those that it writes.
-func (w *world) advance(t *txn, plans []decide.Plan) (ids []string) {
+func (w *world) advance(t *txn, plans []periodic.Plan) (ids []string) {
 	for _, p := range plans {
 		v := w.seen(t).tasks
 		i := slices.IndexFunc(v, func(r row) bool { return r.ID == p.Task.ID })

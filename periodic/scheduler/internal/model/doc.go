@@ -6,9 +6,9 @@
 // check the guarantees G1 to G4, G9 and G10 in each (docs/internals/model.md).
 //
 // The scheduler's part is the real code: package batch reads, decides and submits, with
-// [decide.Decide]. Only the database is a model: database_test.go says in words what each
+// [periodic.Task.Decide]. Only the database is a model: database_test.go says in words what each
 // statement of store/internal/schedule does. A test drives the same actions on the real
 // databases and compares the rows.
 //
-// [decide.Decide]: https://pkg.go.dev/github.com/nextrun/nextrun/internal/decide#Decide
+// [periodic.Task.Decide]: https://pkg.go.dev/github.com/nextrun/nextrun/periodic#Task.Decide
 package model

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -47,9 +46,9 @@ type running struct {
 type gateKey struct{}
 
 // gated runs a transaction that stops at a gate, if the context has one.
-func gated(ctx context.Context, s taskdb.Store, steps bool, wait time.Duration, fn func(taskdb.Tx) error) error {
+func gated(ctx context.Context, s scheduler.Store, steps bool, wait time.Duration, fn func(batch.Tx) error) error {
 	g := gateOf(ctx)
-	return s.Update(ctx, wait, func(tx taskdb.Tx) error {
+	return s.Update(ctx, wait, func(tx batch.Tx) error {
 		if err := fn(gatedTx{tx, g, steps}); err != nil {
 			return err
 		}
@@ -87,7 +86,7 @@ func (r *running) step(err error) {
 }
 
 type gatedTx struct {
-	taskdb.Tx
+	batch.Tx
 	g       *gate
 	without bool // it submits step by step
 }
@@ -100,19 +99,19 @@ func through[T any](g *gate, do func() (T, error)) (value T, err error) {
 	return do()
 }
 
-func (t gatedTx) Tasks(ctx context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+func (t gatedTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Task, error) {
 	return through(t.g, func() ([]periodic.Task, error) { return t.Tx.Tasks(ctx, w) })
 }
 
-func (t gatedTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
-	return through(t.g, func() (map[string][]decide.Range, error) { return t.Tx.Ticks(ctx, since) })
+func (t gatedTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
+	return through(t.g, func() (map[string][]periodic.Range, error) { return t.Tx.Ticks(ctx, since) })
 }
 
 func (t gatedTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
 	return through(t.g, func() (map[string]time.Time, error) { return t.Tx.Ended(ctx, ids) })
 }
 
-func (t gatedTx) Advance(ctx context.Context, plans []decide.Plan) ([]string, error) {
+func (t gatedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
 	return through(t.g, func() ([]string, error) { return t.Tx.Advance(ctx, plans) })
 }
 
@@ -120,11 +119,11 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
-	left, err = through(t.g, func() (left []taskdb.Unsubmitted, err error) {
+	left, err = through(t.g, func() (left []batch.Unsubmitted, err error) {
 		left, can, err = t.Tx.SubmitAtOnce(ctx, q.(gatedQueue).Queue, plans)
 		return left, err
 	})

@@ -3,10 +3,9 @@ package model
 import (
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -46,7 +45,7 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, 
 // submitPlain is SubmitAtOnce of PostgreSQL: one statement does what Advance, Record and Submit do.
 // A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
 // it has not written as a whole. While it waits, it has done nothing.
-func (w *world) submitPlain(t *txn, plans []decide.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Unsubmitted, err error) {
+func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []batch.Unsubmitted, err error) {
 	own := t.own.clone()
 	ids := w.advance(t, plans)
 	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
@@ -63,7 +62,7 @@ func (w *world) submitPlain(t *txn, plans []decide.Plan, ticks []periodic.Tick, 
 	}
 	for _, j := range jobs {
 		if id := j.Tracker; !ticked(id) || slices.Contains(refused, sink.Submission{JID: j.JID}) {
-			left = append(left, taskdb.Unsubmitted{TaskID: id, Advanced: slices.Contains(ids, id), Recorded: ticked(id)})
+			left = append(left, batch.Unsubmitted{TaskID: id, Advanced: slices.Contains(ids, id), Recorded: ticked(id)})
 		}
 	}
 	return left, nil

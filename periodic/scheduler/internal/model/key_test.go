@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -116,7 +115,7 @@ func writeTask(b *text, t *periodic.Task) {
 		clock(t.Pause.Since), len(t.Summary))
 }
 
-func writePlans(b *text, plans []decide.Plan) {
+func writePlans(b *text, plans []periodic.Plan) {
 	for _, p := range plans {
 		writeTask(b, p.Task)
 		if b.w.scene.left.lose > 0 {
@@ -163,7 +162,7 @@ func writeAnswer(b *text, value any) {
 		for _, id := range sorted(v) {
 			fmt.Fprint(b, id, clock(v[id]))
 		}
-	case map[string][]decide.Range:
+	case map[string][]periodic.Range:
 		for _, id := range sorted(v) {
 			for _, r := range v[id] {
 				fmt.Fprint(b, id, clock(r.First), clock(r.Last))

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/explore"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 type action = explore.Action[*world]
@@ -135,7 +135,7 @@ const (
 	submit    = "submits its plans"
 )
 
-var reads = map[string]taskdb.Wanted{readDue: {Limit: 100}, readNew: {Limit: 100, Unplanned: true}, readAhead: {Limit: 100, Ahead: lead}}
+var reads = map[string]batch.Wanted{readDue: {Limit: 100}, readNew: {Limit: 100, Unplanned: true}, readAhead: {Limit: 100, Ahead: lead}}
 
 // begin adds the transactions of package batch that can begin.
 func (a *actions) begin(do doing, i *instance) {

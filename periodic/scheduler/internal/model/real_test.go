@@ -12,13 +12,12 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/nextrun/nextrun/internal/defaults"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -109,8 +108,8 @@ func (r *served) process(i *instance) *process {
 		if !i.others {
 			queues = nil // only so does one statement submit
 		}
-		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
-			return gated(ctx, r.db.Periodic(), steps, wait, func(tx taskdb.Tx) error {
+		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
+			return gated(ctx, r.db.Periodic(), steps, wait, func(tx batch.Tx) error {
 				if led {
 					if err := r.db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
 						return err
@@ -118,8 +117,8 @@ func (r *served) process(i *instance) *process {
 				}
 				return fn(tx)
 			})
-		}, func(ctx context.Context, fn func(taskdb.Tx) error) error {
-			return r.db.Periodic().Read(ctx, func(tx taskdb.Tx) error { return fn(gatedTx{tx, gateOf(ctx), steps}) })
+		}, func(ctx context.Context, fn func(batch.Tx) error) error {
+			return r.db.Periodic().Read(ctx, func(tx batch.Tx) error { return fn(gatedTx{tx, gateOf(ctx), steps}) })
 		}, r.gatedQueues(queues))
 		r.processes[id] = p
 	}
@@ -155,8 +154,8 @@ func (p *process) took(kind string, read batch.Batch, err error) error {
 }
 
 // clear removes expired marks, and those of a name.
-func (r *served) clear(update func(context.Context, time.Duration, func(taskdb.Tx) error) error, name string) error {
-	return update(r.Context(), batch.LockTimeout, func(tx taskdb.Tx) error {
+func (r *served) clear(update func(context.Context, time.Duration, func(batch.Tx) error) error, name string) error {
+	return update(r.Context(), batch.LockTimeout, func(tx batch.Tx) error {
 		_, err := tx.ClearMarks(r.Context(), lease, name)
 		return err
 	})

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 
 // perform runs a transaction of package batch. What it reads are the plans that the scheduler keeps; those that are made
@@ -24,10 +24,10 @@ func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch)
 		return b, err
 	}
 	read, err = c.Read(ctx, reads[kind])
-	unused := func(p decide.Plan) bool { return p.Held && p.Cancel == "" }
+	unused := func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }
 	if kind == readAhead {
 		read.Now = time.Time{}
-		unused = func(p decide.Plan) bool { return !c.CanPrepare(&p) }
+		unused = func(p periodic.Plan) bool { return !c.CanPrepare(&p) }
 	}
 	read.Plans = slices.DeleteFunc(read.Plans, unused)
 	return read, err

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/decide"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -20,7 +18,7 @@ import (
 // they got then, the next one reaches the tables, and the one after that stops it. So other
 // processes can act between any two statements.
 type session struct {
-	taskdb.Tx // what a batch does not use
+	batch.Tx // what a batch does not use
 
 	w    *world
 	i    *instance
@@ -70,7 +68,7 @@ func (s *session) local(name string) bool {
 type sessionKey struct{}
 
 // committer is the real one. Its transactions are those of the session in the context.
-var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(taskdb.Tx) error) error {
+var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(batch.Tx) error) error {
 	s := ctx.Value(sessionKey{}).(*session)
 	if s.t.fence != 0 {
 		_, err := call(s, "guard", func() (bool, error) { return true, s.w.guard(s.i, s.t) })
@@ -79,7 +77,7 @@ var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func
 		}
 	}
 	return fn(s)
-}, func(ctx context.Context, fn func(taskdb.Tx) error) error {
+}, func(ctx context.Context, fn func(batch.Tx) error) error {
 	return fn(ctx.Value(sessionKey{}).(*session))
 }, map[periodic.Sink]periodic.Queue{periodic.SinkJob: queue{}, otherSink: queue{other: true}})
 
@@ -133,7 +131,7 @@ func (s *session) named(ticks []periodic.Tick) []periodic.Tick {
 	return list
 }
 
-// Now, DBTX and the other methods implement taskdb.Tx.
+// Now, DBTX and the other methods implement batch.Tx.
 func (s *session) Now() time.Time {
 	if s.w.off(early) && s.t.kind == submit {
 		return s.i.held.batch.ReadyAt()
@@ -143,19 +141,19 @@ func (s *session) Now() time.Time {
 
 func (s *session) DBTX() jobqueue.DBTX { return nil }
 
-func (s *session) Tasks(_ context.Context, w taskdb.Wanted) ([]periodic.Task, error) {
+func (s *session) Tasks(_ context.Context, w batch.Wanted) ([]periodic.Task, error) {
 	return call(s, "tasks", func() ([]periodic.Task, error) { return s.w.read(s.t, w), nil })
 }
 
-func (s *session) Ticks(_ context.Context, since []periodic.TickKey) (map[string][]decide.Range, error) {
-	return call(s, "ticks", func() (map[string][]decide.Range, error) { return s.w.decided(s.t, since), nil })
+func (s *session) Ticks(_ context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
+	return call(s, "ticks", func() (map[string][]periodic.Range, error) { return s.w.decided(s.t, since), nil })
 }
 
 func (s *session) Ended(_ context.Context, ids []string) (map[string]time.Time, error) {
 	return call(s, "ended", func() (map[string]time.Time, error) { return s.w.ended(ids), nil })
 }
 
-func (s *session) Advance(_ context.Context, plans []decide.Plan) ([]string, error) {
+func (s *session) Advance(_ context.Context, plans []periodic.Plan) ([]string, error) {
 	return call(s, "advance", func() ([]string, error) { return s.w.advance(s.t, plans), nil })
 }
 
@@ -166,7 +164,7 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 
 // SubmitAtOnce is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []decide.Plan) (left []taskdb.Unsubmitted, can bool, err error) {
+func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
@@ -176,7 +174,7 @@ func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []deci
 		ticks = append(ticks, s.named(p.Ticks)...)
 		jobs = append(jobs, p.Task.Job(ticks[len(ticks)-1].JID, p.Ticks[0].Due, s.Now()))
 	}
-	left, err = call(s, "plain", func() ([]taskdb.Unsubmitted, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
+	left, err = call(s, "plain", func() ([]batch.Unsubmitted, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
 	return left, true, err
 }
 

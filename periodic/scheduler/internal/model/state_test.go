@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // The time of the model goes in units of half a minute. Tasks elapse every minute.

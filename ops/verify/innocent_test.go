@@ -1,0 +1,117 @@
+package verify_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/ops/verify"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// What followed another plan is no violation of the plan in force.
+func TestEditsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`UPDATE periodic_task SET timer = '*:0/1'`)
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, sqldb.Timestamp(f.due), sqldb.Timestamp(f.due))
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 {
+			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
+		}
+		if f.One(`SELECT count(*) FROM periodic_task WHERE since > ?`, f.before()) != "1" {
+			t.Error("the edit was not noted")
+		}
+	})
+}
+
+// Old rows are deleted by their age, each kind at its own, and ticks that were missed may
+// be submitted later.
+func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`UPDATE periodic_tick SET decision = 'missed', missed = 3, until = ?, jid = NULL WHERE due = ?`, f.at(4), f.at(2))
+		f.Exec(`DELETE FROM periodic_tick WHERE due = ? OR due = ?`, f.at(3), f.at(4))
+		f.Exec(`DELETE FROM job WHERE due >= ? AND due <= ?`, f.at(2), f.at(4))
+		err := periodic.NewTasks(d.Store.Tasks()).Backfill(t.Context(), "report", periodic.Backfill{From: f.at(3).Time(), To: f.at(4).Time()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := d.Store.PruneTicks(t.Context(), time.Since(f.at(1).Time())-time.Minute); n != 2 || err != nil {
+			t.Fatalf("%d ticks deleted, %v", n, err)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// The ends of jobs in other queues are recorded late.
+func TestJobsElsewhereAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.elsewhere()
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// A hook that submits a task gives it a tick that its timer need not have.
+func TestTicksBesideTheTimerAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		tasks := periodic.NewTasks(d.Store.Tasks())
+		for _, later := range []time.Duration{7 * time.Minute, 11 * time.Minute} {
+			if err := tasks.SubmitNext(t.Context(), "report", f.at(1).Time().Add(later), "after another task"); err != nil {
+				t.Fatal(err)
+			}
+			f.Exec(`UPDATE job SET state = 'success' WHERE state = 'waiting'`)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours+2 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// Of old events those stay that somebody has not read yet.
+func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 5)`)
+		for _, e := range []struct{ version, age int }{{2, 9}, {4, 8}, {5, 1}} {
+			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`,
+				strconv.Itoa(e.version), e.version, sqldb.Timestamp(f.now.AddDate(0, 0, -e.age)))
+		}
+		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 2 to 5") {
+			t.Errorf("nothing deletes events: %s", text(r))
+		}
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, args, enabled) VALUES ('old', 'nextrun.housekeeping', 'daily', '{"events_days": 7}', false), ('odd', 'nextrun.housekeeping', 'daily', '[7]', false)`)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
+			t.Errorf("events are kept for 7 days: %s", text(r))
+		}
+	})
+}
+
+// Only the time that was asked for is compared, and what there was no time for is said.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`DELETE FROM periodic_tick WHERE due = ?`, f.at(1))
+		f.Exec(`DELETE FROM job WHERE due = ?`, f.at(1))
+		if r := f.verify(verify.Options{Since: f.first.Add(90 * time.Minute)}); r.Violated() || r.Ticks != hours-2 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+		if r := f.verify(verify.Options{Timeout: time.Nanosecond}); len(r.Checks) > 0 || !strings.Contains(text(r), "no time") {
+			t.Errorf("without time: %d checks\n%s", len(r.Checks), text(r))
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+)
+
+// LockTimeout is how long the transaction of a whole batch waits for a row that somebody
+// else has locked.
+const LockTimeout = 100 * time.Millisecond
+
+// Committer runs the transactions of a scheduler's batches.
+type Committer struct {
+	// Update runs fn in a transaction that commits only if the scheduler may still
+	// schedule. wait bounds the wait for each lock.
+	Update        func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	View          func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
+	Worker        string                                             // who decides
+	Queues        map[periodic.Sink]periodic.Queue
+	MissedBecause func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
+	Hooks         Hooks                       // nil: nobody wants to hear of ticks
+	Tracer        jobqueue.SendTracer         // nil: no spans
+	Sleep         func(until time.Time)       // precisely, for a moment; nil: transactions do not wait
+	timers        *timers
+}
+
+// New returns a committer.
+func New(worker string, update func(context.Context, time.Duration, func(Tx) error) error,
+	view func(context.Context, func(Tx) error) error, queues map[periodic.Sink]periodic.Queue,
+) Committer {
+	return Committer{Worker: worker, Update: update, View: view, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
+}
+
+// validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.
+const validFor = 2 * time.Second
+
+// Submit commits plans. Those that were made ahead, in a batch without Now, are not written before their time, which is at by
+// the host's clock: it waits for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was read,
+// or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
+// have to be left out.
+func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+	return c.transact(ctx, wait, func(tx Tx, d *delivery) error {
+		if b.Now.IsZero() { // made ahead
+			if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
+				return err
+			}
+		}
+		now := tx.Now()
+		plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
+		for _, p := range b.Plans {
+			if p.Lasts(b.Now, now, validFor) && !c.tooMany(p.Task, &given) {
+				for i := range p.Ticks {
+					p.Ticks[i].Decided = now
+				}
+				for i := range p.Settled {
+					p.Settled[i].Decided = now
+				}
+				plans = append(plans, p)
+			}
+		}
+		if len(plans) == 0 {
+			return nil
+		}
+		return c.write(ctx, d, plans)
+	})
+}
+
+// tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
+// transaction. Such a task stays due. given counts the others.
+func (c Committer) tooMany(t *periodic.Task, given *int) bool {
+	queue := c.Queues[t.Sink]
+	if queue == nil || queue.CopiesArgs() {
+		return false
+	}
+	*given++
+	return *given > maxSubmitJobs
+}
+
+// transact runs a transaction that writes a batch.
+func (c Committer) transact(ctx context.Context, wait time.Duration, work func(Tx, *delivery) error) (Outcome, error) {
+	var done Outcome
+	var d *delivery
+	spans := spans{tracer: c.Tracer}
+	err := c.Update(ctx, wait, func(tx Tx) error {
+		done = Outcome{}
+		d = &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}
+		return work(tx, d)
+	})
+	if d != nil && !d.writesBegan.IsZero() {
+		done.Took = time.Since(d.writesBegan)
+	}
+	spans.end(err)
+	return done, err
+}
+
+// MaxEarly is how long before its time a transaction may begin.
+const MaxEarly = 20 * time.Millisecond
+
+// EarlyError says that a batch was not submitted because its time has not come by the
+// database's clock.
+type EarlyError struct {
+	By    time.Duration
+	Asked time.Time // by the host's clock: about when the database told the time
+}
+
+func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
+
+// waitUntilDue waits in a transaction until a time has come, and has the database do what it can
+// beforehand.
+func (c Committer) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) error {
+	early := due.Sub(tx.Now())
+	if early <= 0 {
+		return nil
+	}
+	asked := time.Now()
+	if c.Sleep == nil || early > 2*MaxEarly {
+		return &EarlyError{By: early, Asked: asked}
+	}
+	if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
+		return err
+	}
+	for range 3 { // the clocks may differ by more than thought
+		c.Sleep(at)
+		asked = time.Now()
+		if err := tx.RefreshNow(ctx); err != nil {
+			return err
+		}
+		if early = due.Sub(tx.Now()); early <= 0 {
+			return nil
+		}
+		at = time.Now().Add(min(early, MaxEarly))
+	}
+	return &EarlyError{By: early, Asked: asked}
+}
+
+// write commits the plans of tasks that the transaction has locked, or whose rows are as they were
+// read; others drop out:
+//
+//  1. due and nextrun advance;
+//  2. the ticks of those tasks are recorded, where they do not exist yet;
+//  3. the jobs that these ticks replace are cancelled, and theirs submitted;
+//  4. ticks whose job was refused are skipped instead, unless their task waits for the end of a job;
+//  5. hooks hear of the ticks that get no job.
+//
+// In the modes leader and exclusive the transaction first checks the lock, and
+// keeps its row locked until the end.
+func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan) error {
+	d.writesBegan = time.Now()
+	if c.fitOneStatement(plans) {
+		if can, err := c.submitAtOnce(ctx, d, plans); can || err != nil {
+			return err
+		}
+	}
+	ids, err := d.tx.Advance(ctx, plans)
+	if err != nil {
+		return fmt.Errorf("advance tasks: %w", err)
+	}
+	kept := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		kept[id] = true
+	}
+	if d.outcome.keep(plans, func(id string) bool { return kept[id] }); len(ids) == 0 {
+		return nil
+	}
+	if d.outcome.Ticks, err = recordTicks(ctx, d.tx, d.outcome.Kept); err != nil {
+		return fmt.Errorf("record ticks: %w", err)
+	}
+	inTheWay, err := d.cancelJobs(ctx)
+	if err != nil {
+		return fmt.Errorf("cancel jobs: %w", err)
+	}
+	if err := d.submitJobs(ctx, inTheWay); err != nil {
+		return fmt.Errorf("submit jobs: %w", err)
+	}
+	return c.tellHooks(ctx, d.tx, *d.outcome)
+}
+
+// submitAtOnce writes plans that need no more than one statement. can is false if the database
+// has none.
+func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+	queue := c.Queues[periodic.SinkJob]
+	left, can, err := d.tx.SubmitAtOnce(ctx, queue, plans)
+	if !can || err != nil {
+		return can, err
+	}
+	missing := make(map[string]Unsubmitted, len(left))
+	for _, l := range left {
+		missing[l.TaskID] = l
+	}
+	d.outcome.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Advanced })
+	d.outcome.Ticks = make([]periodic.Tick, 0, len(d.outcome.Kept))
+	var jobs []jobqueue.Job
+	var refused []sink.Submission
+	for _, p := range d.outcome.Kept {
+		tick := p.Ticks[0]
+		if l, ok := missing[p.Task.ID]; ok && !l.Recorded { // it was there before
+			continue
+		} else if ok {
+			jobs = append(jobs, p.Task.Job(tick.JID, tick.Due, d.tx.Now()))
+			refused = append(refused, sink.Submission{JID: tick.JID})
+		}
+		d.outcome.Ticks = append(d.outcome.Ticks, tick)
+	}
+	if len(refused) > 0 {
+		if err := d.resolveRefusals(ctx, queue, jobs, refused); err != nil {
+			return true, err
+		}
+	}
+	if len(d.later) > 0 {
+		return true, d.later
+	}
+	return true, c.tellHooks(ctx, d.tx, *d.outcome)
+}
+
+// fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
+// whole batch the longer way, through Advance, Record and Submit, as does a tracer.
+func (c Committer) fitOneStatement(plans []periodic.Plan) bool {
+	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !fitsOneStatement(&p) })
+}
+
+// fitsOneStatement reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
+// about its tick.
+func fitsOneStatement(p *periodic.Plan) bool {
+	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() &&
+		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
+}
+
+// recordTicks settles the skips of the plans that were written ahead and adds the new ticks. It
+// returns those that were recorded.
+func recordTicks(ctx context.Context, tx Tx, plans []*periodic.Plan) ([]periodic.Tick, error) {
+	settled, added := []periodic.Tick(nil), make([]periodic.Tick, 0, len(plans))
+	for _, p := range plans {
+		settled = append(settled, p.Settled...)
+		added = append(added, p.Ticks...)
+	}
+	if len(settled)+len(added) == 0 {
+		return nil, nil
+	}
+	keys, err := tx.Record(ctx, settled, added)
+	ticks := added
+	if len(settled) > 0 { // rarely
+		ticks = slices.Concat(settled, added)
+	}
+	if err != nil || len(keys) == len(ticks) {
+		return ticks, err
+	}
+	have := make(map[periodic.TickKey]bool, len(keys))
+	for _, k := range keys {
+		have[periodic.TickKey{TaskID: k.TaskID, Due: k.Due.UTC()}] = true
+	}
+	return slices.DeleteFunc(ticks, func(t periodic.Tick) bool { return !have[periodic.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
+}
+
+// tellHooks tells the hooks of recorded ticks that get no job although they should.
+func (c Committer) tellHooks(ctx context.Context, tx Tx, done Outcome) error {
+	if c.Hooks == nil {
+		return nil
+	}
+	var missed []MissedTick
+	for _, tick := range done.Ticks {
+		t := done.Plans[tick.TaskID].Task
+		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
+			missed = append(missed, MissedTick{Task: t, Tick: tick})
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
+		return fmt.Errorf("write the events of hooks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package batch
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Hooks hear of ticks that get no job although they should, in the transaction that
+// records them: what TellMissed writes is committed with that, or not at all. They must
+// be safe for concurrent use.
+type Hooks interface {
+	// HearsMissed reports whether anybody wants to hear of the ticks of a task.
+	HearsMissed(t *periodic.Task) bool
+	// TellMissed writes what is to be told of ticks that were missed, were too late, or
+	// were refused for good by the queue of their task. It must not commit, roll back or
+	// keep the transaction. An error rolls it back.
+	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
+	// TellPaused writes what is to be told of a task that is paused because its jobs fail, as TellMissed does.
+	TellPaused(ctx context.Context, tx jobqueue.DBTX, now time.Time, t PausedTask) error
+	// HearsEnd reports whether anybody wants to hear that the job of a tick in a queue that is
+	// not nextrun's own ended so, and that this turned its task.
+	HearsEnd(t *periodic.Task, k periodic.Tick) bool
+	// TellEnds writes what is to be told of such jobs, as TellMissed does.
+	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
+}
+
+// PausedTask is a task that is paused because its jobs fail.
+type PausedTask struct {
+	ID, Handler string
+	Reason      string
+}
+
+// MissedTick is a tick without a job.
+type MissedTick struct {
+	Task *periodic.Task
+	Tick periodic.Tick
+}
+
+// EndedTick is a tick whose job in a queue that is not nextrun's own has ended.
+type EndedTick struct {
+	Task *periodic.Task // nil: it was deleted
+	Tick periodic.Tick
+}
+
+// BadEnd is a job whose end cannot be read or recorded.
+type BadEnd struct {
+	TaskID, JID string
+	Err         error
+}

@@ -1,0 +1,43 @@
+package batch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Outcome is what a committed transaction did.
+type Outcome struct {
+	Kept  []*periodic.Plan          // of the tasks that advanced, in the order of the batch
+	Plans map[string]*periodic.Plan // the same by the task's id
+	Ticks []periodic.Tick
+	Took  time.Duration // from the first write to the end of the transaction
+
+	refused map[periodic.TickKey]bool // ticks that the queue of their task has refused for good
+}
+
+// keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
+// written in the order of their index cost the database far less.
+func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) {
+	o.Plans, o.Kept = make(map[string]*periodic.Plan, len(plans)), make([]*periodic.Plan, 0, len(plans))
+	for i := range plans {
+		if p := &plans[i]; kept(p.Task.ID) {
+			o.Plans[p.Task.ID] = p
+			o.Kept = append(o.Kept, p)
+		}
+	}
+}
+
+// Moved reports whether a batch decided a tick or changed a plan.
+func (o *Outcome) Moved() bool {
+	return len(o.Ticks) > 0 || slices.ContainsFunc(o.Kept, func(p *periodic.Plan) bool {
+		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
+	})
+}
+
+// lacksJob reports whether a tick gets no job although it should. A tick that its
+// policy skips is not one.
+func (o *Outcome) lacksJob(tick periodic.Tick) bool {
+	return tick.Decision == periodic.Missed || tick.Decision == periodic.Late || o.refused[tick.Key()]
+}

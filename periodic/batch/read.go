@@ -1,0 +1,122 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
+)
+
+// Batch is a number of tasks, and what to do with them.
+type Batch struct {
+	Started time.Time // by the host's clock
+	Now     time.Time // by the database's clock: when the tasks were read; zero: the plans were made ahead, at different times
+	Plans   []periodic.Plan
+}
+
+// ReadyAt is when all tasks of a batch are due.
+func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
+
+// Read reads tasks and what the decisions on them need, and decides: for those that are not due yet, as if they were.
+// It locks nothing: a plan whose row is not as it was read comes to nothing.
+func (c Committer) Read(ctx context.Context, w Wanted) (Batch, error) {
+	begun, f := time.Now(), facts{exclude: w.Exclude.Sinks}
+	err := c.View(ctx, func(tx Tx) error { return c.read(ctx, tx, w, &f) })
+	if err != nil {
+		return Batch{}, fmt.Errorf("read tasks: %w", err)
+	}
+	return Batch{begun, f.now, c.decide(&f)}, nil
+}
+
+// read reads tasks, and what the decisions on them need.
+func (c Committer) read(ctx context.Context, tx Tx, w Wanted, f *facts) (err error) {
+	f.now = tx.Now()
+	if f.tasks, err = tx.Tasks(ctx, w); err != nil || len(f.tasks) == 0 {
+		return err
+	}
+	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
+		return fmt.Errorf("look for pending jobs: %w", err)
+	}
+	return c.recordedTicks(ctx, tx, f)
+}
+
+// facts is what the decisions on a batch depend on.
+type facts struct {
+	now     time.Time
+	tasks   []periodic.Task
+	exclude []periodic.Sink // cannot be used: their tasks are planned only
+	pending map[string]sink.Pending
+	ended   map[string]time.Time
+	decided map[string][]periodic.Range
+}
+
+// at is the time for which a task is decided.
+func (f *facts) at(t *periodic.Task) time.Time {
+	if t.NextRun.After(f.now) {
+		return t.NextRun
+	}
+	return f.now
+}
+
+// pendingJobs asks the queues for the pending jobs of the tasks for which
+// they matter.
+func (c Committer) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string]sink.Pending, error) {
+	trackers := map[periodic.Sink][]string{}
+	for i := range f.tasks {
+		t := &f.tasks[i]
+		if !t.Overlapping() && !t.Unplanned() && c.asks(f, t) {
+			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
+		}
+	}
+	pending := map[string]sink.Pending{}
+	for sink, ids := range trackers {
+		found, err := c.Queues[sink].Pending(ctx, tx.DBTX(), ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(pending, found)
+	}
+	return pending, nil
+}
+
+// recordedTicks reads what is recorded of tasks that are behind: some of their due ticks may be
+// decided already, and some may have waited for the end of a job.
+func (c Committer) recordedTicks(ctx context.Context, tx Tx, f *facts) (err error) {
+	var waited []string
+	var since []periodic.TickKey
+	for i := range f.tasks {
+		t := &f.tasks[i]
+		if from, ok := c.timers.behind(t, f.at(t)); ok {
+			since = append(since, periodic.TickKey{TaskID: t.ID, Due: from})
+		}
+		if t.Queues() && !t.Unplanned() && t.NextRun.Before(f.now) {
+			waited = append(waited, t.ID)
+		}
+	}
+	if len(since) > 0 {
+		if f.decided, err = tx.Ticks(ctx, since); err != nil {
+			return err
+		}
+	}
+	if len(waited) > 0 {
+		f.ended, err = tx.Ended(ctx, waited)
+	}
+	return err
+}
+
+// asks reports whether the queue of a task can be asked. Without that the task is
+// planned only.
+func (c Committer) asks(f *facts, t *periodic.Task) bool {
+	_, known := c.Queues[t.Sink]
+	return known && !slices.Contains(f.exclude, t.Sink)
+}
+
+// CanPrepare reports whether a plan that was decided before its time can be written at that time
+// as it is, if its row is as it was read.
+func (c Committer) CanPrepare(p *periodic.Plan) bool {
+	return p.Plain() && p.Task.Failures.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
+}

@@ -1,0 +1,137 @@
+package batch
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Exclude says which tasks a query leaves out for now.
+type Exclude struct {
+	IDs []string // ids of tasks
+	// Sinks that cannot be used. Tasks that wait for their first plan are not
+	// left out: a plan needs no sink.
+	Sinks []periodic.Sink
+	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
+	OnlySinks []periodic.Sink
+	// Tell are the queues that are asked how their jobs end. It leaves nothing out.
+	Tell []periodic.Sink
+	// NextRunAfter leaves out what fell due up to then: nothing of it was left when the scheduler looked.
+	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
+	NextRunAfter time.Time
+}
+
+// Work is what a scheduler needs to know to go to work, or to sleep.
+type Work struct {
+	Now       time.Time         // the database's clock
+	Asked     time.Time         // by the host's clock: Now is not earlier
+	Answered  time.Time         // by the host's clock: Now is not later
+	Due       bool              // there are tasks to decide
+	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs; zero: nothing is open
+	Stray     bool              // tasks have been due for a while whose sinks are not among OnlySinks
+	Next      time.Time         // the earliest NextRun after Now; zero: none
+	Marked    time.Time         // the earliest mark; zero: none
+	Versions  map[string]string // of the tasks left out, by id: changes with an edit
+}
+
+// AskEnds says which queues to ask for the ends of jobs.
+type AskEnds struct {
+	Queues  periodic.Submitters // the one whose turn it is is asked
+	Hooks   Hooks               // nil: nobody wants to hear of ends
+	Limit   int                 // jobs at a time
+	Timeout time.Duration       // of the queue's answer
+}
+
+// Ends is what [Store.AskEnds] found.
+type Ends struct {
+	Sink  periodic.Sink // the queue that was asked; empty: it was the turn of none
+	Asked int           // jobs
+	Ended []EndedTick   // that were not recorded before, by this scheduler
+	Bad   []BadEnd      // jobs whose end cannot be read or recorded; they have another turn
+	Now   time.Time     // the database's clock
+	Next  time.Time     // if no queue was asked, when it is the turn of one; zero: no jobs are open
+}
+
+// Wanted says which tasks to read.
+type Wanted struct {
+	Limit int
+	// Ahead, if not zero, means the tasks that are not due yet but will be within this time. Otherwise those are
+	// meant that are due, but for those that wait for the end of a job.
+	Ahead time.Duration
+	// Unplanned means the tasks that wait for their first plan.
+	Unplanned bool
+	// After leaves out the tasks whose NextRun is not later; zero: none.
+	After time.Time
+	// Beyond leaves out the tasks up to this one in the order of NextRun and id; without an id, all
+	// whose NextRun is not later.
+	Beyond  Cursor
+	Exclude Exclude
+	Only    []string // ids of the tasks to choose from, which may wait for their first plan; nil: all
+}
+
+// Cursor is a place in the order of tasks by NextRun and id.
+type Cursor struct {
+	NextRun time.Time
+	TaskID  string
+}
+
+// readTx is what a transaction reads.
+type readTx interface {
+	// Now is the database's time at the start of the transaction.
+	Now() time.Time
+	// DBTX runs the statements of a [sink.Submitter].
+	DBTX() jobqueue.DBTX
+	// Tasks reads tasks that are enabled and unmarked, by NextRun and id, with their calendars and without Args.
+	Tasks(ctx context.Context, w Wanted) ([]periodic.Task, error)
+	// Ticks returns, by task, what is recorded already from a tick of theirs on, oldest first, at most
+	// [periodic.MaxDecided] rows of a task.
+	Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error)
+	// Ended returns, by task, when the job of its last submitted tick ended. Tasks whose job has not, or of
+	// which that is not known, are missing.
+	Ended(ctx context.Context, ids []string) (map[string]time.Time, error)
+}
+
+// Tx is a transaction of a [Store].
+type Tx interface {
+	readTx
+	oneStatementTx
+	// ClearMarks removes the marks that are older than a lease, and those of a worker name: they
+	// are that name, or begin with service.WorkerName of it and an @. It returns their number.
+	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
+	// Advance writes Due, NextRun and Problem of the plans' tasks, and returns the ids of those
+	// that it has written. It leaves out tasks whose row is not as it was read, and those that
+	// somebody else has locked.
+	Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error)
+	// Free returns those of some tasks that are due and that nobody has locked.
+	Free(ctx context.Context, ids []string) ([]string, error)
+	// Record changes ticks that were written ahead, and those added in this transaction,
+	// to another decision, and adds ticks that do not exist yet. It returns the
+	// keys of those that it wrote. All have the same Worker and Decided.
+	Record(ctx context.Context, settled, added []periodic.Tick) ([]periodic.TickKey, error)
+	// Args returns the args of tasks, of as many of the first ids as have
+	// maxBytes together, but of one at least.
+	Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error)
+	// SetProblem writes the problem of a task, unless somebody else has locked its
+	// row.
+	SetProblem(ctx context.Context, id, problem string) error
+}
+
+// oneStatementTx is what a transaction can do for plans that are plain.
+type oneStatementTx interface {
+	// RefreshNow asks for the time again. Now returns it from then on.
+	RefreshNow(ctx context.Context) error
+	// SubmitAtOnce does for plans that are plain, with nothing to say about their ticks, what
+	// Advance, Record and Submit of their queue do, with one statement. can is false if the
+	// database cannot do that for this queue; then it has done nothing. Without plans it does
+	// beforehand what can be done without them.
+	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []Unsubmitted, can bool, err error)
+}
+
+// Unsubmitted is a plan of SubmitAtOnce whose job was not added, and how far it came.
+type Unsubmitted struct {
+	TaskID   string `db:"task_id"`
+	Advanced bool   // the task has advanced
+	Recorded bool   // and its tick was recorded; the queue did not take its job
+}

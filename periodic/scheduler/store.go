@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// Store is the database as a scheduler needs it; package store implements it.
+// It must be safe for concurrent use.
+type Store interface {
+	Watcher
+	Queues
+	// Read runs fn in a transaction that only reads.
+	Read(ctx context.Context, fn func(batch.Tx) error) error
+	// Update runs fn in a transaction and commits it unless fn fails. It waits
+	// for a row that somebody else has locked as long as wait says.
+	Update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error
+	// Poll reads what there is to do.
+	Poll(ctx context.Context, without batch.Exclude) (batch.Work, error)
+	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
+	// may begin a moment before its time.
+	OpensEarly() bool
+	// IDs returns the ids of the tasks that Tx.Tasks would read. No value of a row can make it fail.
+	IDs(ctx context.Context, w batch.Wanted) ([]string, error)
+	// Locks keeps the lock of the modes leader and exclusive.
+	Locks() leader.Store
+
+	// Fault says what to blame for an error of the store.
+	Fault(err error) service.Fault
+}
+
+// Queues is what a scheduler asks about queues, those that are not nextrun's own most of all.
+type Queues interface {
+	// Queues returns the built-in queues, and the given ones by their names.
+	Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue
+	// AskEnds asks a queue how some of its jobs ended, records that, and tells the hooks in the
+	// same transaction. However many jobs are open, that is one statement in nextrun's tables
+	// and one in those of the queue, and a few more if jobs have ended.
+	AskEnds(ctx context.Context, a batch.AskEnds) (batch.Ends, error)
+	// Stray sets the problem of tasks that have been due for a while and whose sinks are
+	// not known, or cannot be used, and returns some of them. anew: also of those whose
+	// problem says already that their ticks wait, since the cause is another one now.
+	Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error)
+	// Fed returns those of some sinks that enabled tasks have.
+	Fed(ctx context.Context, sinks []periodic.Sink) ([]periodic.Sink, error)
+}
+
+// Watcher tells of changes.
+type Watcher interface {
+	// Watch calls wake whenever tasks may have changed, until ctx ends. It
+	// reports failures and goes on. Meanwhile the worker is shown to live; an empty one is nobody.
+	Watch(ctx context.Context, worker string, wake func(), report func(error))
+	// PauseFailing pauses the tasks that are due, and whose jobs have failed as often in a row as their PauseAfter
+	// says. hooks hear of it; nil: nobody does.
+	PauseFailing(ctx context.Context, hooks batch.Hooks) error
+	// SetTrouble publishes the error that keeps a worker that watches from its work, for
+	// those who ask why; empty: there is none.
+	SetTrouble(ctx context.Context, worker, trouble string) error
+}
