@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -20,24 +19,14 @@ func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, err
 	return jids, err
 }
 
-// idleSQL asks whether no job waits, runs or is stuck. Each part is in the order of an index, so
-// that no plan reads the whole table, however old its statistics are.
-func idleSQL(sql *sqldb.Words) string {
-	none := func(condition, order string) string {
-		return "(SELECT jid FROM job WHERE " + condition + " ORDER BY " + order + " LIMIT 1) IS NULL"
-	}
-	return "SELECT " + none(hasWorker, "worker") + " AND " + none(waitsForTime, "retry") + " AND " + none(claimable,
-		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
-}
-
 // Overdue implements executor.Store.
 func (s Store) Overdue(ctx context.Context, q exchange.OverdueQuery) (exchange.Overdue, error) {
 	overdue := exchange.Overdue{Next: -1}
-	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
-	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
-		return overdue, err
+	look := s.db.View
+	if s.db.SQL().ForUpdate != "" { // it locks rows, to find those that nobody has
+		look = s.db.Update
 	}
-	err = s.db.Update(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	err := look(ctx, func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
