@@ -182,9 +182,6 @@ const (
 	// PausedAfterFailures is the By of a pause that follows from failures.
 	PausedAfterFailures = "nextrun"
 
-	// HousekeepingTask is the task whose jobs delete what is old.
-	HousekeepingTask = "nextrun.housekeeping"
-
 	// NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
 	NotRun = "not-run"
 )

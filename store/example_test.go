@@ -56,7 +56,6 @@ func Example() {
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app"})
 	must(err)
 	schedules.Register(executor)
-	executor.Register(store.HousekeepingTask, db.Housekeeping()) // runs daily, deletes old rows
 
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app"})
 	must(err)

@@ -1,137 +1,174 @@
 package store_test
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// The row that comes with the schema deletes what is older than its args say,
-// and nothing that is young, not final, or waits.
-func TestHousekeeping(t *testing.T) {
+const oneDay = 24 * time.Hour
+
+// ago is a time as the tables have it.
+func ago(d time.Duration) string {
+	return time.Now().UTC().Add(-d).Format("2006-01-02 15:04:05.000000")
+}
+
+// prune deletes what is older than keep says, and returns how many rows.
+func (e tasksEnv) prune(t *testing.T, keep scheduler.Retention) scheduler.Pruned {
+	t.Helper()
+	n, err := e.db.Periodic().Prune(t.Context(), keep)
+	if err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
+// What is older than the setting is deleted, and nothing that is young, not final, or waits. Of each
+// task the newest tick stays that was decided, and of each aggregate the newest event.
+func TestPrune(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		old := time.Now().UTC().Add(-31 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		young := time.Now().UTC().Add(-29 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		for _, tick := range [][3]string{
-			{"old", old, "submitted"}, {"young", young, "submitted"},
-		} {
-			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided)
-				VALUES ('` + tick[0] + `', '` + tick[1] + `', '` + tick[2] + `', '` + tick[1] + `')`)
+		old, young := ago(31*oneDay), ago(29*oneDay)
+		env.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('kept', 'x', 'hourly', false), ('ahead', 'x', 'hourly', false)`)
+		for _, tick := range [][2]string{{"gone", old}, {"kept", ago(33 * oneDay)}, {"kept", ago(32 * oneDay)}, {"young", young}} {
+			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES (?, ?, 'submitted', ?)`, tick[0], tick[1], tick[1])
 		}
-		for _, job := range [][3]string{
-			{"old", "success", "'" + old + "'"}, {"young", "failed", "'" + young + "'"}, {"old-waiting", "waiting", "NULL"},
-		} {
-			env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
-				VALUES ('` + job[0] + `', 'echo', '` + old + `', '` + job[1] + `', ` + job[2] + `)`)
+		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('made-up', ?, 'submitted', ?)`, old, young)
+		env.Exec(`UPDATE periodic_task SET due = ? WHERE id = 'ahead'`, old) // only a tick that is planned may be past
+		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision) VALUES ('ahead', ?, 'skipped'), ('ahead', '2099-01-01 00:00:00', 'skipped')`, old)
+		for _, job := range [][3]any{{"old", "success", old}, {"young", "failed", young}, {"waiting", "waiting", nil}} {
+			env.Exec(`INSERT INTO job (jid, task, submitted, state, finished) VALUES (?, 'echo', ?, ?, ?)`, job[0], old, job[1], job[2])
 		}
+		env.Exec(`INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', 'old', 'info', ?, 'm')`, old)
 		for id, submitted := range map[string]string{"gone-old": old, "gone-young": young} {
-			env.Exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
-				VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `', '` + submitted + `')`)
+			env.Exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look) VALUES (?, 'river', '1', 'j', ?, ?, ?)`, id, submitted, submitted, submitted)
 		}
-		older := time.Now().UTC().Add(-32 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		for id, due := range map[string]string{"older": older, "ahead": young} { // only a tick that is planned may be past
-			env.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('` + id + `', 'x', 'hourly', false)`)
-			env.Exec(`UPDATE periodic_task SET due = '` + due + `' WHERE id = '` + id + `'`)
-			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision) VALUES ('` + id + `', '` + due + `', 'skipped'), ('` + id + `', '2099-01-01 00:00:00', 'skipped')`)
+		for version := range 3 {
+			env.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`, "e"+string(rune('1'+version)), version+1, old)
 		}
-		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
-		if want := "deleted ticks: 2, jobs: 1, events: 0"; result != want {
-			t.Errorf("the result is %q, want %q", result, want)
+		env.Exec(`INSERT INTO outbox_message (event_id, topic, created) VALUES ('e2', 't', ?)`, old) // not published yet
+
+		if n := env.prune(t, scheduler.Retention{Ticks: scheduler.Forever, Jobs: scheduler.Forever, Events: scheduler.Forever}); n != (scheduler.Pruned{}) {
+			t.Errorf("%+v were to be kept for ever", n)
 		}
-		if got := env.texts(t, `SELECT task_id FROM periodic_tick ORDER BY task_id`); !slices.Equal(got, []string{"ahead", "ahead", "older", "young"}) {
-			t.Errorf("ticks left: %v", got)
+		if n, want := env.prune(t, scheduler.Retention{Ticks: 30 * oneDay, Jobs: 30 * oneDay, Events: 30 * oneDay}), (scheduler.Pruned{Ticks: 3, Jobs: 1, Events: 1}); n != want {
+			t.Errorf("%+v were deleted, want %+v", n, want)
 		}
-		if got := env.texts(t, `SELECT task_id FROM periodic_open`); !slices.Equal(got, []string{"gone-young"}) {
-			t.Errorf("open jobs of tasks that are gone left: %v", got)
-		}
-		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
-			t.Errorf("jobs left: %v", got)
-		}
-		if result := env.runJob(t, store.HousekeepingTask, `{}`); result != "deleted ticks: 0, jobs: 0, events: 0" {
-			t.Errorf("without days: %q", result)
-		}
-		if result := env.runJob(t, store.HousekeepingTask, `{"jobs_days": -1}`); result != "jobs_days is -1; use 1 to 36500, or 0 to keep them for ever" {
-			t.Errorf("with negative days: %q", result)
+		for query, want := range map[string]string{
+			"SELECT task_id FROM periodic_tick ORDER BY task_id": "ahead kept made-up young",
+			"SELECT task_id FROM periodic_open":                  "gone-young",
+			"SELECT jid FROM job ORDER BY jid":                   "waiting young",
+			"SELECT jid FROM joblog":                             "",
+			"SELECT id FROM event_store ORDER BY id":             "e2 e3",
+		} {
+			if got := strings.Join(env.texts(t, query), " "); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
 		}
 	})
 }
 
-// runJob submits a job, has an executor run it, and returns its result.
-func (e tasksEnv) runJob(t *testing.T, task, args string) string {
-	t.Helper()
-	logger := logrus.New()
-	logger.SetOutput(io.Discard)
-	ended := make(chan executor.Event, 10)
-	executor, err := executor.New(e.db.Jobs(), executor.Config{Name: "test", Logger: logger, Observe: func(event executor.Event) {
-		if event.Kind == executor.EventEnded {
-			ended <- event
+// The jobs of a table that was there before nextrun came are somebody else's to delete.
+func TestPruneLeavesTheJobsOfOthers(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec(`INSERT INTO nextrun_found (name) VALUES ('job')`)
+		env.Exec(`INSERT INTO job (jid, task, state, finished) VALUES ('old', 'x', 'success', '2020-01-01 00:00:00.000000')`)
+		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('old', '2020-01-01 00:00:00.000000', 'submitted', '2020-01-01 00:00:00.000000')`)
+		if n := env.prune(t, scheduler.Retention{Ticks: time.Hour, Jobs: time.Hour}); n != (scheduler.Pruned{Ticks: 1}) {
+			t.Errorf("%+v were deleted", n)
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	executor.Register(task, e.db.Housekeeping())
-	queue := jobqueue.NewQueue(e.db.Jobs())
-	jids, err := queue.Submit(t.Context(), jobqueue.Job{Task: task, Args: args})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := executor.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-ended:
-	case <-time.After(storetest.Patience):
-		t.Fatal("the job has not ended")
-	}
-	if err := executor.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	job, err := queue.Get(t.Context(), jids[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return job.Result
+	})
 }
 
 // Many old ticks among young ones go in pages, each of a transaction of its own.
-func TestHousekeepingOfManyTicks(t *testing.T) {
+func TestPruneManyTicks(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		old := time.Now().UTC().Add(-31 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
-		young := time.Now().UTC().Format("2006-01-02 15:04:05.000000")
+		old, young := ago(31*oneDay), ago(0)
 		env.Exec(strings.NewReplacer("{time}", map[bool]string{true: "text", false: "timestamp"}[strings.HasPrefix(env.db.URL(), "sqlite")]).Replace(`
 			INSERT INTO periodic_tick (task_id, due, decision, decided)
 			WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 3500)
 			SELECT 'task-' || n, CAST('` + old + `' AS {time}), 'submitted', CAST(CASE WHEN n % 7 = 0 THEN '` + young + `' ELSE '` + old + `' END AS {time}) FROM s`))
-		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30}`)
-		if want := "deleted ticks: 3000, jobs: 0, events: 0"; result != want {
-			t.Errorf("the result is %q, want %q", result, want)
+		if n := env.prune(t, scheduler.Retention{Ticks: 30 * oneDay}); n.Ticks != 3000 {
+			t.Errorf("%d ticks were deleted, want 3000", n.Ticks)
 		}
-		if got := env.texts(t, `SELECT count(*) FROM periodic_tick`); got[0] != "500" {
-			t.Errorf("%s ticks left, want the 500 young ones", got[0])
-		}
+		env.Want("500", "SELECT count(*) FROM periodic_tick")
 	})
 }
 
 // What may not be deleted keeps nothing else: a role may lack rights on a newer table.
-func TestHousekeepingWithoutATable(t *testing.T) {
+func TestPruneWithoutATable(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('old', '2020-01-01 00:00:00.000000', 'submitted', '2020-01-01 00:00:00.000000')`)
 		env.Exec(`ALTER TABLE periodic_open RENAME TO hidden`)
-		if n, err := env.db.PruneTicks(t.Context(), time.Hour); n != 1 || err == nil || !strings.Contains(err.Error(), "periodic_open") {
-			t.Errorf("%d ticks deleted, %v", n, err)
+		if n, err := env.db.Periodic().Prune(t.Context(), scheduler.Retention{Ticks: time.Hour}); n.Ticks != 1 || err == nil || !strings.Contains(err.Error(), "periodic_open") {
+			t.Errorf("%d ticks deleted, %v", n.Ticks, err)
 		}
+	})
+}
+
+// Rows that cannot be deleted stay, and are counted and named with the remedy. All
+// others go: of the same kind, and of the other kinds.
+func TestPruneLeavesWhatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		old := ago(31 * oneDay)
+		for _, name := range []string{"bad", "good1", "good2", "good3"} {
+			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES (?, ?, 'submitted', ?)`, name, old, old)
+			env.Exec(`INSERT INTO job (jid, task, submitted, state, finished) VALUES (?, 'echo', ?, 'success', ?)`, name, old, old)
+			env.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload, created) VALUES (?, 't', 't', ?, 1, '{}', ?)`, name, name, old)
+			env.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES (?, 't', 't', ?, 2, '{}')`, name+"-new", name)
+		}
+		env.Exec("CREATE TABLE invoice (jid varchar(254) NOT NULL REFERENCES job (jid))")
+		env.Exec("INSERT INTO invoice VALUES ('bad')")
+		for table, column := range map[string]string{"periodic_tick": "task_id", "event_store": "id"} {
+			bad := "OLD." + column + " = 'bad'"
+			if strings.HasPrefix(env.db.URL(), "sqlite") {
+				env.Exec("CREATE TRIGGER own_bad_" + table + " BEFORE DELETE ON " + table + " WHEN " + bad + " BEGIN SELECT raise(ABORT, 'keep it'); END")
+				continue
+			}
+			env.Exec("CREATE FUNCTION own_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF " + bad + " THEN RAISE EXCEPTION 'keep it'; END IF; RETURN OLD; END $$")
+			env.Exec("CREATE TRIGGER own BEFORE DELETE ON " + table + " FOR EACH ROW EXECUTE FUNCTION own_" + table + "()")
+		}
+		n, err := env.db.Periodic().Prune(t.Context(), scheduler.Retention{Ticks: 30 * oneDay, Jobs: 30 * oneDay, Events: 30 * oneDay})
+		if n != (scheduler.Pruned{Ticks: 3, Jobs: 3, Events: 3}) || err == nil {
+			t.Fatalf("%+v were deleted, %v", n, err)
+		}
+		for _, part := range []string{
+			"ticks that cannot be deleted: 1 (bad of ", "keep it", "jobs that cannot be deleted: 1 (job bad)", "ON DELETE CASCADE",
+			"rows of event_store that cannot be deleted: 1 (seq ",
+		} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("the error is %q, want %q in it", err, part)
+			}
+		}
+		for _, query := range []string{"SELECT task_id FROM periodic_tick", "SELECT jid FROM job", "SELECT id FROM event_store WHERE aggregate_version = 1"} {
+			if got := env.texts(t, query); !slices.Equal(got, []string{"bad"}) {
+				t.Errorf("%s: %v, want bad", query, got)
+			}
+		}
+	})
+}
+
+// Rows that stay, however many follow one another, do not keep those behind them.
+func TestPruneGoesPastManyRowsThatStay(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+			SELECT 'j' || i, 'echo', '2020-01-01 00:00:00.000000', 'success', '2020-01-01 00:00:00.000000' FROM n`)
+		env.Exec(`CREATE TABLE invoice (jid varchar(254) NOT NULL REFERENCES job (jid))`)
+		env.Exec(`INSERT INTO invoice SELECT jid FROM job WHERE jid < 'j9'`)
+		n, err := env.db.Periodic().Prune(t.Context(), scheduler.Retention{Jobs: oneDay})
+		const want = "jobs that cannot be deleted: 89 (job j1, job j10, job j100, job j11, job j12, ...)"
+		if n.Jobs != 11 || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v were deleted, %v, want %q in it", n, err, want)
+		}
+		env.Want("89", "SELECT count(*) FROM job")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -57,8 +58,7 @@ func TestHousekeepingForgetsDeadWorkers(t *testing.T) {
 			d.Exec("INSERT INTO worker (id, kind, version, started, seen) VALUES ('" + id + "', 'executor', 'v', " + old + ", " + seen + ")")
 		}
 		d.Exec("INSERT INTO job (jid, task, state, worker) VALUES ('left', 't', 'running', 'busy@000000000002')")
-		job := jobqueue.NewJobContext(jobqueue.Job{Args: "{}"})
-		if err := d.Store.Housekeeping()(t.Context(), job); err != nil {
+		if _, err := d.Store.Periodic().Prune(t.Context(), scheduler.Retention{}); err != nil {
 			t.Fatal(err)
 		}
 		d.Want("busy@000000000002 lives@000000000003", "SELECT min(id) || ' ' || max(id) FROM worker")

@@ -110,7 +110,9 @@ func (db *DB) Migrations() (pool *sql.DB, system string) {
 }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() scheduler.Store { return tasks.New(db.db, db.queues, locks.New(db.db)) }
+func (db *DB) Periodic() scheduler.Store {
+	return periodicStore{tasks.New(db.db, db.queues, locks.New(db.db)), db}
+}
 
 // Tasks returns the database as the store of [periodic.Tasks].
 func (db *DB) Tasks() periodic.TaskStore { return tasks.NewTasks(db.db, db.queues) }

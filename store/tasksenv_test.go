@@ -25,7 +25,6 @@ func tasksOn(t *testing.T, test func(t *testing.T, env tasksEnv)) {
 	t.Helper()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		env := tasksEnv{Database: d.Database, tasks: periodic.NewTasks(d.Store.Tasks()), db: d.Store}
-		env.Exec("DELETE FROM periodic_task") // the housekeeping that the migrations add
 		test(t, env)
 	})
 }

@@ -135,7 +135,7 @@ func (c *chaos) createDatabase(ctx context.Context) error {
 	if err := database.Exec(ctx, c.base.Handle(), c.dialect.Tables...); err != nil {
 		return err
 	}
-	return database.Exec(ctx, c.base.Handle(), "DELETE FROM periodic_task", "DELETE FROM chaos_change")
+	return database.Exec(ctx, c.base.Handle(), "DELETE FROM chaos_change")
 }
 
 func (c *chaos) effects() string { return filepath.Join(c.dir, "effects") }

@@ -30,8 +30,8 @@ func TestBuildWithoutCgo(t *testing.T) {
 		if out, err := run("migrate", "up", "--db", url); err != nil {
 			t.Errorf("%v: migrate up: %v\n%s", how, err, out)
 		}
-		if out, err := run("task", "list", "--db", url); err != nil || !strings.Contains(out, "nextrun-housekeeping") {
-			t.Errorf("%v: task list: %v\n%s", how, err, out)
+		if out, err := run("task", "add", "here", "--task", "x", "--timer", "daily", "--db", url); err != nil {
+			t.Errorf("%v: task add: %v\n%s", how, err, out)
 		}
 		out, err := run("migrate", "up", "--db", "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
 		for _, want := range []string{"built without SQLite", "CGO_ENABLED=1", "nosqlite"} {

@@ -241,8 +241,9 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
 -- wait for a time are not in the index of those that can be claimed.
 CREATE INDEX nextrun_job_waiting ON job (task, group_, (priority > 5), submitted, jid)
   WHERE state = 'waiting' AND retry IS NULL;
-CREATE INDEX nextrun_job_retry ON job (retry) WHERE state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL;
+CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
 CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
+CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
@@ -734,18 +735,6 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- What became of a job that is deleted stays in its tick.
--- +goose StatementBegin
-CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job WHEN OLD.tracker IS NOT NULL AND OLD.due IS NOT NULL
-BEGIN
-  UPDATE periodic_tick
-     SET outcome = CASE WHEN OLD.state IN ('success', 'failed', 'cancelled') THEN OLD.state WHEN OLD.state = 'waiting' THEN 'cancelled' ELSE 'unknown' END,
-         finished = OLD.finished, attempts = CASE WHEN OLD.started IS NOT NULL THEN OLD.retries + 1 END,
-         error = CASE WHEN OLD.state = 'failed' THEN substr(OLD.result, 1, 1000) END
-   WHERE task_id = OLD.tracker AND due = OLD.due AND jid = OLD.jid;
-END;
--- +goose StatementEnd
-
 -- Views ---------------------------------------------------------------------------------------------------------------
 
 -- Intervals are seconds. Values that nobody writes, such as a number with 19 digits, hide no other rows.
@@ -854,13 +843,6 @@ CREATE VIEW outbox_lag AS
          max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
          count(*) FILTER (WHERE dead IS NOT NULL) AS dead
     FROM outbox_message WHERE published IS NULL GROUP BY topic;
-
--- The task that keeps the tables small is a row like any other.
-{{if not (found "periodic_task")}}
-INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
-VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
-        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
-{{end}}
 
 -- +goose Down
 -- The way down follows from the way up: see migrations/internal/script/drops.go.

@@ -43,8 +43,8 @@ func (r *reader) check(n *yaml.Node, place string, owner interface{ Validate() e
 }
 
 // renamed has the keys of fields that differ from them in more than the case,
-// and what a file has in the place of executor.Never.
-var renamed = map[string]string{"Lock": "name", "Argv": "command", "Never": "0", "Header": "headers"}
+// and what a file has in the place of executor.Never and scheduler.Forever.
+var renamed = map[string]string{"Lock": "name", "Argv": "command", "Never": "0", "Forever": "0", "Header": "headers"}
 
 var (
 	fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -31,19 +30,9 @@ type Config struct {
 	Hooks     HookSet            // the hooks for all
 	TaskHooks map[string]HookSet // section tasks, by the task's id
 
-	// TickRetention is how long ticks are kept where no executor of nextrun deletes
-	// them: scheduler.tick_retention. 0: DefaultTickRetention.
-	TickRetention time.Duration
-
 	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
 	Notify map[periodic.Sink]*Notify     // section queues: the key notify of queues that have it
 }
-
-// DefaultTickRetention is the default of scheduler.tick_retention.
-const DefaultTickRetention = 30 * 24 * time.Hour
-
-// KeepTicks is the TickRetention that keeps ticks for ever: 0 in the file.
-const KeepTicks time.Duration = -1
 
 // Handler runs the jobs of a task: a command, an HTTP call or SQL.
 type Handler struct {

@@ -32,7 +32,7 @@ func TestReadTakesEveryKey(t *testing.T) {
 	t.Parallel()
 	path := write(t, `
 database: {connect_timeout: 1s, statement_timeout: 2s, lock_timeout: 3s, idle_timeout: 4s, max_conns: 5, poll_only: true}
-scheduler: {batch_size: 6, lease: 7s, lead: 2s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, tick_retention: 0, lock: {name: l, ttl: 22s, heartbeat: 1s}}
+scheduler: {batch_size: 6, lease: 7s, lead: 2s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, retention: {ticks: 0, jobs: 168h, events: 2400h}, lock: {name: l, ttl: 22s, heartbeat: 1s}}
 executor:
   pool_size: 11
   groups: [a, b]
@@ -62,14 +62,14 @@ handlers:
 		Scheduler: scheduler.Config{
 			BatchSize: 6, Lease: 7 * time.Second, Lead: 2 * time.Second, PollInterval: 8 * time.Second,
 			RetryMin: 9 * time.Millisecond, RetryMax: 10 * time.Second,
-			Lock: scheduler.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
+			Retention: scheduler.Retention{Ticks: scheduler.Forever, Jobs: 168 * time.Hour, Events: 2400 * time.Hour},
+			Lock:      scheduler.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
 		},
 		Executor: executor.Config{
 			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13,
 			PollInterval: 15 * time.Second, RetryDelay: 16 * time.Second, RetryCap: 17 * time.Minute,
 			RetryLimit: executor.Never, MaxInterrupts: 18, ShutdownGrace: -1,
 		},
-		TickRetention: KeepTicks,
 		Handlers: map[string]Handler{
 			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
@@ -200,6 +200,9 @@ func TestReadAsksTheOwnersOfSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"executor: {retry_limit: -1}\n":                ":1: executor.retry_limit must be a whole number from 1 to 1000000, or 0",
 		"scheduler:\n  retry_min: 5m\n":                ":2: scheduler.retry_max is 10s unless set, but must be a duration from retry_min (5m0s)",
+		"scheduler:\n  retention: {ticks: 59m}\n":      ":2: scheduler.retention.ticks must be a duration from 1h0m0s to 876000h0m0s, or 0,",
+		"scheduler:\n  retention: {events: 1h}\n":      ":2: scheduler.retention.events must be a duration from 24h0m0s",
+		"scheduler:\n  retention: 30\n":                ":2: scheduler.retention must be",
 		"scheduler: {retry_min: x,\n retry_max: 2s}\n": ":1: scheduler.retry_min must be a duration from 1ms",
 		"scheduler: {lock: {name: \"a\\tb\"}}\n":       ":1: scheduler.lock.name must be 1 to 254 bytes without control characters",
 	} {

@@ -64,7 +64,8 @@ func TestSampleConfiguration(t *testing.T) {
 	check("scheduler", all.Scheduler, scheduler.Config{
 		BatchSize: defaults.Batch, Lease: defaults.Lease, Lead: defaults.Lead, PollInterval: defaults.PollInterval,
 		RetryMin: defaults.SchedulerRetries, RetryMax: defaults.SchedulerPause,
-		Lock: scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
+		Retention: scheduler.Retention{}.WithDefaults(),
+		Lock:      scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})
 	check("executor", all.Executor, executor.Config{
 		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,

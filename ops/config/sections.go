@@ -18,7 +18,7 @@ type sectionReader struct{ *reader }
 func (r sectionReader) config(n *yaml.Node, c *Config) {
 	r.mapping(n, "", hookReader(r).withHooks(&c.Hooks, keys{
 		"database":  func(place string, v *yaml.Node) { r.database(place, v, &c.Database) },
-		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, c) },
+		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, &c.Scheduler) },
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
 		"relay":     func(place string, v *yaml.Node) { relayReader(r).relay(place, v, &c.Relay) },
 		"handlers":  named(r.reader, &c.Handlers, handlerReader(r).handler),
@@ -39,17 +39,16 @@ func (r sectionReader) database(place string, n *yaml.Node, o *store.Options) {
 	r.check(n, place, o)
 }
 
-func (r sectionReader) scheduler(place string, n *yaml.Node, all *Config) {
-	c := &all.Scheduler
+func (r sectionReader) scheduler(place string, n *yaml.Node, c *scheduler.Config) {
 	r.mapping(n, place, keys{
-		"batch_size":     &c.BatchSize,
-		"lease":          &c.Lease,
-		"lead":           func(place string, v *yaml.Node) { c.Lead = r.lead(place, v) },
-		"poll_interval":  &c.PollInterval,
-		"retry_min":      &c.RetryMin,
-		"retry_max":      &c.RetryMax,
-		"tick_retention": func(place string, v *yaml.Node) { all.TickRetention = r.retention(place, v) },
-		"lock":           func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
+		"batch_size":    &c.BatchSize,
+		"lease":         &c.Lease,
+		"lead":          func(place string, v *yaml.Node) { c.Lead = r.lead(place, v) },
+		"poll_interval": &c.PollInterval,
+		"retry_min":     &c.RetryMin,
+		"retry_max":     &c.RetryMax,
+		"retention":     func(place string, v *yaml.Node) { r.retention(place, v, &c.Retention) },
+		"lock":          func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
 	})
 	r.check(n, place, c)
 }
@@ -66,19 +65,13 @@ func (r sectionReader) lead(place string, n *yaml.Node) time.Duration {
 	return d
 }
 
-// minRetention is the least time for which ticks are kept: schedulers look at those
-// of the recent past.
-const minRetention = time.Hour
-
-func (r sectionReader) retention(place string, n *yaml.Node) time.Duration {
-	d, err := time.ParseDuration(resolve(n).Value)
-	switch {
-	case err == nil && d == 0:
-		return KeepTicks
-	case err != nil || d < minRetention:
-		r.problem(n, "%s must be a duration of at least 1h, such as 720h, or 0 to keep ticks for ever", place)
-	}
-	return d
+func (r sectionReader) retention(place string, n *yaml.Node, c *scheduler.Retention) {
+	r.mapping(n, place, keys{
+		"ticks":  orZero(r.reader, &c.Ticks, scheduler.Forever),
+		"jobs":   orZero(r.reader, &c.Jobs, scheduler.Forever),
+		"events": orZero(r.reader, &c.Events, scheduler.Forever),
+	})
+	r.check(n, place, c)
 }
 
 func (r sectionReader) lock(place string, n *yaml.Node, c *scheduler.LockConfig) {

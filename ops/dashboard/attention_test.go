@@ -39,7 +39,6 @@ func (s *site) hours(id, newest string, now time.Time) {
 func TestNowFindsWhatIsUnsteady(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		now := time.Now().UTC()
-		s.Exec(`DELETE FROM periodic_task`)
 		cases := []struct{ id, newest, cause string }{
 			{"a-failing", ".fffff.fffff", "8 of its last 10 runs failed"},
 			{"b-mixed", ".fm.f.", "3 of its last 6 runs failed or did not take place"},
@@ -89,7 +88,6 @@ func TestNowFindsWhatIsUnsteady(t *testing.T) {
 func TestNowSaysSinceWhenTasksFail(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		now := time.Now().UTC()
-		s.Exec(`DELETE FROM periodic_task`)
 		s.hours("never", strings.Repeat("f", 30), now)
 		s.hours("once", strings.Repeat("f", 20)+"s.f", now)
 		jid := s.One(`SELECT jid FROM periodic_tick WHERE task_id = 'once' ORDER BY due DESC LIMIT 1`)
@@ -115,7 +113,6 @@ func TestNowSaysSinceWhenTasksFail(t *testing.T) {
 // Each task is in one state, the states add up, and each leads to as many tasks.
 func TestNowAddsUp(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		for id, set := range map[string]string{"a": "enabled = true", "b": "enabled = true", "c": "paused = '2026-01-01 00:00:00'", "d": "problem = 'wrong'", "e": "enabled = false",
 			"f": "problem = 'warning: odd'", "g": "enabled = false, problem = 'wrong'", "h": "paused = '2026-01-01 00:00:00'"} {
 			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, id)

@@ -17,7 +17,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // nowView is the first page.
@@ -143,7 +142,7 @@ func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent figures
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
 	before := first
-	d.Empty = ran.All == 0 && (silent.All == 0 || silent.All == 1 && silent.First[0].Task == store.HousekeepingTask)
+	d.Empty = ran.All == 0 && silent.All == 0
 	listed := map[string]bool{}
 	d.Ran, d.Silent = ran.All, silent.All
 	for _, t := range d.Troubled {
@@ -209,7 +208,7 @@ func latestRow(t *figures.Latest, now time.Time, zone *time.Location) taskRow {
 func (d *nowView) judge() verdict {
 	t := d.Totals
 	switch {
-	case t.Fresh && d.Empty, d.Empty && t.Overdue == 0:
+	case d.Empty:
 		return verdict{"off", "No tasks yet"}
 	case t.Fresh:
 		return verdict{"wait", "No scheduler has run yet"}
@@ -260,6 +259,7 @@ func count(n int, thing string) string {
 func totalsOf(t figures.Totals) totals {
 	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
+	d.Fresh = d.Fresh || t.Working == 0 && d.All() == 0
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}

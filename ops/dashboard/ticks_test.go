@@ -32,7 +32,6 @@ func (d *tickData) list() (list []string) {
 func TestTicksThatDidNotRun(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		now := time.Now().UTC()
-		s.Exec(`DELETE FROM periodic_task`)
 		s.hours("pay", ".m..s", now)
 		s.hours("mail", "..s...", now)
 		s.Exec(`UPDATE periodic_task SET group_ = 'night' WHERE id = 'mail'`)
@@ -97,7 +96,6 @@ func TestTicksThatDidNotRun(t *testing.T) {
 // A long list has pages, which stay in the time and the choice.
 func TestTicksHavePages(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('pay', 'work', 'minutely')`)
 		for i := range 130 {
 			at := sqldb.Timestamp(time.Date(2026, 3, 1, 0, i, 0, 0, time.UTC))
@@ -121,7 +119,6 @@ func TestTicksHavePages(t *testing.T) {
 func TestWhatWasAskedForIsMarked(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		tasks := periodic.NewTasks(s.Open().Tasks())
-		s.Exec(`DELETE FROM periodic_task`)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, due) VALUES ('pay', 'work', '*-01-01 00:00', '2099-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`)
 		if err := tasks.RunNow(s.Context(), "pay"); err != nil {
 			s.Fatal(err)
@@ -152,7 +149,6 @@ func TestWhatWasAskedForIsMarked(t *testing.T) {
 // What becomes of the ticks of a paused task is said in the same words on each page.
 func TestPausedTasksSayWhatBecomesOfTheirTicks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		for id, set := range map[string]string{"open": "paused = '2026-01-01 00:00:00'", "until": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00'",
 			"failing": "paused = '2026-01-01 00:00:00', paused_by = 'nextrun', pause_after = 3", "off": "enabled = false", "broken": "problem = 'bad'"} {
 			s.hours(id, "..", time.Now().UTC())
@@ -198,7 +194,6 @@ func TestZonesAreOffered(t *testing.T) {
 // Jobs of other queues count on Now, the page of jobs and that of the scheduler, as far as nextrun knows of them.
 func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, sink) VALUES ('a', 'work', 'hourly', '2099-01-01 00:00:00', 'river'), ('b', 'work', 'hourly', '2099-01-01 00:00:00', 'legacy')`)
 		for i, hours := range []int{3, 2, 1} {
 			at := sqldb.Timestamp(time.Now().Add(-time.Duration(hours) * time.Hour))
@@ -223,7 +218,6 @@ func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 // The page of the scheduler says what was decided last, and when a job was submitted last, whether or not one runs.
 func TestSchedulerSaysWhatItDidLast(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		if page := s.get("/scheduler"); !strings.Contains(page, "No scheduler is known to run.") || !strings.Contains(page, "No decision of a scheduler is recorded.") || !strings.Contains(page, "No tick is planned.") {
 			s.Error("the page of an empty database says something else")
 		}

@@ -139,7 +139,6 @@ func TestOneZoneOfAPage(t *testing.T) {
 // whose jobs are too long, it is the interval.
 func TestAdviceFitsTheTrouble(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`DELETE FROM periodic_task`)
 		s.hours("fails", ".fffff.fffff", time.Now().UTC())
 		s.hours("long", ".s.s.s.s.s.s", time.Now().UTC())
 		s.Exec(`UPDATE job SET result = 'no route' WHERE state = 'failed'`)

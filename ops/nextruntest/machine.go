@@ -44,9 +44,6 @@ func (m *machine) open(ctx context.Context, dir string, o Options) (err error) {
 	if _, err = migrations.Of(m.db).Up(ctx); err != nil {
 		return err
 	}
-	if _, err = m.pool.ExecContext(ctx, `DELETE FROM periodic_task`); err != nil { // housekeeping works on real time
-		return err
-	}
 	m.scheduler, err = scheduler.New(m.db.Periodic(), scheduler.Config{
 		Name: "nextruntest", Lease: time.Hour, Submitters: o.Submitters, Logger: o.Logger,
 	})

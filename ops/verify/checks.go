@@ -126,7 +126,7 @@ var ofEvents = []check{
 			WHERE due IS NOT NULL AND created >= p.since GROUP BY aggregate_id, due HAVING count(*) > 1`,
 	},
 	{
-		Name: "versions of events", tables: []string{"event_store", "event_aggregate"}, days: "events_days",
+		Name: "versions of events", tables: []string{"event_store", "event_aggregate"}, young: true,
 		Violated: "the versions of the events of an aggregate have a gap, or its counter is behind",
 		Remedy:   "find out who deletes or adds events by hand; readers that count on versions have to be reset",
 		query: `SELECT e.aggregate_id AS about, count(*) || ' events with versions ' || min(e.aggregate_version) || ' to ' || max(e.aggregate_version)

@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/ops/verify"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // What followed another plan is no violation of the plan in force.
@@ -41,8 +42,9 @@ func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := d.Store.PruneTicks(t.Context(), time.Since(f.at(1).Time())-time.Minute); n != 2 || err != nil {
-			t.Fatalf("%d ticks deleted, %v", n, err)
+		keep := scheduler.Retention{Ticks: time.Since(f.at(1).Time()) - time.Minute}
+		if n, err := d.Store.Periodic().Prune(t.Context(), keep); n.Ticks != 2 || err != nil {
+			t.Fatalf("%d ticks deleted, %v", n.Ticks, err)
 		}
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
 			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
@@ -85,17 +87,17 @@ func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 	t.Parallel()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		f := newFixture(t, d)
-		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 5)`)
-		for _, e := range []struct{ version, age int }{{2, 9}, {4, 8}, {5, 1}} {
+		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 6)`)
+		for _, e := range []struct{ version, hours int }{{2, 90}, {4, 80}, {5, 2}, {6, 1}} {
 			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`,
-				strconv.Itoa(e.version), e.version, sqldb.Timestamp(f.now.AddDate(0, 0, -e.age)))
+				strconv.Itoa(e.version), e.version, sqldb.Timestamp(f.now.Add(-time.Duration(e.hours)*time.Hour)))
 		}
-		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 2 to 5") {
-			t.Errorf("nothing deletes events: %s", text(r))
-		}
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, args, enabled) VALUES ('old', 'nextrun.housekeeping', 'daily', '{"events_days": 7}', false), ('odd', 'nextrun.housekeeping', 'daily', '[7]', false)`)
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
-			t.Errorf("events are kept for 7 days: %s", text(r))
+			t.Errorf("older events may have been deleted: %s", text(r))
+		}
+		f.Exec(`UPDATE event_store SET aggregate_version = 7 WHERE aggregate_version = 6`)
+		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 5 to 7") {
+			t.Errorf("nothing deletes events of today: %s", text(r))
 		}
 	})
 }

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -30,7 +29,7 @@ type check struct {
 	Doubtful bool
 
 	tables []string // that it needs beside those of tasks
-	days   string   // of the args of the housekeeping: older rows may be gone one by one
+	young  bool     // only rows of a day count: older ones may be gone one by one
 	query  string
 }
 
@@ -43,12 +42,8 @@ func (r reader) rows(ctx context.Context, c check, b limits) (rows []Row, err er
 			}
 		}
 		now, since := tx.Now(), b.Since
-		if c.days != "" {
-			kept, err := keptSince(ctx, tx, c.days)
-			if err != nil {
-				return err
-			}
-			since = later(since, kept)
+		if c.young {
+			since = later(since, now.Add(-24*time.Hour))
 		}
 		var found []struct{ About, More sqldb.RowText }
 		// $1 to $4 are known to all of them, in these types.
@@ -67,20 +62,6 @@ func (r reader) rows(ctx context.Context, c check, b limits) (rows []Row, err er
 		return nil, fmt.Errorf("check %q: %w", c.Name, err)
 	}
 	return rows, nil
-}
-
-// keptSince is the time from which on the housekeeping deletes nothing, by a setting of its
-// args; zero: there is none.
-func keptSince(ctx context.Context, tx *sqldb.Tx, setting string) (kept time.Time, err error) {
-	var args []sqldb.RowText
-	err = tx.Select(ctx, &args, `SELECT args FROM periodic_task WHERE task = 'nextrun.housekeeping'`)
-	for _, text := range args {
-		var days map[string]int
-		if json.Unmarshal([]byte(text), &days) == nil && days[setting] > 0 {
-			kept = later(kept, tx.Now().AddDate(0, 0, -days[setting]))
-		}
-	}
-	return kept, err
 }
 
 // margin is what a live instance may need until it has seen to a row.

@@ -27,7 +27,6 @@ func newFixture(t *testing.T, d *migrated.Database) *fixture {
 	now := time.Now().UTC() // half an hour from a tick, whatever the time of day
 	f := &fixture{Database: d, now: now, due: now.Truncate(time.Minute).Add(30 * time.Minute)}
 	f.first = f.due.Add(-hours * time.Hour)
-	f.Exec(`DELETE FROM periodic_task`)
 	f.Exec(`INSERT INTO periodic_task (id, task, timer, created, since) VALUES ('report', 'work', ?, ?, ?)`, f.due.Format("*:04"), f.before(), f.before())
 	f.plan("report")
 	for due := f.first; due.Before(f.due); due = due.Add(time.Hour) {

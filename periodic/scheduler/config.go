@@ -64,6 +64,9 @@ type Config struct {
 	Mode Mode
 	// Lock is the lock of the modes leader and exclusive.
 	Lock LockConfig
+	// Retention says how long ticks, jobs and events are kept. A scheduler that was started deletes
+	// what is older, once a day; RunOnce deletes nothing.
+	Retention Retention
 	// Submitters are the queues that are not nextrun's own, by their names. A task
 	// selects one by the column sink. One named job or event takes the place of the
 	// built-in queue. Names begin with a lower-case letter; letters, digits, '-' and
@@ -90,13 +93,14 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.RetryMin, defaults.SchedulerRetries)
 	service.SetDefault(&c.RetryMax, defaults.SchedulerPause)
 	service.SetDefault(&c.Mode, ModeShared)
+	c.Retention = c.Retention.WithDefaults()
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
 
 // Validate returns an error that names every field that is out of bounds, except
-// those of Lock, which [leader.Config] checks. [New] calls both. It needs no
-// database.
+// those of Lock and Retention, which [leader.Config] and [Retention] check. [New] calls all three. It
+// needs no database.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	p := &service.Check{Config: "scheduler.Config"}

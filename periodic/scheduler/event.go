@@ -21,6 +21,7 @@ const (
 	EventProblem EventKind = "problem" // a row has a problem
 	EventBatch   EventKind = "batch"   // a batch was committed
 	EventCleared EventKind = "cleared" // stale marks were removed
+	EventPruned  EventKind = "pruned"  // old rows were deleted
 	EventError   EventKind = "error"   // something failed and will be tried again
 	EventSplit   EventKind = "split"   // a batch failed; its tasks are tried in smaller parts, to find those that fail
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
@@ -45,6 +46,7 @@ type Event struct {
 	Count   int            // batch: tasks; cleared: marks
 	Ticks   int            // batch: ticks
 	Took    time.Duration  // batch, slow
+	Pruned  Pruned         // pruned
 	Skew    time.Duration  // clock: how far the database's clock is ahead
 	ID      string         // aside: the task's id
 	Sink    periodic.Sink  // sink, ended

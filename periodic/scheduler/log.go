@@ -21,6 +21,8 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
 	case EventCleared:
 		log.WithField("marks", e.Count).Info("stale marks cleared")
+	case EventPruned:
+		log.WithFields(logrus.Fields{"ticks": e.Pruned.Ticks, "jobs": e.Pruned.Jobs, "events": e.Pruned.Events}).Info("old rows deleted")
 	case EventError:
 		if service.LogOutage(log, e.Err) {
 			return

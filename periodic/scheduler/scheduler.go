@@ -20,7 +20,7 @@ type Scheduler struct {
 // field if the configuration is not valid. It does not touch the database.
 func New(store Store, cfg Config) (*Scheduler, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.Retention.Validate()); err != nil {
 		return nil, err
 	}
 	holder := service.WorkerID(cfg.Name)
@@ -56,7 +56,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	}
 	return s.life.Start(ctx, main, func(soft context.Context) {
 		s.role.watch(soft, s.Wake, func(err error) { s.loop.cfg.fail("watch for changes", err) })
-	}, s.loop.ends.run)
+	}, s.loop.ends.run, newHousekeeping(s.loop.store, s.loop.cfg, s.role).run)
 }
 
 // Stop finishes the batches in flight, releases the

@@ -27,6 +27,9 @@ type Store interface {
 	OpensEarly() bool
 	// IDs returns the ids of the tasks that Tx.Tasks would read. No value of a row can make it fail.
 	IDs(ctx context.Context, w batch.Wanted) ([]string, error)
+	// Prune deletes what is older than keep says, and what nobody needs any more. What cannot be deleted
+	// keeps nothing else; the error names it.
+	Prune(ctx context.Context, keep Retention) (Pruned, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 

@@ -61,7 +61,7 @@ var everyState = []inState{
 	{
 		name: "no tasks", prepare: func(*site) {},
 		pages: map[string][]string{
-			"/": {"No tasks yet", "INSERT INTO periodic_task"}, "/tasks": {"nextrun-housekeeping", "none yet", "not planned yet"}, "/tasks?q=zzz": {"No task is like that", "Show all tasks"},
+			"/": {"No tasks yet", "INSERT INTO periodic_task"}, "/tasks": {"No task"}, "/tasks?q=zzz": {"No task is like that", "Show all tasks"},
 			"/timeline?at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"},
 			"/ticks":                            {"No tick of this time was skipped, missed or late", "Those of the last 7 days"}, "/jobs": {"No job yet"}, "/jobs?state=failed": {"No such job in nextrun's own queue", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
 			"/scheduler": {"No scheduler, executor or relay runs", "nextrun serve", "No job of nextrun's own queue waits or runs."},

@@ -14,13 +14,13 @@ import (
 // ErrNotFresh is the error of [Plain.Fresh] for a database that somebody uses.
 var ErrNotFresh = errors.New("the tables hold rows of somebody; measurements need tables of their own")
 
-// Fresh returns an error unless the tables hold nothing but what the migrations put in, and no other schema can take their
+// Fresh returns an error unless the tables are empty, and no other schema can take their
 // place. Nothing of this package must run before.
 func (p Plain) Fresh(ctx context.Context) error {
 	var rows int
 	if err := p.row(ctx, &rows, `SELECT (SELECT count(*) FROM (SELECT 1 FROM job LIMIT 1) AS j) +
 		(SELECT count(*) FROM (SELECT 1 FROM periodic_tick LIMIT 1) AS k) +
-		(SELECT count(*) FROM (SELECT 1 FROM periodic_task WHERE id <> 'nextrun-housekeeping' LIMIT 1) AS t)`); err != nil {
+		(SELECT count(*) FROM (SELECT 1 FROM periodic_task LIMIT 1) AS t)`); err != nil {
 		return err
 	}
 	if rows > 0 {

@@ -67,7 +67,6 @@ func (s *situation) run(t *testing.T, all *alarms) {
 			return
 		}
 		d := migrated.New(t, kind)
-		d.Exec("DELETE FROM periodic_task")
 		w := &world{T: t, d: d, sh: clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}}
 		w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
 		w.planned(time.Hour)

@@ -20,12 +20,10 @@ func shell(d *storetest.Database) Shell {
 	return Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
 }
 
-// OnBothMigrated is OnBoth with the tables made, and without the housekeeping
-// task that comes with them.
+// OnBothMigrated is OnBoth with the tables made.
 func OnBothMigrated(t *testing.T, test func(t *testing.T, s Shell)) {
 	t.Helper()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		d.Exec("DELETE FROM periodic_task")
 		test(t, shell(d.Database))
 	})
 }

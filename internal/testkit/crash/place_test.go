@@ -99,7 +99,6 @@ func newPlace(t *testing.T, kind string, w way) *place {
 		t.Cleanup(func() { _ = impatient.Close() })
 		p.worker = impatient
 	}
-	p.Exec(`DELETE FROM periodic_task`)
 	p.Exec(`CREATE TABLE mail (jid varchar(254) PRIMARY KEY, task_id varchar(254), due timestamp, done boolean NOT NULL DEFAULT false)`)
 	p.Exec(`CREATE TABLE effect (jid varchar(254), tracker varchar(254), due timestamp)`)
 	p.Exec(`CREATE TABLE effects (sum integer)`)
@@ -168,8 +167,8 @@ func (p *place) tasks() []task {
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
 
 // fill adds the rows of a run: tasks whose first tick is planned, one that is not planned
-// yet, one that has missed ticks, one that a dead scheduler has marked, a job of a dead
-// executor, and rows that are old.
+// yet, one that has missed ticks, one that a dead scheduler has marked, and a job of a dead
+// executor.
 func (p *place) fill(prefix string) (first time.Time) {
 	p.t.Helper()
 	now := time.Now().UTC()
@@ -192,21 +191,5 @@ func (p *place) fill(prefix string) (first time.Time) {
 		('`+prefix+`marked', 'call', 'hourly', 'one', ?, ?, 'dead@1.1', ?)`, hour, hour, hour, hour, timestamp(now.Add(-2*lease)))
 	p.Exec(`INSERT INTO job (jid, task, state, worker, started) VALUES (?, 'call', 'running', 'dead@000000000001', ?)`,
 		prefix+"left", timestamp(now.Add(-3*lease)))
-	p.fillOld(prefix, timestamp(now.AddDate(0, 0, -50)))
 	return first
-}
-
-// fillOld adds rows for housekeeping to delete, and its job.
-func (p *place) fillOld(prefix, old string) {
-	p.t.Helper()
-	p.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES (?, ?, 'skipped', ?)`, prefix+"gone", old, old)
-	p.Exec(`INSERT INTO job (jid, task, state, submitted, finished) VALUES (?, 'x', 'success', ?, ?)`, prefix+"old", old, old)
-	p.Exec(`INSERT INTO joblog (id, jid, level, created, message) VALUES (?, ?, 'info', ?, 'm')`, prefix+"line", prefix+"old", old)
-	for _, topic := range []string{"orders"} {
-		id := prefix + "old-" + topic
-		p.Exec(`INSERT INTO event_aggregate (id, version) VALUES (?, 1)`, id)
-		p.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, ?, 'x', ?, 1, ?)`, id, topic, id, old)
-		p.Exec(`INSERT INTO outbox_message (event_id, topic, created, published) VALUES (?, ?, ?, ?)`, id, topic, old, old)
-	}
-	p.Exec(`INSERT INTO job (jid, task, args) VALUES (?, 'nextrun.housekeeping', '{"ticks_days": 1, "jobs_days": 1, "events_days": 1}')`, prefix+"clean")
 }

@@ -148,7 +148,6 @@ func (p *program) start(t *testing.T) (stop func()) {
 			p.ran[job.Args]++
 			return nil
 		})
-		e.Register(store.HousekeepingTask, p.db.Housekeeping())
 		s, err := scheduler.New(p.db.Periodic(), scheduler.Config{Name: name, PollInterval: 100 * time.Millisecond, Logger: quiet})
 		must(t, err)
 		services = append(services, s, e)

@@ -103,7 +103,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 	checkSkips(r, about, t)
 	r.checkSink(about, t, c)
 	r.checkLimits(about, t)
-	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
+	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
 		}

@@ -46,7 +46,8 @@ func TestHealthOfWhoDoesNotAnswer(t *testing.T) {
 func TestHealthIsTold(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		b, address := healthOf(t, s, "serve", "--mode", "leader")
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {greet: {command: ['true']}}")
+		b, address := healthOf(t, s, "serve", "--mode", "leader", "--config", config)
 		clitest.WantLines(t, s.Must(t, "health", "--health", address),
 			"health up", "configuration up", "database up", "schema up", "lock up", "scheduler up", "executor up")
 		var report struct {

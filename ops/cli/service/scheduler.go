@@ -31,7 +31,7 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), slices.Concat(hooks, s.besides(c.Context()), []part{{stageScheduler, scheduler}})...)
+				return s.run(c.Context(), slices.Concat(hooks, s.besides(), []part{{stageScheduler, scheduler}})...)
 			})
 		},
 	}

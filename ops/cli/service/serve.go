@@ -26,9 +26,14 @@ the queue. A second signal gives running jobs back at once.`,
 					return err
 				}
 				return s.withRelay(func(relays ...part) error {
-					parts := slices.Concat(relays, s.besides(c.Context()), []part{{stageScheduler, scheduler}})
+					parts := slices.Concat(relays, s.besides(), []part{{stageScheduler, scheduler}})
 					if len(s.config.Handlers) == 0 {
-						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
+						s.log.Warn("no handlers are configured, so no job will run; define handlers in --config FILE")
+						hooks, err := s.hookExecutor(c.Context())
+						if err != nil {
+							return err
+						}
+						return s.run(c.Context(), append(hooks, parts...)...)
 					}
 					executor, err := s.executor(c.Context())
 					if err != nil {

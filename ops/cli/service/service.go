@@ -133,12 +133,9 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 }
 
 // besides are the services that a scheduler needs here, to start before it.
-func (s *services) besides(ctx context.Context) (list []part) {
+func (s *services) besides() (list []part) {
 	if s.notify.Any() {
 		list = append(list, part{stageNotify, s.notify})
-	}
-	if pruning := s.pruning(ctx); pruning != nil {
-		list = append(list, part{stagePruning, pruning})
 	}
 	return list
 }
@@ -161,9 +158,6 @@ func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 	handlers, err := s.config.Build(s.env.Getenv, s.db)
 	if err != nil {
 		return nil, err
-	}
-	if handlers[store.HousekeepingTask] == nil {
-		executor.Register(store.HousekeepingTask, s.db.Housekeeping())
 	}
 	for task, handler := range handlers {
 		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits), jobqueue.Middleware(s.running.count))

@@ -31,7 +31,6 @@ const (
 const (
 	stageScheduler = "scheduler"
 	stageNotify    = "notifications of new jobs"
-	stagePruning   = "pruning of ticks"
 	stageExecutor  = "executor"
 	stageRelay     = "relay"
 	stageHooks     = "hooks"

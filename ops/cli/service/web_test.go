@@ -64,8 +64,9 @@ func fetch(t *testing.T, address, user string, form url.Values) (int, string) {
 func TestServiceShowsMetrics(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "nextrun.yaml", "handlers: {write: {command: ['true']}}")
 		b, address := webOf(t, s, "metrics", "serve", "--metrics", "127.0.0.1:0")
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'nextrun.housekeeping', 'yearly', '2026-01-01 00:00:00')`)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'write', 'yearly', '2026-01-01 00:00:00')`)
 		b.WaitFor("job ended", "report")
 		code, body := 0, ""
 		storetest.Eventually(t, "the tick is counted", func() bool { // its job may end sooner
@@ -73,7 +74,7 @@ func TestServiceShowsMetrics(t *testing.T) {
 			return strings.Contains(body, `nextrun_task_ticks_total{decision="submitted",id="report"} 1`)
 		})
 		for _, want := range []string{`nextrun_database_up 1`,
-			`nextrun_jobs_total{outcome="success",task="nextrun.housekeeping"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
+			`nextrun_jobs_total{outcome="success",task="write"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
 			if !strings.Contains(body, want) {
 				t.Errorf("status %d, no %s", code, want)
 			}

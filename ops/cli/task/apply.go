@@ -66,7 +66,7 @@ func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.App
 	}
 	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
 	apply.Keep = func(t *periodic.Task) bool {
-		return t.Task == store.HousekeepingTask || slices.Contains(file.Left, t.ID)
+		return slices.Contains(file.Left, t.ID)
 	}
 	return cmp.Or(applyTasks(ctx, env, apply), sayGone(env, path, file.Gone))
 }

@@ -65,17 +65,6 @@ func TestTaskApplyKeepsThePlan(t *testing.T) {
 	})
 }
 
-func TestTaskApplyLeavesHousekeepingAlone(t *testing.T) {
-	t.Parallel()
-	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "migrate", "up")
-		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", tasksFile), "--prune", "delete")
-		if list := s.Must(t, "task", "list"); !strings.Contains(list, "nextrun-housekeeping") {
-			t.Errorf("housekeeping was pruned:\n%s", list)
-		}
-	})
-}
-
 // One bad task, and nothing is changed; all that is wrong is said at once.
 func TestTaskApplyAllOrNothing(t *testing.T) {
 	t.Parallel()

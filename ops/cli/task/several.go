@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // selection says which tasks a command is about.
@@ -16,7 +15,7 @@ type selection struct {
 	group, handler string
 }
 
-// choose returns the ids of the tasks. Without names it leaves out nextrun's own.
+// choose returns the ids of the tasks.
 func (s selection) choose(ctx context.Context, tasks *periodic.Tasks, named []string) ([]string, error) {
 	if len(named) > 0 {
 		return named, nil
@@ -27,9 +26,7 @@ func (s selection) choose(ctx context.Context, tasks *periodic.Tasks, named []st
 	}
 	var ids []string
 	for _, t := range list {
-		if t.Task != store.HousekeepingTask {
-			ids = append(ids, t.ID)
-		}
+		ids = append(ids, t.ID)
 	}
 	return ids, nil
 }

@@ -30,7 +30,6 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.Exec("DELETE FROM periodic_task")
 	series := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT ", ticks)
 	for i := range tasks {
 		id := fmt.Sprint("task-", i)

@@ -26,9 +26,6 @@ func (s *shop) furnish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.edit(ctx, `UPDATE periodic_task SET enabled = false WHERE id = 'nextrun-housekeeping'`); err != nil {
-		return err
-	}
 	return s.jobs().SetLimit(ctx, jobqueue.ScopeGroup, "finance", 5)
 }
 

@@ -11,10 +11,11 @@ import (
 
 const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 AND id > $3 ORDER BY id LIMIT $2`
 
-// oldEvents lists old events that have no message left. The newest tick of a task stays: nothing submits it again.
+// oldEvents lists old events that have no message left. The newest of an aggregate stays: no tick is
+// submitted again.
 const oldEvents = `SELECT seq FROM event_store AS e
 	WHERE e.created < $1 AND e.seq > $3 AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = e.id)
-		AND (e.due IS NULL OR EXISTS (SELECT 1 FROM event_store AS n WHERE n.aggregate_id = e.aggregate_id AND n.aggregate_version > e.aggregate_version))
+		AND EXISTS (SELECT 1 FROM event_store AS n WHERE n.aggregate_id = e.aggregate_id AND n.aggregate_version > e.aggregate_version)
 	ORDER BY e.seq LIMIT $2`
 
 // Prune removes messages that were published before an age, and events that are older and have no message any more. It

@@ -9,8 +9,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// PruneTicks deletes ticks that were decided longer ago than age, or skipped ahead for a time longer ago; those that
-// wait for a job are not old. Ticks that cannot be deleted stay; a [*sqldb.KeptError]
+// PruneTicks deletes ticks whose time and decision lie longer ago than age, but the newest one that was decided of
+// each task, since a plan lies after it. Ticks that cannot be deleted stay; a [*sqldb.KeptError]
 // names them. It also deletes the open jobs of tasks that are gone.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	p := tickPruner{age: age}
@@ -47,8 +47,10 @@ func (p *tickPruner) page(ctx context.Context, tx *sqldb.Tx) (old []tickKeyRow, 
 		within, args = " AND (task_id, due) <= ($4, $5)", append(args, end[0].TaskID, end[0].Due)
 		p.last = end[0]
 	}
-	err = tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
-		WHERE (task_id, due) > ($1, $2) AND coalesce(decided, due) < $3 `+within, args...)
+	err = tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick AS k
+		WHERE (task_id, due) > ($1, $2) AND due < $3 AND coalesce(decided, due) < $3 AND (decided IS NULL
+			OR EXISTS (SELECT 1 FROM periodic_tick AS n WHERE n.task_id = k.task_id AND n.due > k.due AND n.decided IS NOT NULL)
+			OR NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = k.task_id))`+within, args...)
 	return old, full, err
 }
 

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+)
+
+// prunes is a store that only deletes, and notes when.
+type prunes struct {
+	Store
+
+	at   []time.Duration // since the start
+	keep Retention
+	err  error
+}
+
+func (p *prunes) Prune(_ context.Context, keep Retention) (Pruned, error) {
+	began := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a bubble of synctest
+	p.at, p.keep = append(p.at, time.Since(began)), keep
+	return Pruned{Ticks: len(p.at)}, p.err
+}
+
+// A scheduler deletes what is old some minutes after its start, and then once a day; after a failure
+// it tries again in an hour.
+func TestHousekeepingOnceADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines := logtest.NewNullLogger()
+		cfg := Config{Name: "s", Logger: log, Retention: Retention{Jobs: Forever}}.withDefaults()
+		store := &prunes{err: errors.New("no")}
+		h := newHousekeeping(store, &cfg, shared{})
+		if h.first < 5*time.Minute || h.first > 10*time.Minute {
+			t.Errorf("the first time is after %s", h.first)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), h.first+50*time.Hour)
+		defer cancel()
+		time.AfterFunc(h.first+90*time.Minute, func() { store.err = nil })
+		h.run(ctx)
+		if want := []time.Duration{h.first, h.first + time.Hour, h.first + 2*time.Hour, h.first + 26*time.Hour, h.first + 50*time.Hour}; !slices.Equal(store.at, want[:4]) && !slices.Equal(store.at, want) {
+			t.Errorf("it deleted at %s, want %s", store.at, want)
+		}
+		if want := (Retention{Ticks: 720 * time.Hour, Jobs: Forever, Events: 720 * time.Hour}); store.keep != want {
+			t.Errorf("it kept %+v, want %+v", store.keep, want)
+		}
+		if e := lines.LastEntry(); e.Message != "old rows deleted" || e.Data["ticks"] == 0 || e.Level != logrus.InfoLevel {
+			t.Errorf("the last line is %q %v", e.Message, e.Data)
+		}
+	})
+}
+
+// Who stands by deletes nothing, and a retention that is too short is refused.
+func TestHousekeepingOfAStandbyAndItsBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &prunes{}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Hour)
+		defer cancel()
+		newHousekeeping(store, &Config{}, standby{}).run(ctx)
+		if len(store.at) > 0 {
+			t.Errorf("it deleted at %s", store.at)
+		}
+	})
+	for _, keep := range []Retention{{Ticks: time.Minute}, {Jobs: -2}, {Events: time.Hour}, {Ticks: 200 * 365 * 24 * time.Hour}} {
+		if _, err := New(nil, Config{Name: "s", Retention: keep}); err == nil {
+			t.Errorf("%+v was taken", keep)
+		}
+	}
+}
+
+type standby struct{ shared }
+
+func (standby) schedules() bool { return false }
