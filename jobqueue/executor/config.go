@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -125,4 +126,12 @@ func (c Config) Validate() error {
 	p.Field(Never <= c.MaxInterrupts && c.MaxInterrupts <= maxRetries, "MaxInterrupts", c.MaxInterrupts, "1 to 1000000, or Never")
 	p.Field(c.ShutdownGrace <= maxGrace, "ShutdownGrace", c.ShutdownGrace, fmt.Sprintf("0s to %s", maxGrace))
 	return p.Err()
+}
+
+// Tracer makes the spans of attempts. It must be safe for concurrent use.
+type Tracer interface {
+	// Run begins the span of an attempt. The handler gets the context that it returns,
+	// and passes the traceparent on; empty: that of the job. end is called once, when
+	// the handler has returned, with its error.
+	Run(ctx context.Context, job *jobqueue.Job) (of context.Context, traceparent string, end func(error))
 }

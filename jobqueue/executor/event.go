@@ -3,6 +3,9 @@ package executor
 import (
 	"time"
 
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -35,4 +38,82 @@ type Event struct {
 	Attempts int // 0: not known
 	Duration time.Duration
 	Err      error
+}
+
+// emit tells the log and the program what happened.
+func (e *Executor) emit(event Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(event)
+	}
+	logEvent(e.cfg.Logger, event)
+}
+
+// logEvent makes a log line of an event: constant messages, data in fields.
+func logEvent(logger logrus.FieldLogger, event Event) {
+	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {
+		return
+	}
+	fields := logrus.Fields{}
+	if event.Job.JID != "" {
+		fields["jid"] = event.Job.JID
+	}
+	if event.Job.Tracker != "" {
+		fields["id"] = event.Job.Tracker // of the periodic task, as the scheduler's lines have it
+	}
+	if event.Job.Task != "" {
+		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
+	}
+	if event.Kind == EventEnded {
+		fields["attempt"] = event.Job.Retries + 1
+	}
+	if event.Attempts != 0 {
+		fields["max_attempts"] = event.Attempts
+	}
+	if event.Worker != "" {
+		fields["worker"] = event.Worker
+	}
+	if event.State != "" {
+		fields["state"] = event.State.Word()
+	}
+	if event.Count != 0 {
+		fields["jobs"] = event.Count
+	}
+	if event.Duration != 0 {
+		fields["duration"] = event.Duration.Round(time.Millisecond).String()
+	}
+	if event.Err != nil {
+		fields["error"] = event.Err
+	}
+	line := service.WithEvent(logger, fields, event)
+	switch event.Kind {
+	case EventStarted:
+		line.Info("executor started")
+	case EventStopping:
+		line.Info("executor is stopping")
+	case EventStopped:
+		line.Info("executor stopped")
+	case EventClaimed:
+		line.Debug("jobs claimed")
+	case EventBegun:
+		line.Debug("job begun")
+	case EventEnded:
+		switch event.State {
+		case jobqueue.Stuck:
+			line.Warn("job failed, and is tried again")
+		case jobqueue.Failed:
+			line.Warn("job ended")
+		default:
+			line.Info("job ended")
+		}
+	case EventLost:
+		line.Warn("job lost: another worker has it, or it was cancelled or changed in the table")
+	case EventInterrupted:
+		line.Warn("job taken back: its worker has died")
+	case EventRetried:
+		line.Debug("jobs put back to waiting: their retry is due")
+	case EventRefused:
+		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
+	case EventTrouble:
+		line.Error("executor: database work failed, retrying")
+	}
 }

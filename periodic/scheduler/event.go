@@ -3,6 +3,8 @@ package scheduler
 import (
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -53,4 +55,122 @@ type Event struct {
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again
 	Lock    Lock           // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
+}
+
+// logEvent writes an event as a log line: constant messages, data in fields.
+func logEvent(log logrus.FieldLogger, e Event) {
+	switch e.Kind {
+	case EventTick:
+		logTick(log, e)
+	case EventProblem:
+		service.WithEvent(log, logrus.Fields{"id": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}, e).
+			Warn("task has a problem")
+	case EventBatch:
+		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
+	case EventCleared:
+		log.WithField("marks", e.Count).Info("stale marks cleared")
+	case EventPruned:
+		log.WithFields(logrus.Fields{"ticks": e.Pruned.Ticks, "jobs": e.Pruned.Jobs, "events": e.Pruned.Events}).Info("old rows deleted")
+	case EventError:
+		if service.LogOutage(log, e.Err) {
+			return
+		}
+		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler: database work failed, retrying")
+	case EventSplit:
+		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")
+	case EventAside:
+		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
+			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
+	case EventEnded:
+		logEnded(log, e)
+	case EventSlow:
+		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
+			Warn("the database takes long to submit a batch of tasks: batches are smaller for a while. Look for a slow trigger or check on periodic_task, periodic_tick or job")
+	case EventSink:
+		if e.Err == nil {
+			log.WithField("sink", e.Sink).Info("sink works again")
+		} else {
+			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used; its tasks wait")
+		}
+	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
+		logLock(log, e)
+	case EventClock:
+		log.WithField("ahead", e.Skew.Round(time.Millisecond)).
+			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
+	}
+}
+
+func logTick(log logrus.FieldLogger, e Event) {
+	level := logrus.InfoLevel
+	if e.Tick.Decision == periodic.Missed || e.Tick.Decision == periodic.Late {
+		level = logrus.WarnLevel
+	}
+	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
+		return // there are many ticks: make no fields for lines that are not written
+	}
+	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
+	if e.Tick.Reason != "" {
+		log = log.WithField("reason", e.Tick.Reason)
+	}
+	switch e.Tick.Decision {
+	case periodic.Submitted:
+		if e.Task.Sink == periodic.SinkEvent {
+			log.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
+			return
+		}
+		log.WithFields(logrus.Fields{"task": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
+	case periodic.Missed:
+		log = log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")})
+		sayAt(log, level, "ticks missed")
+	case periodic.Skipped:
+		sayAt(log, level, "tick skipped")
+	case periodic.Late:
+		sayAt(log, level, "tick late")
+	}
+}
+
+// logEnded is like the line of an executor about the end of a job.
+func logEnded(log logrus.FieldLogger, e Event) {
+	level := logrus.InfoLevel
+	if !e.Tick.Ended.Succeeded() {
+		level = logrus.WarnLevel
+	}
+	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
+	if e.Tick.Attempts > 0 {
+		log = log.WithField("attempt", e.Tick.Attempts)
+	}
+	if e.Tick.Error != "" {
+		log = log.WithField("error", e.Tick.Error)
+	}
+	sayAt(log, level, "job ended")
+}
+
+// sayAt writes a line at one of the levels of ticks.
+func sayAt(log logrus.FieldLogger, level logrus.Level, message string) {
+	switch level {
+	case logrus.WarnLevel:
+		log.Warn(message)
+	case logrus.DebugLevel:
+		log.Debug(message)
+	default:
+		log.Info(message)
+	}
+}
+
+func logLock(log logrus.FieldLogger, e Event) {
+	log = log.WithField("lock", e.Lock.Name)
+	own := log.WithField("token", e.Lock.Token)
+	switch e.Kind {
+	case EventLeading:
+		own.Info("scheduler lock acquired; scheduling")
+	case EventStandby:
+		log.WithFields(logrus.Fields{"holder": e.Lock.Holder, "host": e.Lock.Hostname, "pid": e.Lock.PID,
+			"since": e.Lock.Acquired.UTC().Format("2006-01-02T15:04:05Z")}).Info("standing by; another instance schedules")
+	case EventLost:
+		own.Error("scheduler lock lost; scheduling stopped")
+	case EventResigned:
+		own.Warn("scheduler lock given up after failed rounds")
+	case EventReleased:
+		own.Info("scheduler lock released")
+	}
 }
