@@ -31,7 +31,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			db.named(drop, object)
 		}
 		if db.Kind == "postgres" {
-			db.named("DROP FUNCTION nextrun_message_added CASCADE", "function nextrun_message_added")
+			db.named("DROP FUNCTION nextrun_wake CASCADE", "function nextrun_wake")
 		}
 	})
 }

@@ -35,8 +35,8 @@ var fires = []string{
 	"UPDATE one.periodic_task SET args = '{ }', timer = 'hourly'",
 	"UPDATE one.periodic_task SET paused = now()",
 	"UPDATE one.periodic_task SET paused = NULL",
-	"INSERT INTO one.job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'b')",
-	"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'late', now())",
+	"INSERT INTO one.job (jid, task, tracker, due) VALUES ('j', 'x', 'a', '2026-01-01'), ('k', 'x', 'b', '2026-01-01')",
+	"INSERT INTO one.periodic_tick (task_id, due, decision, jid, decided) VALUES ('a', '2026-01-01', 'submitted', 'j', now())",
 	"UPDATE one.job SET state = 'success' WHERE jid OPERATOR(pg_catalog.=) 'j'",
 	"DELETE FROM one.job WHERE jid OPERATOR(pg_catalog.=) 'j'",
 	"INSERT INTO one.periodic_open (task_id, sink, ref, jid, due, submitted, look) VALUES ('a', 'river', '1', 'j', now(), now(), now())",
@@ -62,10 +62,10 @@ func TestTriggersRunNothingOfOthers(t *testing.T) {
 		plain.exec(statement)
 	}
 	plain.want("", "SELECT coalesce(string_agg(DISTINCT what, ', '), '') FROM one.ran")
-	plain.want("late", "SELECT decision FROM one.periodic_tick")
+	plain.want("success", "SELECT outcome FROM one.periodic_tick")
 	plain.exec("INSERT INTO one.periodic_task (id, task, timer) VALUES ('m', 'x', 'daily')")
 	// With the path of before, the same statements run them.
-	plain.exec("ALTER FUNCTION one.nextrun_job_ended() SET search_path = one, pg_temp")
+	plain.exec("ALTER FUNCTION one.nextrun_job_deleted() SET search_path = one, pg_temp")
 	plain.exec("INSERT INTO one.job (jid, task, tracker) VALUES ('l', 'x', 'm'); DELETE FROM one.job")
 	plain.want("=", "SELECT DISTINCT what FROM one.ran")
 }

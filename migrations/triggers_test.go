@@ -33,6 +33,14 @@ var edits = []struct{ name, edit, check, want string }{
 		"SELECT worker FROM periodic_task WHERE id = 'a'", "other"},
 	{"args that are not JSON get a warning", "UPDATE periodic_task SET args = '--full' WHERE id = 'a'",
 		"SELECT substr(problem, 1, 25) FROM periodic_task WHERE id = 'a'", "warning: args is not JSON"},
+	{"a job that is deleted leaves its outcome in its tick",
+		"UPDATE job SET state = 'failed', retries = 2, result = 'no space', started = due, finished = due WHERE jid = 'p1'; DELETE FROM job WHERE jid = 'p1'",
+		"SELECT outcome || ' at ' || substr(CAST(finished AS text), 1, 10) || ', ' || attempts || ': ' || error FROM periodic_tick WHERE jid = 'p1'", "failed at 2026-01-01, 3: no space"},
+	{"one that waited was cancelled", "DELETE FROM job WHERE tracker = 'p'",
+		"SELECT count(*) FROM periodic_tick WHERE task_id = 'p' AND outcome = 'cancelled' AND attempts IS NULL AND finished IS NULL", "4"},
+	{"how one ended that ran nobody knows", "UPDATE job SET state = 'running', worker = 'w' WHERE jid = 'p1'; DELETE FROM job",
+		"SELECT outcome FROM periodic_tick WHERE jid = 'p1'", "unknown"},
+	{"a job of no tick leaves nothing", "DELETE FROM job WHERE tracker IS NULL OR due IS NULL", "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL", "0"},
 	{"a lock's row is kept, and the lock released", "DELETE FROM scheduler_lock",
 		"SELECT count(*) FROM scheduler_lock WHERE token = 7 AND expires = '1970-01-01 00:00:00.000000'", "1"},
 }
@@ -75,12 +83,9 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 	})
 }
 
-func TestTruncatedTasksAndLocks(t *testing.T) {
+func TestTruncateOfLocksIsRefused(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
-	db.exec(editedRows)
-	db.exec("TRUNCATE periodic_task")
-	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decided IS NULL")
 	if _, err := db.SQL.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
 		t.Errorf("TRUNCATE of the locks: %v", err)
 	}
@@ -125,6 +130,30 @@ func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 		}
 	}
 	db.want("19200", "SELECT count(*) FROM periodic_tick")
+}
+
+// A tick that somebody has locked, or that refuses the outcome of its job, holds up no delete, and takes no outcome from others.
+func TestDeleteOfJobsWaitsForNoTick(t *testing.T) {
+	t.Parallel()
+	db := made(t, storetest.Postgres)
+	db.exec(editedRows)
+	db.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'hands off'; END $$;
+		CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick FOR EACH ROW WHEN (OLD.jid = 'p2') EXECUTE FUNCTION refuse()`)
+	locked, err := db.SQL.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = locked.Rollback() }()
+	if _, err := locked.Exec("SELECT 1 FROM periodic_tick WHERE jid = 'p3' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	db.exec("DELETE FROM job WHERE jid IN ('p1', 'p2', 'p3')")
+	db.want("p1", "SELECT string_agg(jid, ' ') FROM periodic_tick WHERE outcome = 'cancelled'")
+	if _, err := locked.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	db.exec("DELETE FROM job")
+	db.want("0", "SELECT count(*) FROM job")
 }
 
 // Times that no schedule reaches are refused, whatever else the statement sets.

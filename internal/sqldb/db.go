@@ -104,16 +104,6 @@ func (db *DB) Say(err error) Said { return db.dialect.Said(err) }
 // host's. It is as exact as half the time that a query takes.
 func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
 
-// Glance reads a row by a statement that is a transaction of its own: what is read often,
-// and needs neither a time nor a second statement.
-func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, db.options.LockTimeout)
-	defer cancel()
-	began := time.Now()
-	err := db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into)
-	return db.health.outcome(db.Classify(ctx, err), false, began)
-}
-
 // dropPatience bounds the time to get at the connections that nobody uses: meanwhile others may take them, and new ones
 // are made.
 const dropPatience = 100 * time.Millisecond

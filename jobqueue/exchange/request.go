@@ -108,6 +108,5 @@ type Overdue struct {
 	Dead []jobqueue.Job // scheduled or running, and their worker has died
 	Due  []jobqueue.Job // stuck or waiting, and the time of their retry has come
 	More bool           // there may be others
-	Idle bool           // no job waits, runs or is stuck
 	Next time.Duration  // until the next retry is due; negative: there is none
 }

@@ -26,7 +26,6 @@ type Executor struct {
 	life     *service.Lifecycle
 	inbox    *inbox
 	pulse    service.Pulse
-	idle     atomic.Bool   // the last look found that no job waits, runs or is stuck
 	busy     atomic.Bool   // there are jobs in flight
 	stirred  chan struct{} // of capacity 1: the next beat is soon
 	tempo    tempo
@@ -154,10 +153,6 @@ func (e *Executor) Hurry() {
 
 // Done is closed when the executor has ended.
 func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
-
-// Idle reports whether no job waited, ran or was stuck when the executor looked last, at a
-// poll. It does not ask the database.
-func (e *Executor) Idle() bool { return e.idle.Load() && (e.hooks == nil || e.hooks.Idle()) }
 
 // Health says what is wrong with an executor that was started: that it has not been in
 // touch with the database yet, that this has failed for more than ten seconds, or that

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
@@ -89,9 +88,6 @@ func (f *flight) recorded(a *attempt) {
 	f.aside.release(a.job.JID)
 	if a.end.To == jobqueue.Stuck && !f.closed {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
-	}
-	if len(f.byJID) == 0 && f.e.cfg.PollInterval > defaults.PollInterval && !f.closed {
-		f.agenda.sooner(rescueOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
 	}
 	f.e.emit(Event{
 		Kind: EventEnded, Job: a.job, Attempts: f.e.cfg.policy().Limited(a.limits).Attempts(), State: a.end.To, Duration: time.Since(a.began), Err: a.err,

@@ -54,8 +54,8 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 	})
 }
 
-// An idle executor looks without the writer of SQLite, for which others may have to wait.
-func TestIdleExecutorDoesNotWrite(t *testing.T) {
+// An executor looks without the writer of SQLite, for which others may have to wait.
+func TestLookDoesNotWrite(t *testing.T) {
 	onSQLite(t, func(t *testing.T, q *fixture) {
 		q.claimed()
 		q.sql("UPDATE job SET state = 'success'")
@@ -65,22 +65,8 @@ func TestIdleExecutorDoesNotWrite(t *testing.T) {
 		}
 		defer writer.Rollback()
 		overdue, err := q.store.Overdue(q.ctx, exchange.OverdueQuery{Limit: 10})
-		if err != nil || !overdue.Idle || overdue.Next >= 0 {
+		if err != nil || overdue.Next >= 0 {
 			t.Errorf("overdue %+v, %v", overdue, err)
-		}
-	})
-}
-
-// Whatever may have to be done later ends it.
-func TestOpenJobIsNoIdleness(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, state := range []jobqueue.State{jobqueue.Waiting, jobqueue.Running, jobqueue.Stuck} {
-			jid := q.inState(jobqueue.Running)
-			q.sql("UPDATE job SET state = '%s', retry = %s WHERE jid = '%s'", state, utc(time.Now().Add(time.Hour)), jid)
-			if overdue, err := q.store.Overdue(q.ctx, exchange.OverdueQuery{Limit: 10}); err != nil || overdue.Idle || state != jobqueue.Running && overdue.Next <= 0 {
-				t.Errorf("%s: overdue %+v, %v", state, overdue, err)
-			}
-			q.sql("DELETE FROM job")
 		}
 	})
 }

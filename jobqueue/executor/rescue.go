@@ -24,9 +24,7 @@ type rescues struct {
 // Its failure delays no other work.
 func (l *loop) rescueOverdue(now time.Time) error {
 	wait, err := l.rescue(now)
-	if !l.e.Idle() {
-		l.claims.look(1)
-	}
+	l.claims.look(1)
 	if err != nil {
 		wait = l.rescues.trouble.Next()
 		if l.hard.Err() == nil {
@@ -44,7 +42,6 @@ func (l *loop) rescue(now time.Time) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, exchange.OverdueQuery{
 		Dead: slices.Sorted(maps.Keys(l.rescues.dead)), Limit: overdueLimit, Except: l.aside.notToRescue(now),
 	})
-	l.e.idle.Store(err == nil && overdue.Idle)
 	if err != nil {
 		return 0, err
 	}

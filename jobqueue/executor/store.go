@@ -34,8 +34,11 @@ type Store interface {
 	// that somebody else has locked are not among them.
 	Overdue(ctx context.Context, query exchange.OverdueQuery) (exchange.Overdue, error)
 	// Fault says what an error of this store means for the rows of a request.
-	Fault(err error) service.Fault
+	Fault(err error) Fault
 	// WatchJobs calls wake whenever jobs may have been added or cancelled, until
 	// ctx ends. It calls report on failures, and retries.
 	WatchJobs(ctx context.Context, wake func(), report func(error))
 }
+
+// Fault says what is to blame for an error of a [Store]: a row, a lock, or the database.
+type Fault = service.Fault

@@ -71,8 +71,7 @@ ALTER TABLE periodic_task
   ADD COLUMN paused_reason     varchar(254),
   ADD COLUMN resumed           timestamp,
   ADD COLUMN origin            varchar(254),
-  ADD COLUMN problem           text,
-  ADD CONSTRAINT nextrun_due CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999');
+  ADD COLUMN problem           text;
 
 COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
@@ -127,8 +126,8 @@ COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holida
 -- Ticks ---------------------------------------------------------------------------------------------------------------
 
 -- One row for each tick that fell due, made in the transaction that decides it: guarantees G1 and G2. `decided` NULL is
--- a skip that somebody has written ahead. The last four columns are about jobs of other queues: ticks of nextrun's own
--- queue leave them empty, since their jobs are in the table job.
+-- a skip that somebody has written ahead. The last four columns are about a job that is not in the table job: one of another
+-- queue, or one that was deleted.
 CREATE TABLE periodic_tick (
   task_id  varchar(254) NOT NULL,
   due      timestamp    NOT NULL,
@@ -150,7 +149,7 @@ CREATE TABLE periodic_tick (
 );
 COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
 COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
-COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in nextrun''s own queue';
+COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in the table job';
 COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
 COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
 COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
@@ -241,9 +240,8 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
 -- wait for a time are not in the index of those that can be claimed.
 CREATE INDEX nextrun_job_waiting ON job (task COLLATE "C", group_ COLLATE "C", (priority > 5), submitted, jid)
   WHERE state = 'waiting' AND retry IS NULL;
-CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
+CREATE INDEX nextrun_job_retry ON job (retry) WHERE state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL;
 CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
-CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
@@ -414,6 +412,7 @@ BEGIN
   END IF;
   wrong := CASE
     WHEN NEW.nextrun IS DISTINCT FROM OLD.nextrun AND NEW.nextrun NOT BETWEEN first AND last THEN 'nextrun'
+    WHEN NEW.due IS DISTINCT FROM OLD.due AND NEW.due NOT BETWEEN first AND last THEN 'due'
     WHEN NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN first AND last THEN 'starts'
     WHEN NEW.ends IS DISTINCT FROM OLD.ends AND NEW.ends NOT BETWEEN first AND last THEN 'ends'
     WHEN NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused NOT BETWEEN first AND last THEN 'paused'
@@ -433,6 +432,7 @@ BEGIN
   IF wrong IS NOT NULL THEN
     RAISE EXCEPTION 'periodic_task %: % % is out of range; %', NEW.id, wrong, to_jsonb(NEW) ->> wrong, CASE wrong
       WHEN 'nextrun' THEN 'use a UTC time between 1970-01-01 and 9999-12-31'
+      WHEN 'due' THEN 'leave it to the scheduler; to run the task at a time set nextrun'
       WHEN 'ends' THEN 'use a UTC time after starts and before the year 10000, or NULL'
       WHEN 'overlap' THEN 'use skip, queue, replace or allow'
       WHEN 'catchup' THEN 'use one, none or all'
@@ -490,11 +490,12 @@ END $$;
 CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
   FOR EACH ROW EXECUTE FUNCTION nextrun_task_edited();
 CREATE TRIGGER nextrun_task_edited
-  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, due, created, summary,
                    starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink,
                    retry_limit, retry_delay, timeout, pause_after, paused, paused_until ON periodic_task
   FOR EACH ROW
-  WHEN (NEW.nextrun <> OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'
+  WHEN (NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' AND NEW.nextrun <> OLD.nextrun
+     OR NEW.due NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' AND NEW.due IS DISTINCT FROM OLD.due
      OR NEW.due IS NOT DISTINCT FROM OLD.due AND (
         (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
          NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.exclude_calendars, NEW.overlap, NEW.catchup, NEW.catchup_limit, NEW.grace,
@@ -526,43 +527,23 @@ END $$;
 CREATE TRIGGER nextrun_task_marked BEFORE UPDATE OF worker ON periodic_task FOR EACH ROW
   WHEN (OLD.worker IS NULL AND NEW.worker IS NOT NULL) EXECUTE FUNCTION nextrun_task_marked();
 
--- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
+-- Ticks that are skipped ahead are those of this timer and this id. A run that is set by hand takes the place of those up to it.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_unskips() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
   DELETE FROM {{schema}}.periodic_tick
-   WHERE task_id = NEW.id AND decided IS NULL
-     AND (NEW.timer <> OLD.timer OR due > clock_timestamp() AT TIME ZONE 'UTC' AND due <= NEW.nextrun);
+   WHERE task_id = OLD.id AND decided IS NULL
+     AND (TG_OP = 'DELETE' OR NEW.id <> OLD.id OR NEW.timer <> OLD.timer
+          OR due > clock_timestamp() AT TIME ZONE 'UTC' AND due <= NEW.nextrun);
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
-  FOR EACH ROW WHEN (NEW.timer <> OLD.timer OR NEW.due IS NULL AND NEW.nextrun <> OLD.nextrun AND NEW.nextrun > '1970-01-01 00:00:00')
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF id, timer, nextrun ON periodic_task
+  FOR EACH ROW WHEN (NEW.id <> OLD.id OR NEW.timer <> OLD.timer
+                     OR NEW.due IS NULL AND NEW.nextrun <> OLD.nextrun AND NEW.nextrun > '1970-01-01 00:00:00')
   EXECUTE FUNCTION nextrun_task_unskips();
-
--- Queued ticks of a task that is gone are skipped, and nothing is skipped ahead any more. Only the ticks of the tasks
--- that the statement removed are read.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_task_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  IF TG_OP = 'DELETE' THEN
-    DELETE FROM {{schema}}.periodic_tick AS k USING removed
-     WHERE k.task_id = removed.id AND k.decided IS NULL
-       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
-  ELSIF TG_OP = 'UPDATE' THEN
-    DELETE FROM {{schema}}.periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
-  ELSE
-    DELETE FROM {{schema}}.periodic_tick WHERE decided IS NULL;
-  END IF;
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
 CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
-  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
-CREATE TRIGGER nextrun_task_truncated AFTER TRUNCATE ON periodic_task
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
-CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION nextrun_task_removed();
+  FOR EACH ROW EXECUTE FUNCTION nextrun_task_unskips();
 
 -- What ticks and the ends of jobs do ----------------------------------------------------------------------------------
 
@@ -595,7 +576,7 @@ CREATE TRIGGER nextrun_tick_skipped BEFORE INSERT ON periodic_tick
 CREATE TRIGGER nextrun_tick_unskipped BEFORE DELETE ON periodic_tick
   FOR EACH ROW WHEN (OLD.decided IS NULL) EXECUTE FUNCTION nextrun_tick_skipped();
 
--- A tick may wait for the end of its task's job.
+-- The end of a job wakes schedulers if a tick of its task may wait for it.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
@@ -611,69 +592,73 @@ CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
                      AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck')
                           OR NEW.tracker IS DISTINCT FROM OLD.tracker))
   EXECUTE FUNCTION nextrun_job_ended();
-CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
-  FOR EACH ROW WHEN (OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck'))
-  EXECUTE FUNCTION nextrun_job_ended();
 
+-- What became of a job that is deleted stays in its tick. One that somebody has locked, or that refuses it, is left as it is:
+-- it never holds up the delete. Jobs that had not ended wake schedulers as if they had.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_job_deleted() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp SET lock_timeout TO '100ms' AS $$
+DECLARE
+  one text;
 BEGIN
-  PERFORM pg_notify('nextrun_task', '');
+  IF EXISTS (SELECT 1 FROM removed AS j JOIN {{schema}}.periodic_task AS t ON t.id = j.tracker
+             WHERE j.state IN ('waiting', 'scheduled', 'running', 'stuck') AND t.overlap IN ('queue', 'replace')) THEN
+    PERFORM pg_notify('nextrun_task', '');
+  END IF;
+  -- All at once, and one by one if that fails.
+  FOR one IN SELECT NULL UNION ALL SELECT jid FROM removed WHERE tracker IS NOT NULL AND due IS NOT NULL LOOP
+    BEGIN
+      UPDATE {{schema}}.periodic_tick AS k
+         SET outcome = j.outcome, finished = j.finished, attempts = j.attempts, error = j.error
+        FROM (SELECT t.task_id, t.due, r.finished, CASE WHEN r.started IS NOT NULL THEN r.retries + 1 END AS attempts,
+                     CASE WHEN r.state = 'failed' THEN left(r.result, 1000) END AS error, CASE WHEN r.state IN ('success', 'failed', 'cancelled') THEN r.state WHEN r.state = 'waiting' THEN 'cancelled' ELSE 'unknown' END AS outcome
+                FROM removed AS r JOIN {{schema}}.periodic_tick AS t ON t.task_id = r.tracker AND t.due = r.due AND t.jid = r.jid
+               WHERE one IS NULL OR r.jid = one
+                 FOR NO KEY UPDATE OF t SKIP LOCKED) AS j
+       WHERE k.task_id = j.task_id AND k.due = j.due;
+      EXIT WHEN one IS NULL;
+    EXCEPTION
+      WHEN lock_not_available THEN EXIT;
+      WHEN OTHERS THEN NULL;
+    END;
+  END LOOP;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_jobs_gone AFTER TRUNCATE ON job
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
--- In another queue it waits until the row of its task's job is gone.
-CREATE TRIGGER nextrun_open_ended AFTER DELETE OR TRUNCATE ON periodic_open
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_deleted();
 
 -- Who is woken --------------------------------------------------------------------------------------------------------
 
--- One notification for each transaction that adds jobs: the payload is
--- constant, and PostgreSQL sends equal ones of a transaction once.
+-- One notification for each transaction: the payload is constant, and PostgreSQL sends equal ones once.
 -- +goose StatementBegin
-CREATE FUNCTION nextrun_job_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+CREATE FUNCTION nextrun_wake() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
-  PERFORM pg_notify('nextrun_job', '');
+  PERFORM pg_notify(TG_ARGV[0], '');
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
+-- Executors, when there is a job to claim, retry or cancel, or more of them may run.
 CREATE TRIGGER nextrun_job_added AFTER INSERT ON job
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_wake('nextrun_job');
 CREATE TRIGGER nextrun_job_waits AFTER UPDATE OF state, cancel, retry ON job
   FOR EACH ROW WHEN ((NEW.state = 'waiting' AND (OLD.state <> 'waiting' OR NEW.retry IS DISTINCT FROM OLD.retry))
                      OR (NEW.cancel IS NOT NULL AND OLD.cancel IS NULL))
-  EXECUTE FUNCTION nextrun_job_added();
+  EXECUTE FUNCTION nextrun_wake('nextrun_job');
 CREATE TRIGGER nextrun_limit_changed AFTER INSERT OR UPDATE OR DELETE ON job_limit
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
-
--- One notification for each transaction that adds events, or has one sent again.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_message_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  PERFORM pg_notify('nextrun_event', '');
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_wake('nextrun_job');
+-- Schedulers, when a job in another queue has ended for which ticks may wait.
+CREATE TRIGGER nextrun_open_ended AFTER DELETE OR TRUNCATE ON periodic_open
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_wake('nextrun_task');
+-- Relays, when there are new events, or one is sent again.
 CREATE TRIGGER nextrun_message_added AFTER INSERT ON outbox_message
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_message_added();
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_wake('nextrun_event');
 CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_message
   FOR EACH ROW WHEN (NEW.published IS NULL AND NEW.dead IS NULL
                      AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
-  EXECUTE FUNCTION nextrun_message_added();
-
--- A release, be it by hand, wakes those who stand by.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_lock_released() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  PERFORM pg_notify('nextrun_lock', '');
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
+  EXECUTE FUNCTION nextrun_wake('nextrun_event');
+-- Those who stand by, when a lock is released, also by hand.
 CREATE TRIGGER nextrun_lock_released AFTER UPDATE OF expires ON scheduler_lock
-  FOR EACH ROW WHEN (NEW.expires < OLD.expires)
-  EXECUTE FUNCTION nextrun_lock_released();
+  FOR EACH ROW WHEN (NEW.expires < OLD.expires) EXECUTE FUNCTION nextrun_wake('nextrun_lock');
 
 {{if not (found "scheduler_lock")}}
 -- Deleting the row of a lock releases the lock and keeps the row.
@@ -695,8 +680,8 @@ CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
 {{end}}
 
 -- They run with the rights of their owner.
-REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_task_removed(), nextrun_tick_skipped(),
-  nextrun_job_ended() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_tick_skipped(), nextrun_job_ended(), nextrun_job_deleted()
+  FROM PUBLIC;
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 

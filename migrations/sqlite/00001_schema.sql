@@ -241,9 +241,8 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
 -- wait for a time are not in the index of those that can be claimed.
 CREATE INDEX nextrun_job_waiting ON job (task, group_, (priority > 5), submitted, jid)
   WHERE state = 'waiting' AND retry IS NULL;
-CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
+CREATE INDEX nextrun_job_retry ON job (retry) WHERE state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL;
 CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
-CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
@@ -732,6 +731,18 @@ END;
 CREATE TRIGGER nextrun_tick_unskipped AFTER DELETE ON periodic_tick WHEN OLD.decided IS NULL
 BEGIN
   UPDATE periodic_task SET rev = rev + 1 WHERE id = OLD.task_id;
+END;
+-- +goose StatementEnd
+
+-- What became of a job that is deleted stays in its tick.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job WHEN OLD.tracker IS NOT NULL AND OLD.due IS NOT NULL
+BEGIN
+  UPDATE periodic_tick
+     SET outcome = CASE WHEN OLD.state IN ('success', 'failed', 'cancelled') THEN OLD.state WHEN OLD.state = 'waiting' THEN 'cancelled' ELSE 'unknown' END,
+         finished = OLD.finished, attempts = CASE WHEN OLD.started IS NOT NULL THEN OLD.retries + 1 END,
+         error = CASE WHEN OLD.state = 'failed' THEN substr(OLD.result, 1, 1000) END
+   WHERE task_id = OLD.tracker AND due = OLD.due AND jid = OLD.jid;
 END;
 -- +goose StatementEnd
 

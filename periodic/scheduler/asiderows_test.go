@@ -20,7 +20,6 @@ func TestG5RowsOfOddValues(t *testing.T) {
 	f.healthy()
 	f.bad("allow")
 	f.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
-	f.exec("ALTER TABLE periodic_task DROP CONSTRAINT nextrun_due") // it does not look at rows that were there
 	for id, change := range map[string]string{
 		"bad-1": "subject = NULL", "bad-2": "task = NULL", "bad-3": "priority = NULL", "bad-4": "timer = NULL",
 		"bad-5": "due = '0044-03-15 BC', nextrun = '1970-01-02'", "bad-6": "due = '99999-01-01', nextrun = '1970-01-02'",

@@ -10,17 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
-)
-
-// A batch that the database refuses is added again in parts of this size, and a part that
-// it refuses job by job. After so many refused jobs the batch fails: others wait for the
-// transaction.
-const (
-	partSize    = 50
-	mostRefused = 100
 )
 
 // Submit implements [sink.Submitter].
@@ -51,8 +44,6 @@ type submit struct {
 	tx     *sqldb.Tx
 	done   []sink.Submission
 	queues map[string]bool // those that got jobs
-
-	refused int // by the database, jobs of the part that is being added
 }
 
 // sort returns jobs by the part that they belong to, without those that the queue cannot
@@ -90,49 +81,26 @@ func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
 	s.done = append(s.done, sink.Submission{JID: j.JID, Refused: reason, Passing: passing})
 }
 
-// add adds the jobs of one part. It refuses those that the database refuses, unless it
-// refuses all of them: then no job is to blame.
+// add adds the jobs of one part: where the database refuses a batch, in parts, and one by one. It refuses the jobs that the
+// database refuses alone, unless it refuses all of them, or very many: then no job is to blame.
 func (s *submit) add(ctx context.Context, part string, jobs []jobqueue.Job) error {
-	err := s.try(ctx, part, jobs)
-	if !errors.Is(err, sqldb.ErrRefused) {
-		return err
+	cause := s.try(ctx, part, jobs)
+	if !errors.Is(cause, sqldb.ErrRefused) {
+		return cause
 	}
-	if len(jobs) == 1 {
-		s.refuse(jobs[0], cmp.Or(s.words(err), err.Error()), false)
+	refused := 0
+	left, err := service.InParts(ctx, jobs, cause, func(some []jobqueue.Job) error { return s.try(ctx, part, some) }, func(j jobqueue.Job, err error) error {
+		if !errors.Is(err, sqldb.ErrRefused) {
+			return err
+		}
+		s.refuse(j, cmp.Or(s.words(err), err.Error()), false)
+		refused++
 		return nil
-	}
-	s.refused = 0
-	if other := s.parted(ctx, part, jobs); other != nil || s.refused < len(jobs) {
-		return other
+	})
+	if err == nil && (len(left) > 0 || refused == len(jobs) && refused > 1) {
+		err = cause
 	}
 	return err
-}
-
-// parted adds jobs that the database has refused together, in parts, and refuses those
-// that it refuses alone. It ends early if these are very many.
-func (s *submit) parted(ctx context.Context, part string, jobs []jobqueue.Job) error {
-	size := partSize
-	if len(jobs) <= partSize {
-		size = 1
-	}
-	for some := range slices.Chunk(jobs, size) {
-		err := s.try(ctx, part, some)
-		switch {
-		case err == nil:
-		case !errors.Is(err, sqldb.ErrRefused):
-			return err
-		case len(some) > 1:
-			if err := s.parted(ctx, part, some); err != nil {
-				return err
-			}
-		default:
-			s.refuse(some[0], cmp.Or(s.words(err), err.Error()), false)
-			if s.refused++; s.refused > mostRefused {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // try adds jobs, all or none of them.

@@ -21,9 +21,8 @@ import (
 type unhandled struct {
 	queue   *jobqueue.Queue
 	log     logrus.FieldLogger
-	handled []string    // tasks
-	groups  []string    // that the executor serves; empty: all
-	idle    func() bool // there are no jobs at all
+	handled []string // tasks
+	groups  []string // that the executor serves; empty: all
 	poll    time.Duration
 	life    *lifecycle.Lifecycle
 }
@@ -31,7 +30,6 @@ type unhandled struct {
 func (s *services) unhandled(worker *executor.Executor) *unhandled {
 	return &unhandled{
 		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: worker.Tasks(), groups: s.config.Executor.Groups,
-		idle: worker.Idle,
 		poll: max(cmp.Or(s.config.Executor.PollInterval, defaults.PollInterval), time.Second),
 		life: lifecycle.New("search for unhandled jobs"),
 	}
@@ -43,9 +41,7 @@ func (u *unhandled) Start(ctx context.Context) error {
 		ticker := time.NewTicker(u.poll)
 		defer ticker.Stop()
 		for {
-			if !u.idle() {
-				u.look(soft)
-			}
+			u.look(soft)
 			select {
 			case <-soft.Done():
 				return

@@ -139,7 +139,7 @@ const countSQL = `SELECT 'handler' AS kind, task AS name, count(*) AS n FROM job
 // of the tasks $1 wait for others whose limit is used up. Who is paused waits for nobody.
 // With a LIMIT, PostgreSQL looks each up in the index; it might put a whole backlog into a hash.
 const nothingSQL = `WITH ` + filledSQL + `
-	SELECT (SELECT retry FROM job WHERE ` + waitsForTime + ` ORDER BY retry LIMIT 1) AS later,
+	SELECT (SELECT retry FROM job WHERE ` + waitsForTime + ` AND state = 'waiting' ORDER BY retry LIMIT 1) AS later,
 		EXISTS (SELECT 1 FROM filled AS f CROSS JOIN {tasks} AS t
 			WHERE f.max > 0 AND CASE f.kind
 				WHEN 'group' THEN (SELECT 1 FROM job WHERE {claimable} AND {task} = t.value AND {group_} = f.name LIMIT 1)

@@ -8,7 +8,7 @@ import (
 // Conditions on rows of the table job, as its partial indexes have them.
 const (
 	claimable    = "state = 'waiting' AND retry IS NULL"
-	waitsForTime = "state = 'waiting' AND retry IS NOT NULL"
+	waitsForTime = "(state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)" // most of them: Docspell's stuck jobs have no time
 	hasWorker    = "state IN ('scheduled', 'running')"
 	pending      = "state IN " + sqldb.PendingStates
 	notOfHooks   = "group_ <> '" + jobqueue.HookGroup + "'"

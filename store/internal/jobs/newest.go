@@ -10,7 +10,7 @@ import (
 
 // inWork are the jobs that have not ended, each part by an index of its own.
 const inWork = `SELECT * FROM job WHERE ` + claimable + ` UNION ALL SELECT * FROM job WHERE ` + waitsForTime + `
-	UNION ALL SELECT * FROM job WHERE ` + hasWorker + ` UNION ALL SELECT * FROM job WHERE state = 'stuck'`
+	UNION ALL SELECT * FROM job WHERE ` + hasWorker
 
 // newest lists the jobs that were submitted last, without a filter: no index has that order. A job that was submitted
 // after a time has not ended before it, so the index of when jobs ended finds all that were submitted since one of the newest

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -20,25 +19,14 @@ func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, err
 	return jids, err
 }
 
-// idleSQL asks whether no job waits, runs or is stuck. Each part is in the order of an index, so
-// that no plan reads the whole table, however old its statistics are.
-func idleSQL(sql *sqldb.Words) string {
-	none := func(condition, order string) string {
-		return "(SELECT jid FROM job WHERE " + condition + " ORDER BY " + order + " LIMIT 1) IS NULL"
-	}
-	return "SELECT " + none(hasWorker, "worker") + " AND " + none("state = 'stuck'", "retry") +
-		" AND " + none(waitsForTime, "retry") + " AND " + none(claimable,
-		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
-}
-
 // Overdue implements executor.Store.
 func (s Store) Overdue(ctx context.Context, q exchange.OverdueQuery) (exchange.Overdue, error) {
 	overdue := exchange.Overdue{Next: -1}
-	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
-	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
-		return overdue, err
+	look := s.db.View
+	if s.db.SQL().ForUpdate != "" { // it locks rows, to find those that nobody has
+		look = s.db.Update
 	}
-	err = s.db.Update(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	err := look(ctx, func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
@@ -50,15 +38,12 @@ func (s Store) Overdue(ctx context.Context, q exchange.OverdueQuery) (exchange.O
 			return err
 		}
 		overdue.More = len(overdue.Dead) >= q.Limit
-		for _, state := range []jobqueue.State{jobqueue.Stuck, jobqueue.Waiting} {
-			due, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
-				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
-			if err != nil {
-				return err
-			}
-			overdue.Due = append(overdue.Due, due...)
-			overdue.More = overdue.More || len(due) >= q.Limit
+		overdue.Due, err = tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+waitsForTime+" AND retry <= $2"+
+			strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
+		if err != nil {
+			return err
 		}
+		overdue.More = overdue.More || len(overdue.Due) >= q.Limit
 		overdue.Next, err = tx.nextRetry(ctx, others, except.Param)
 		return err
 	})
@@ -83,19 +68,12 @@ func (tx workTx) ofDead(ctx context.Context, q exchange.OverdueQuery, rest strin
 const minOverduePause = time.Second
 
 func (tx workTx) nextRetry(ctx context.Context, others string, except any) (time.Duration, error) {
-	var next struct{ Retry, Later sqldb.RowTime }
-	err := tx.First(ctx, &next, "SELECT (SELECT retry FROM job WHERE state = 'stuck' AND retry IS NOT NULL"+others+` ORDER BY retry LIMIT 1) AS retry,
-		(SELECT retry FROM job WHERE `+waitsForTime+others+` ORDER BY retry LIMIT 1) AS later`, except)
-	if err != nil {
-		return 0, err
+	var next sqldb.RowTime
+	err := tx.First(ctx, &next, "SELECT (SELECT retry FROM job WHERE "+waitsForTime+" AND retry IS NOT NULL"+others+` ORDER BY retry LIMIT 1)`, except)
+	if err != nil || next.Time().IsZero() {
+		return -1, err
 	}
-	soonest := time.Duration(-1)
-	for _, at := range []time.Time{next.Retry.Time(), next.Later.Time()} {
-		if wait := tx.until(at); !at.IsZero() && (soonest < 0 || wait < soonest) {
-			soonest = wait
-		}
-	}
-	return soonest, nil
+	return tx.until(next.Time()), nil
 }
 
 // until is how long to wait for a time.

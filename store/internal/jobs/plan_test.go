@@ -175,21 +175,3 @@ func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
 		})
 	}
 }
-
-// The statistics are those of a backlog that has ended since. A planner that believes them
-// reads the whole table for the first job that waits.
-func TestIdlePollReadsNoTableOnPostgres(t *testing.T) {
-	url := storetest.PostgresURL(t)
-	user := storetest.At(t, url)
-	db := backlog(t, url)
-	user.Exec("ALTER TABLE job SET (autovacuum_enabled = false)")
-	user.Exec("ANALYZE job")
-	user.Exec("UPDATE job SET state = 'success', finished = now()")
-	var plan string
-	if err := db.Glance(t.Context(), &plan, "EXPLAIN (FORMAT JSON) "+idleSQL(db.SQL())); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(plan, "Seq Scan") {
-		t.Errorf("reads the whole table: %s", plan)
-	}
-}
