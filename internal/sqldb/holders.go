@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // Holder is a session, or a prepared transaction, that holds a lock.
@@ -44,7 +44,7 @@ func (h Holder) Text() string {
 	case h.State == "":
 		return h.Who() + ", whose state this login may not see"
 	}
-	return fmt.Sprintf("%s, %s for %s", h.Who(), h.State, span.Text(h.For))
+	return fmt.Sprintf("%s, %s for %s", h.Who(), h.State, text.Text(h.For))
 }
 
 // Remedy is how the holder's lock can be ended.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -34,7 +33,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 	o := sqldb.Options{}.WithDefaults()
 	got := []any{o.ConnectTimeout, o.StatementTimeout, o.LockTimeout, o.IdleTimeout, o.MaxConns}
-	if want := []any{defaults.ConnectTimeout, defaults.StatementTimeout, defaults.LockTimeout, defaults.IdleTimeout, defaults.MaxConns}; !slices.Equal(got, want) {
+	if want := []any{sqldb.DefaultConnectTimeout, sqldb.DefaultStatementTimeout, sqldb.DefaultLockTimeout, sqldb.DefaultIdleTimeout, sqldb.DefaultMaxConns}; !slices.Equal(got, want) {
 		t.Errorf("the defaults are %v, want %v", got, want)
 	}
 }

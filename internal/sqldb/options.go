@@ -7,8 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
+)
+
+// What the fields of [Options] are that nobody sets.
+const (
+	DefaultConnectTimeout   = 10 * time.Second
+	DefaultStatementTimeout = 20 * time.Second
+	DefaultLockTimeout      = 5 * time.Second
+	DefaultIdleTimeout      = 10 * time.Second
+	DefaultMaxConns         = 10
 )
 
 // Options are those of package store, which explains them.
@@ -27,11 +35,11 @@ type Options struct {
 
 // WithDefaults fills in what is not set.
 func (o Options) WithDefaults() Options {
-	service.SetDefault(&o.ConnectTimeout, defaults.ConnectTimeout)
-	service.SetDefault(&o.StatementTimeout, defaults.StatementTimeout)
-	service.SetDefault(&o.LockTimeout, defaults.LockTimeout)
-	service.SetDefault(&o.IdleTimeout, defaults.IdleTimeout)
-	service.SetDefault(&o.MaxConns, defaults.MaxConns)
+	service.SetDefault(&o.ConnectTimeout, DefaultConnectTimeout)
+	service.SetDefault(&o.StatementTimeout, DefaultStatementTimeout)
+	service.SetDefault(&o.LockTimeout, DefaultLockTimeout)
+	service.SetDefault(&o.IdleTimeout, DefaultIdleTimeout)
+	service.SetDefault(&o.MaxConns, DefaultMaxConns)
 	return o
 }
 

@@ -8,12 +8,24 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
+)
+
+// What the fields of [Config] are that nobody sets.
+const (
+	DefaultPoolSize      = 10
+	DefaultHigh          = 3
+	DefaultLow           = 1
+	DefaultRetryDelay    = 10 * time.Second
+	DefaultRetryLimit    = 5
+	DefaultRetryCap      = time.Hour
+	DefaultMaxInterrupts = 5
+	DefaultShutdownGrace = 20 * time.Second
+	DefaultPollInterval  = 30 * time.Second
 )
 
 // Never means zero in [Config.RetryLimit], [Config.MaxInterrupts] and
@@ -85,15 +97,15 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.PoolSize, defaults.PoolSize)
-	service.SetDefault(&c.High, defaults.High)
-	service.SetDefault(&c.Low, defaults.Low)
-	service.SetDefault(&c.PollInterval, defaults.PollInterval)
-	service.SetDefault(&c.RetryDelay, defaults.RetryDelay)
-	service.SetDefault(&c.RetryLimit, defaults.RetryLimit)
-	service.SetDefault(&c.RetryCap, defaults.RetryCap)
-	service.SetDefault(&c.MaxInterrupts, defaults.MaxInterrupts)
-	service.SetDefault(&c.ShutdownGrace, defaults.ShutdownGrace)
+	service.SetDefault(&c.PoolSize, DefaultPoolSize)
+	service.SetDefault(&c.High, DefaultHigh)
+	service.SetDefault(&c.Low, DefaultLow)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.RetryDelay, DefaultRetryDelay)
+	service.SetDefault(&c.RetryLimit, DefaultRetryLimit)
+	service.SetDefault(&c.RetryCap, DefaultRetryCap)
+	service.SetDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
+	service.SetDefault(&c.ShutdownGrace, DefaultShutdownGrace)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c

@@ -13,9 +13,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// What the fields of [CommandConfig] and [HTTPConfig] are that nobody sets.
+const (
+	DefaultKillGrace = 5 * time.Second
+	DefaultMaxOutput = 1 << 20
+	DefaultTimeout   = time.Minute
 )
 
 // longest is the greatest duration of a Config.
@@ -84,8 +90,8 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.KillGrace = cmp.Or(cfg.KillGrace, defaults.KillGrace)
-	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, defaults.MaxOutput)
+	cfg.KillGrace = cmp.Or(cfg.KillGrace, DefaultKillGrace)
+	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, DefaultMaxOutput)
 	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
 	handler := jobqueue.Handler(cfg.run)
 	if cfg.Timeout > 0 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -61,7 +60,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
 		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
 	}
-	cfg.Timeout = cmp.Or(cfg.Timeout, defaults.CallTimeout)
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{CheckRedirect: web.NoRedirects}

@@ -8,10 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
+)
+
+// What the fields of hooks are that nobody sets.
+const (
+	DefaultTimeout = 10 * time.Second
 )
 
 // Command returns the action that runs a program. The notice comes to it as JSON on
@@ -25,7 +29,7 @@ func Command(c handlers.CommandConfig) (Action, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clone(c.Env), cmp.Or(c.Timeout, defaults.HookTimeout)
+	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clone(c.Env), cmp.Or(c.Timeout, DefaultTimeout)
 	c.KillGrace, c.MaxOutput = time.Second, 4<<10
 	return &command{c}, nil
 }

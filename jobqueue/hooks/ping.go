@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/internal/web"
@@ -55,7 +54,7 @@ func Ping(c PingConfig) (Action, error) {
 	}
 	return &ping{
 		base: *u, secrets: secretsOf(c.URL),
-		client: &http.Client{Timeout: cmp.Or(c.Timeout, defaults.HookTimeout), Transport: transport, CheckRedirect: web.NoRedirects},
+		client: &http.Client{Timeout: cmp.Or(c.Timeout, DefaultTimeout), Transport: transport, CheckRedirect: web.NoRedirects},
 	}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -18,7 +17,7 @@ import (
 // answers mean are those of webhook.Publisher in binary mode. Timeout is 10 s unless it
 // is set.
 func Post(c webhook.Config) (Action, error) {
-	c.Mode, c.Timeout = webhook.Binary, cmp.Or(c.Timeout, defaults.HookTimeout)
+	c.Mode, c.Timeout = webhook.Binary, cmp.Or(c.Timeout, DefaultTimeout)
 	publisher, err := webhook.New(c)
 	if err != nil {
 		return nil, err

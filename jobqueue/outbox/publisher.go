@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -65,7 +64,7 @@ type refusal struct {
 func (e refusal) Unwrap() error { return e.error }
 
 // DefaultRefusals is after how many refusals a message is dead, unless its publisher sets something else.
-const DefaultRefusals = defaults.RefusalLimit
+const DefaultRefusals = 5
 
 // Never is a number of refusals that is never reached: a refused message holds its topic, until it is accepted or
 // somebody deletes it.

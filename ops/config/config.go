@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -51,7 +50,7 @@ type Handler struct {
 func (c *Config) StatementPlaces() int {
 	for _, h := range c.Handlers {
 		if h.SQL != nil {
-			return cmp.Or(c.Executor.PoolSize, defaults.PoolSize)
+			return cmp.Or(c.Executor.PoolSize, executor.DefaultPoolSize)
 		}
 	}
 	return 0

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/ops/kafka"
 )
@@ -57,7 +57,7 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 		}
 		p.publish(topic, route, hook)
 		p.closers = append(p.closers, hook.Close)
-		return inTime(cfg.Timeout, defaults.WebhookTimeout, relay.Lease)
+		return inTime(cfg.Timeout, webhook.DefaultTimeout, relay.Lease)
 	}
 	cfg := *route.Kafka
 	cfg.Source = relay.Source
@@ -82,7 +82,7 @@ func (p *Publishers) publish(topic string, route Route, to outbox.Publisher) {
 
 // inTime checks that an attempt ends well before the lease.
 func inTime(timeout, byDefault, lease time.Duration) error {
-	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, defaults.Lease)
+	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, relay.DefaultLease)
 	if timeout > lease/2 {
 		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
 	}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -50,36 +51,36 @@ func TestSampleConfiguration(t *testing.T) {
 		}
 	}
 	for _, said := range []string{ // of what the sample itself sets to others
-		"retry_delay: 2s            # default " + defaults.RetryDelay.String(),
-		fmt.Sprintf("retry_limit: 1             # default %d;", defaults.RetryLimit),
+		"retry_delay: 2s            # default " + executor.DefaultRetryDelay.String(),
+		fmt.Sprintf("retry_limit: 1             # default %d;", executor.DefaultRetryLimit),
 	} {
 		if !strings.Contains(text, said) {
 			t.Errorf("the sample does not say %q", said)
 		}
 	}
 	check("database", all.Database, store.Options{
-		ConnectTimeout: defaults.ConnectTimeout, StatementTimeout: defaults.StatementTimeout,
-		LockTimeout: defaults.LockTimeout, IdleTimeout: defaults.IdleTimeout, MaxConns: defaults.MaxConns,
+		ConnectTimeout: sqldb.DefaultConnectTimeout, StatementTimeout: sqldb.DefaultStatementTimeout,
+		LockTimeout: sqldb.DefaultLockTimeout, IdleTimeout: sqldb.DefaultIdleTimeout, MaxConns: sqldb.DefaultMaxConns,
 	})
 	check("scheduler", all.Scheduler, scheduler.Config{
-		BatchSize: defaults.Batch, Lease: defaults.Lease, Lead: defaults.Lead, PollInterval: defaults.PollInterval,
-		RetryMin: defaults.SchedulerRetries, RetryMax: defaults.SchedulerPause,
+		BatchSize: scheduler.DefaultBatchSize, Lease: scheduler.DefaultLease, Lead: scheduler.DefaultLead, PollInterval: scheduler.DefaultPollInterval,
+		RetryMin: scheduler.DefaultRetryMin, RetryMax: scheduler.DefaultRetryMax,
 		Retention: scheduler.Retention{}.WithDefaults(),
 		Lock:      scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})
 	check("executor", all.Executor, executor.Config{
-		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,
-		PollInterval: defaults.PollInterval,
-		RetryDelay:   plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
-		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
+		PoolSize: executor.DefaultPoolSize, Groups: []string{"default"}, High: executor.DefaultHigh, Low: executor.DefaultLow,
+		PollInterval: scheduler.DefaultPollInterval,
+		RetryDelay:   plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: executor.DefaultRetryCap,
+		MaxInterrupts: executor.DefaultMaxInterrupts, ShutdownGrace: executor.DefaultShutdownGrace,
 	})
 	check("relay", all.Relay.Config, relay.Config{
-		Concurrency: defaults.Concurrency, BatchSize: defaults.Events, BatchBytes: defaults.EventBytes,
-		Lease: defaults.Lease, PollInterval: defaults.PollInterval, RetryMin: defaults.RelayRetries,
-		RetryMax: defaults.RelayPause,
+		Concurrency: relay.DefaultConcurrency, BatchSize: relay.DefaultBatchSize, BatchBytes: relay.DefaultBatchBytes,
+		Lease: scheduler.DefaultLease, PollInterval: scheduler.DefaultPollInterval, RetryMin: relay.DefaultRetryMin,
+		RetryMax: relay.DefaultRetryMax,
 	})
 	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
-	if cat.KillGrace != defaults.KillGrace || cat.MaxOutput != defaults.MaxOutput || webhook.Timeout != defaults.CallTimeout {
+	if cat.KillGrace != handlers.DefaultKillGrace || cat.MaxOutput != handlers.DefaultMaxOutput || webhook.Timeout != handlers.DefaultTimeout {
 		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -73,7 +73,7 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 			problem = "no relay has this topic now"
 		}
 		if late := s.now().Sub(l.Retry); !l.Retry.IsZero() && late > time.Minute {
-			problem, l.Retry = problem+"; no relay has tried it again for "+span.Text(late.Truncate(time.Minute))+": start nextrun serve or nextrun relay", time.Time{}
+			problem, l.Retry = problem+"; no relay has tried it again for "+text.Text(late.Truncate(time.Minute))+": start nextrun serve or nextrun relay", time.Time{}
 		}
 		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder, l.Retry, l.Unattended()})
 	}

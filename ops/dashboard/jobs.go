@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -110,7 +110,7 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 		Due: j.Due, Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
 		Worker: j.Worker, Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
-		r.Took = span.Exact(j.Finished.Sub(j.Started))
+		r.Took = text.Exact(j.Finished.Sub(j.Started))
 	}
 	return r
 }
@@ -121,7 +121,7 @@ func (s *server) tellSilent(ctx context.Context, jobs []jobRow) error {
 	for _, one := range services {
 		for i, j := range jobs {
 			if silence := s.now().Sub(one.Seen); j.Worker == one.Worker && j.State == string(jobqueue.Running) && silence > silentLong {
-				jobs[i].Silent = span.Text(silence)
+				jobs[i].Silent = text.Text(silence)
 			}
 		}
 	}

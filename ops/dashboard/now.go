@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -261,7 +261,7 @@ func totalsOf(t figures.Totals) totals {
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	d.Fresh = d.Fresh || t.Working == 0 && d.All() == 0
 	if t.Late > 0 {
-		d.Late = span.Exact(t.Late.Truncate(time.Second))
+		d.Late = text.Exact(t.Late.Truncate(time.Second))
 	}
 	for _, q := range t.Counted() {
 		switch q.State {

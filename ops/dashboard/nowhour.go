@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/internal/figures"
@@ -151,7 +151,7 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 	case l.Waiting > 0 && l.Executors == 0:
 		l.Trouble = fmt.Sprintf("%s %s, and no executor is known to run", count(l.Waiting, "job"), verb)
 	case l.Waiting > 0 && t.Now.Sub(l.Oldest) > waitsLong:
-		l.Trouble = fmt.Sprintf("%s %s, the oldest for %s", count(l.Waiting, "job"), verb, span.Text(t.Now.Sub(l.Oldest).Truncate(time.Minute)))
+		l.Trouble = fmt.Sprintf("%s %s, the oldest for %s", count(l.Waiting, "job"), verb, text.Text(t.Now.Sub(l.Oldest).Truncate(time.Minute)))
 	}
 	return l, nil
 }

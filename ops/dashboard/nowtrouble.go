@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -224,7 +223,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, newest []fig
 	unsteady, failed := diagnosis.Unsteady(newest)
 	switch {
 	case overdue:
-		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
+		row.Harm, row.Cause = "overdue", "due for "+text.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
 	case t.Problem != "" && !isWarning:
 		row.Harm, row.Cause = "blocked", t.Problem
 	case t.Pause.AfterFailures():

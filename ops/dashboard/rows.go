@@ -8,7 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -142,7 +142,7 @@ func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
 		c.Why = s.mask.Line(k.Result)
 	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
-		c.Took = span.Exact(k.Finished.Sub(k.Started))
+		c.Took = text.Exact(k.Finished.Sub(k.Started))
 	}
 	if c.Lost = k.Lost; k.Retries > 0 {
 		c.Tries = k.Retries + 1

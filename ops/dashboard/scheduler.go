@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -182,9 +182,9 @@ func clock(skew time.Duration) string {
 	case skew.Abs() < 10*time.Millisecond:
 		return "agrees with this host's"
 	case skew > 0:
-		return span.Exact(skew) + " ahead of this host's"
+		return text.Exact(skew) + " ahead of this host's"
 	}
-	return span.Exact(-skew) + " behind this host's"
+	return text.Exact(-skew) + " behind this host's"
 }
 
 func (d *schedulerView) readQueue(ctx context.Context, s *server) error {

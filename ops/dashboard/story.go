@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
@@ -59,7 +59,7 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 		if differs != "" {
-			d.Answer += " It took " + span.Exact(d.Took) + ", " + differs + "."
+			d.Answer += " It took " + text.Exact(d.Took) + ", " + differs + "."
 		}
 	}
 	for i, line := range d.Output {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
@@ -116,7 +116,7 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		d.Success = h.Ticks[i].Due
 	}
 	if normal > 0 {
-		d.Usual = span.Exact(normal)
+		d.Usual = text.Exact(normal)
 	}
 	if until != "" {
 		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {
@@ -133,9 +133,9 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		c := &cells[i]
 		*c = s.cell(k, zone)
 		if late := lateness(k); late >= lateLong && c.Took != "" {
-			c.Late = "began " + span.Text(late) + " late"
+			c.Late = "began " + text.Text(late) + " late"
 		} else if again := k.Started.Sub(k.Due); c.Tries+c.Lost > 0 && c.State == "success" && again >= lateLong {
-			c.Late = "began again " + span.Text(again) + " after it was due"
+			c.Late = "began again " + text.Text(again) + " after it was due"
 		}
 		c.Slow = unusual(&k, normal)
 	}
@@ -167,7 +167,7 @@ func slower(took, normal time.Duration) string {
 	times := took.Seconds() / normal.Seconds()
 	switch {
 	case times < 0.1 && normal-took > 10*time.Second:
-		return "usually " + span.Text(normal)
+		return "usually " + text.Text(normal)
 	case times < 1.5 || took-normal < time.Second:
 		return ""
 	}
@@ -208,7 +208,7 @@ func (d *taskView) delayed() string {
 	if first == nil || !first.NextRun.After(first.Due) {
 		return ""
 	}
-	return "its jitter adds " + span.Text(first.NextRun.Sub(first.Due))
+	return "its jitter adds " + text.Text(first.NextRun.Sub(first.Due))
 }
 
 // More reports whether there is more to say than that the last run failed.

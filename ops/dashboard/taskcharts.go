@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -47,7 +47,7 @@ func durations(prefix string, ticks []figures.TickResult, usual time.Duration, n
 			b.From, shortest = due, took
 		}
 		longest, shortest = max(longest, took), min(shortest, took)
-		b.To, b.Bars = due, append(b.Bars, chart.Bar{Value: took.Seconds(), Class: show.Kind(k.State), Title: due + ": " + show.Word(k.State) + ", " + span.Exact(took), Link: link})
+		b.To, b.Bars = due, append(b.Bars, chart.Bar{Value: took.Seconds(), Class: show.Kind(k.State), Title: due + ": " + show.Word(k.State) + ", " + text.Exact(took), Link: link})
 	}
 	return plotOf(b, round(shortest) == round(longest), longest)
 }
@@ -58,10 +58,10 @@ func plotOf(b chart.Bars, alike bool, longest time.Duration) (p plot) {
 	case n == 0:
 		return p
 	case n == 1:
-		p.Text = "The only run took " + span.Exact(longest) + "."
+		p.Text = "The only run took " + text.Exact(longest) + "."
 		return p
 	case alike:
-		p.Text = fmt.Sprintf("All of the last %d runs took %s.", n, span.Exact(longest))
+		p.Text = fmt.Sprintf("All of the last %d runs took %s.", n, text.Exact(longest))
 		return p
 	case n < leastBars: // the first bar is not at the left
 		b.From, b.To = "", b.From+" to "+b.To
@@ -128,7 +128,7 @@ func (s *source) unusual(ctx context.Context, task string, took time.Duration) (
 // round writes a round duration.
 func round(d time.Duration) string {
 	if d < time.Second {
-		return span.Exact(d)
+		return text.Exact(d)
 	}
-	return span.Text(d)
+	return text.Text(d)
 }

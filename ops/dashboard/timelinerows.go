@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/figures"
@@ -50,7 +50,7 @@ func (d *timelineView) fill(ctx context.Context, s *source) error {
 	if !d.Grouped {
 		for id, list := range took {
 			if median, known := median(list); known && d.rows[id] != nil {
-				d.rows[id].Usual = span.Exact(median)
+				d.rows[id].Usual = text.Exact(median)
 			}
 		}
 		return d.leaveOut(ctx, s)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
@@ -48,7 +48,7 @@ func newWaiting(f *fixture) *waiting {
 	file := filepath.Join(f.TempDir(), "step")
 	w.step = f.stepDatabaseClock(file)
 	db, err := store.Open(f.Context(), f.URL, store.Options{
-		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout,
+		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: sqldb.DefaultStatementTimeout,
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -6,12 +6,21 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// What the fields of [Config] are that nobody sets.
+const (
+	DefaultBatchSize    = 2500
+	DefaultLead         = time.Second
+	DefaultRetryMin     = 100 * time.Millisecond
+	DefaultRetryMax     = 10 * time.Second
+	DefaultLease        = 30 * time.Second
+	DefaultPollInterval = 30 * time.Second
 )
 
 // Bounds of [Config].
@@ -86,12 +95,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.BatchSize, defaults.Batch)
-	service.SetDefault(&c.Lease, defaults.Lease)
-	service.SetDefault(&c.Lead, min(defaults.Lead, c.Lease/leasePerLead))
-	service.SetDefault(&c.PollInterval, defaults.PollInterval)
-	service.SetDefault(&c.RetryMin, defaults.SchedulerRetries)
-	service.SetDefault(&c.RetryMax, defaults.SchedulerPause)
+	service.SetDefault(&c.BatchSize, DefaultBatchSize)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.Lead, min(DefaultLead, c.Lease/leasePerLead))
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.RetryMin, DefaultRetryMin)
+	service.SetDefault(&c.RetryMax, DefaultRetryMax)
 	service.SetDefault(&c.Mode, ModeShared)
 	c.Retention = c.Retention.WithDefaults()
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())

@@ -10,7 +10,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -170,8 +169,8 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 			pass(time.Second)
 			synctest.Wait()
 		}
-		if took := time.Since(begun); took > defaults.PollInterval {
-			f.Errorf("noticed after %s, the poll interval is %s", took, defaults.PollInterval)
+		if took := time.Since(begun); took > scheduler.DefaultPollInterval {
+			f.Errorf("noticed after %s, the poll interval is %s", took, scheduler.DefaultPollInterval)
 		}
 		stop()
 	})

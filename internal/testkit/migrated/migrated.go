@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
@@ -72,7 +72,7 @@ var openStore = func(d *storetest.Database, address string, o store.Options) (*s
 
 func open(d *storetest.Database, address string) *Database {
 	d.Helper()
-	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout}
+	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: sqldb.DefaultStatementTimeout}
 	if d.Kind == storetest.SQLite { // writers that all take turns, on a slow machine
 		options.LockTimeout = storetest.Patience
 	}

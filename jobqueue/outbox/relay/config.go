@@ -6,8 +6,18 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
+)
+
+// What the fields of [Config] are that nobody sets.
+const (
+	DefaultConcurrency  = 8
+	DefaultBatchSize    = 100
+	DefaultBatchBytes   = 8 << 20
+	DefaultRetryMin     = time.Second
+	DefaultRetryMax     = time.Minute
+	DefaultLease        = 30 * time.Second
+	DefaultPollInterval = 30 * time.Second
 )
 
 // longest is the greatest duration.
@@ -54,13 +64,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.Concurrency, defaults.Concurrency)
-	service.SetDefault(&c.BatchSize, defaults.Events)
-	service.SetDefault(&c.BatchBytes, defaults.EventBytes)
-	service.SetDefault(&c.Lease, defaults.Lease)
-	service.SetDefault(&c.PollInterval, defaults.PollInterval)
-	service.SetDefault(&c.RetryMin, defaults.RelayRetries)
-	service.SetDefault(&c.RetryMax, max(defaults.RelayPause, c.RetryMin))
+	service.SetDefault(&c.Concurrency, DefaultConcurrency)
+	service.SetDefault(&c.BatchSize, DefaultBatchSize)
+	service.SetDefault(&c.BatchBytes, DefaultBatchBytes)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.RetryMin, DefaultRetryMin)
+	service.SetDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }

@@ -8,10 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
+)
+
+// What the fields of [Config] are that nobody sets.
+const (
+	DefaultTimeout = 10 * time.Second
 )
 
 // Mode says how an event is put into a request.
@@ -51,7 +55,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Mode, Structured)
-	service.SetDefault(&c.Timeout, defaults.WebhookTimeout)
+	service.SetDefault(&c.Timeout, DefaultTimeout)
 	return c
 }
 

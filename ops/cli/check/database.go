@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/store"
 )
@@ -75,7 +75,7 @@ func (r *report) checkDocspell(ctx context.Context, db *store.DB) (err error) {
 	offset, err := docspell.In(db).Offset(ctx)
 	if err == nil && offset != 0 {
 		r.add(levelWarning, "docspell", "its executors write times that are %s off from UTC, which nextrun reads them as; "+
-			"have Docspell run in UTC, see docs/docspell.md", span.Text(offset.Abs()))
+			"have Docspell run in UTC, see docs/docspell.md", text.Text(offset.Abs()))
 	}
 	return err
 }

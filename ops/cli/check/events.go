@@ -3,7 +3,7 @@ package check
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
@@ -17,9 +17,9 @@ func (r *report) checkEvents(ctx context.Context, db *store.DB) {
 	for _, l := range lags {
 		switch {
 		case l.Problem != "":
-			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, span.Text(l.Age), l.Problem, l.Topic)
+			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, text.Text(l.Age), l.Problem, l.Topic)
 		case l.Unattended():
-			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, span.Text(l.Age))
+			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, text.Text(l.Age))
 		}
 	}
 	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Group: jobqueue.HookGroup, States: []jobqueue.State{jobqueue.Stuck, jobqueue.Failed}})

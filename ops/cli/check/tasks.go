@@ -9,7 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/internal/figures"
@@ -62,7 +62,7 @@ func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
 	if totals.Fresh {
 		level = levelNote
 	}
-	r.add(level, "schedulers", "tasks that wait for a scheduler: %d, the longest for %s%s", totals.Overdue, span.Text(totals.Late), what)
+	r.add(level, "schedulers", "tasks that wait for a scheduler: %d, the longest for %s%s", totals.Overdue, text.Text(totals.Late), what)
 	return nil
 }
 

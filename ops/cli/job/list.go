@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/find"
@@ -93,9 +92,9 @@ func took(env *ui.Env, j *jobqueue.Job) string {
 	case j.Started.IsZero():
 		return ""
 	case !j.Finished.IsZero():
-		return span.Exact(j.Finished.Sub(j.Started))
+		return text.Exact(j.Finished.Sub(j.Started))
 	case j.State == jobqueue.Running:
-		return span.Exact(env.Now().Sub(j.Started))
+		return text.Exact(env.Now().Sub(j.Started))
 	}
 	return ""
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
@@ -32,5 +32,5 @@ func lockJSON(l *leader.Lock) ui.Object {
 
 // distance writes how far a time is away by the database's clock.
 func distance(t, now time.Time) string {
-	return span.Away(t, now)
+	return text.Away(t, now)
 }

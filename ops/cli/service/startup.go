@@ -12,8 +12,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -104,7 +105,7 @@ func (s *services) open(ctx context.Context) (err error) {
 	}
 	options := s.config.Database
 	if n := s.config.StatementPlaces(); n > 0 { // beside those that the services need
-		options.MaxConns = cmp.Or(options.MaxConns, defaults.MaxConns) + n
+		options.MaxConns = cmp.Or(options.MaxConns, sqldb.DefaultMaxConns) + n
 	}
 	s.db, err = store.Open(ctx, url, options)
 	return err
@@ -157,7 +158,7 @@ func (s *services) shutDown(ctx context.Context) error {
 // grace is how long running jobs may go on.
 func (s *services) grace() time.Duration {
 	grace := s.config.Executor.ShutdownGrace
-	service.SetDefault(&grace, defaults.ShutdownGrace)
+	service.SetDefault(&grace, executor.DefaultShutdownGrace)
 	return max(grace, 0)
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/defaults"
 	lifecycle "github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -30,7 +29,7 @@ type unhandled struct {
 func (s *services) unhandled(worker *executor.Executor) *unhandled {
 	return &unhandled{
 		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: worker.Tasks(), groups: s.config.Executor.Groups,
-		poll: max(cmp.Or(s.config.Executor.PollInterval, defaults.PollInterval), time.Second),
+		poll: max(cmp.Or(s.config.Executor.PollInterval, executor.DefaultPollInterval), time.Second),
 		life: lifecycle.New("search for unhandled jobs"),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/tick"
@@ -87,7 +86,7 @@ func lastRunText(env *ui.Env, o periodic.Outcome) string {
 	r := o.Result
 	said := tick.Outcome(*o.Run, r) + ", " + env.Ago(lastRun(o))
 	if !r.Started.IsZero() && !r.Finished.IsZero() {
-		said += ", took " + span.Exact(r.Finished.Sub(r.Started))
+		said += ", took " + text.Exact(r.Finished.Sub(r.Started))
 	}
 	if r.Message != "" {
 		said += ": " + text.FirstLine(r.Message)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -78,7 +78,7 @@ func (f *spanFlag) Type() string   { return "hours" }
 // words are hours up to two days.
 func (f *spanFlag) words() string {
 	if ahead := time.Duration(*f); ahead >= 48*time.Hour {
-		return span.Text(ahead)
+		return text.Text(ahead)
 	}
 	return fmt.Sprintf("%g h", time.Duration(*f).Hours())
 }

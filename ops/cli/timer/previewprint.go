@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -38,9 +38,9 @@ func (l *previewLine) text() string {
 	case l.every == 0:
 		return times
 	case l.every%time.Second != 0:
-		return "every " + span.Exact(l.every) + ": " + times
+		return "every " + text.Exact(l.every) + ": " + times
 	}
-	return "every " + span.Text(l.every) + ": " + times
+	return "every " + text.Text(l.every) + ": " + times
 }
 
 // skippedTick is a tick that somebody leaves out, in its JSON form.

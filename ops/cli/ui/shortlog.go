@@ -13,7 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
@@ -115,7 +115,7 @@ func stopping(entry *logrus.Entry) string {
 		return "stopping"
 	}
 	return fmt.Sprintf("stopping: waiting up to %s for %s (%v); press Ctrl-C again to stop now",
-		span.Exact(grace), Counted(entry.Data["jobs"], "job"), entry.Data["running"])
+		text.Exact(grace), Counted(entry.Data["jobs"], "job"), entry.Data["running"])
 }
 
 // quietFields tell a reader of a terminal little while all is well.
@@ -175,7 +175,7 @@ func ofJob(e executor.Event) shortLine {
 	}
 	brackets := attempt(e)
 	if e.Duration != 0 {
-		brackets = append(brackets, span.Exact(e.Duration.Round(time.Millisecond)))
+		brackets = append(brackets, text.Exact(e.Duration.Round(time.Millisecond)))
 	}
 	if len(brackets) > 0 {
 		line.details += "(" + strings.Join(brackets, ", ") + ")"

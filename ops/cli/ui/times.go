@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // Moment writes a time for people: in their zone, to the second.
@@ -15,12 +15,12 @@ func (env *Env) Moment(t time.Time) string {
 	return t.In(env.Zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// Ago writes how far a time is away, as [span.Away] does; nothing for the zero time.
+// Ago writes how far a time is away, as [text.Away] does; nothing for the zero time.
 func (env *Env) Ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return span.Away(t, env.Now())
+	return text.Away(t, env.Now())
 }
 
 // Seconds writes a duration in whole seconds.

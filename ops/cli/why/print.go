@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/tick"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
@@ -62,11 +62,11 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 func lastRun(env *ui.Env, f *diagnosis.Facts) string {
 	if len(f.Jobs) > 0 {
 		j := f.Jobs[0]
-		text := j.State.Word() + ", submitted " + env.Ago(j.Submitted)
+		line := j.State.Word() + ", submitted " + env.Ago(j.Submitted)
 		if !j.Finished.IsZero() && !j.Started.IsZero() {
-			text = j.State.Word() + ", " + env.Ago(j.Finished) + ", took " + span.Exact(j.Finished.Sub(j.Started))
+			line = j.State.Word() + ", " + env.Ago(j.Finished) + ", took " + text.Exact(j.Finished.Sub(j.Started))
 		}
-		return text
+		return line
 	}
 	if k := f.Last; k != nil && k.Ended != "" {
 		text := string(k.Ended) + ", " + env.Ago(k.Finished)

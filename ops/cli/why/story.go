@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 )
@@ -19,7 +19,7 @@ func story(env *ui.Env, s *diagnosis.Story) error {
 		for _, one := range s.Steps {
 			took := ""
 			if one.To.After(one.From) {
-				took = span.Exact(one.To.Sub(one.From))
+				took = text.Exact(one.To.Sub(one.From))
 			}
 			t.Add(one.From.In(env.Zone).Format("2006-01-02 15:04:05.000 MST"), one.After(), one.Name, took, one.Text)
 		}

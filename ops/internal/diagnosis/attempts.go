@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
@@ -160,7 +160,7 @@ func (s *Story) conclude(a *attempt, last bool) {
 			a.said += ": " + result
 		}
 	case a.said == "" && !a.to.IsZero():
-		a.said = "how it ended is not known: its last line came " + span.Exact(a.to.Sub(a.from)) + " after it began"
+		a.said = "how it ended is not known: its last line came " + text.Exact(a.to.Sub(a.from)) + " after it began"
 	case a.said == "":
 		a.said = "how it ended is not known: the log has only its start"
 	}

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -89,7 +88,7 @@ func ofEvent(f *Facts) []Finding {
 		if f.topic.Pending == 1 {
 			which = "Its last event"
 		}
-		return []Finding{{eventNoRelay, which + " has been waiting for a relay for " + span.Text(f.topic.Age) + ".",
+		return []Finding{{eventNoRelay, which + " has been waiting for a relay for " + text.Text(f.topic.Age) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
@@ -135,7 +135,7 @@ func ofPlan(f *Facts) []Finding {
 	case leftOut(t) != "" && t.SkipAt(t.Due) == nil: // ofSkips says it
 		return []Finding{{tickExcluded, fmt.Sprintf("Its tick of %s will be left out: %s", at(t.Due), sentence(leftOut(t))), "to run it all the same: nextrun task run " + t.ID}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
-		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
+		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), text.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func leftOut(t *periodic.Task) string {
 func lockState(locks []leader.Lock) string {
 	for _, l := range locks {
 		if l.State() == leader.Expired {
-			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, span.Text(l.Now.Sub(l.Heartbeat)))
+			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, text.Text(l.Now.Sub(l.Heartbeat)))
 		}
 	}
 	return ""
@@ -224,7 +224,7 @@ func ofClock(f *Facts) []Finding {
 	if f.skew < 0 {
 		way = "behind"
 	}
-	return []Finding{{clockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
+	return []Finding{{clockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", text.Text(f.skew.Abs()), way), ""}}
 }
 
 // ofUnread says what else there may be to say.
@@ -245,7 +245,7 @@ func when(t, now time.Time) string {
 	if t.IsZero() {
 		return "a moment ago"
 	}
-	return span.Away(t, now)
+	return text.Away(t, now)
 }
 
 // sentence ends a text with a full stop, unless it ends as a sentence does.
@@ -264,7 +264,7 @@ const neverElapses = " never elapses"
 // silent says who may take over a task from the scheduler that has marked it.
 func silent(f *Facts) Finding {
 	t := &f.Task
-	what := fmt.Sprintf("The scheduler %s marked it %s ago and has not come back.", t.Worker, span.Text(f.Now.Sub(t.Marked)))
+	what := fmt.Sprintf("The scheduler %s marked it %s ago and has not come back.", t.Worker, text.Text(f.Now.Sub(t.Marked)))
 	if f.overdue != nil && !slices.ContainsFunc(f.overdue.Schedulers, func(s figures.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") }) {
 		return Finding{schedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
 	}

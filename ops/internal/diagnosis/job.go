@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
@@ -57,7 +57,7 @@ func (q *queueFacts) of(j *jobqueue.Job, subject string) Finding {
 		f.Text = fmt.Sprintf("%s waits again, because an executor that had it has ended or given it back: %s.", subject, f.Text)
 		return f
 	}
-	f.Text = fmt.Sprintf("%s has been waiting for %s: %s.", subject, span.Text(q.now.Sub(since)), f.Text)
+	f.Text = fmt.Sprintf("%s has been waiting for %s: %s.", subject, text.Text(q.now.Sub(since)), f.Text)
 	return f
 }
 
@@ -73,7 +73,7 @@ func (q *queueFacts) retrying(j *jobqueue.Job, subject string) Finding {
 	}
 	if overdue := q.now.Sub(j.Retry); overdue > overdueAfter {
 		f := q.waiting(j)
-		f.Text = fmt.Sprintf("%s failed, and %s has been due for %s: %s.", subject, attempt, span.Text(overdue), f.Text)
+		f.Text = fmt.Sprintf("%s failed, and %s has been due for %s: %s.", subject, attempt, text.Text(overdue), f.Text)
 		return f
 	}
 	return Finding{jobRetrying, fmt.Sprintf("%s failed and is tried again %s: %s.", subject, when(j.Retry, q.now), attempt), "to try it now: nextrun job retry " + j.JID}
@@ -86,7 +86,7 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	}
 	seen := q.seen(j)
 	if q.now.Sub(seen) <= silentLong {
-		return Finding{JobRunning, fmt.Sprintf("%s has been running for %s on %s.", subject, span.Text(q.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}
+		return Finding{JobRunning, fmt.Sprintf("%s has been running for %s on %s.", subject, text.Text(q.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}
 	}
 	what := fmt.Sprintf("%s runs on %s, which last gave a sign of life %s", subject, j.Worker, when(seen, q.now))
 	if q.now.Sub(seen) > endedLong {
@@ -95,7 +95,7 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	if others := filter(q.living(), func(s figures.Service) bool { return s.Worker != j.Worker }); len(others) == 0 {
 		return Finding{jobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
 	}
-	return Finding{jobSilent, what + ". Another executor takes the job back within " + span.Text(takenWithin) + ", and runs it again.", ""}
+	return Finding{jobSilent, what + ". Another executor takes the job back within " + text.Text(takenWithin) + ", and runs it again.", ""}
 }
 
 const (

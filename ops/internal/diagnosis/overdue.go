@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -53,9 +53,9 @@ func WithHolders(ctx context.Context, db *store.DB, err error) error {
 
 // ofOverdue says why nobody takes a task that is due, as far as that was found.
 func ofOverdue(f *Facts) []Finding {
-	since, o := "It has been due for "+span.Text(f.late()), f.overdue
+	since, o := "It has been due for "+text.Text(f.late()), f.overdue
 	if !f.Task.NextRun.After(periodic.Unplanned) {
-		since = "It is " + span.Text(f.late()) + " old and not planned yet"
+		since = "It is " + text.Text(f.late()) + " old and not planned yet"
 	}
 	tables := o.Own
 	if f.Task.Sink != periodic.SinkJob && f.Task.Sink != periodic.SinkEvent {
@@ -81,10 +81,10 @@ func ofOverdue(f *Facts) []Finding {
 // notTaken says who could take a task that is due, or is to be planned, if nothing was found
 // that keeps it.
 func notTaken(f *Facts) []Finding {
-	code, what := taskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
+	code, what := taskOverdue, "It has been due for "+text.Text(f.late())+", and no scheduler has taken it."
 	if f.Task.Unplanned() {
 		age := f.Now.Sub(f.overdue.Since)
-		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
+		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+text.Text(age)+" ago."
 		switch {
 		case age > overdueAfter:
 		case len(f.overdue.Schedulers) > 0:

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -94,7 +94,7 @@ func (s Step) After() string {
 	case s.Since < 0:
 		return "during " + before
 	}
-	return span.Exact(s.Since) + " after " + before
+	return text.Exact(s.Since) + " after " + before
 }
 
 // befores name steps before others, where their names are no nouns.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/reasons"
@@ -26,7 +26,7 @@ func (s *Story) answer() {
 		if way < 0 {
 			way, side = s.Due.Sub(s.Asked), "later"
 		}
-		which = fmt.Sprintf("No tick was due at %s. The nearest one, of %s (%s %s), ", s.at(s.Asked), s.at(s.Due), span.Text(way), side)
+		which = fmt.Sprintf("No tick was due at %s. The nearest one, of %s (%s %s), ", s.at(s.Asked), s.at(s.Due), text.Text(way), side)
 	}
 	s.Answer = which + sentence(s.became())
 }
@@ -59,7 +59,7 @@ func (s *Story) became() string {
 	switch {
 	case j.State.Final() && !j.Started.IsZero():
 		verb := map[jobqueue.State]string{jobqueue.Success: "ran and succeeded", jobqueue.Failed: "ran and failed", jobqueue.Cancelled: "was cancelled"}[j.State]
-		end := fmt.Sprintf("%s at %s, %s after it was due%s", verb, s.at(j.Finished), span.Exact(j.Finished.Sub(k.Due)), tries)
+		end := fmt.Sprintf("%s at %s, %s after it was due%s", verb, s.at(j.Finished), text.Exact(j.Finished.Sub(k.Due)), tries)
 		if j.State == jobqueue.Failed {
 			end = strings.TrimSuffix(end+": "+firstLine(j.Result), ": ")
 		}
@@ -105,7 +105,7 @@ func (s *Story) without() string {
 	case future && !s.Due.IsZero() && t.Pause.At(s.Asked):
 		return "The tick of " + asked + " is to come, and will be skipped: the task is " + sentence(t.Pause.Text())
 	case future && !s.Due.IsZero():
-		return "The tick of " + asked + " is to come, " + span.Away(s.Asked, s.now) + "."
+		return "The tick of " + asked + " is to come, " + text.Away(s.Asked, s.now) + "."
 	case future:
 		return "The timer does not elapse at " + asked + "." + next
 	case s.Asked.Before(t.Created):

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -45,7 +44,7 @@ func (s *Story) ofTick() {
 	case err != nil || len(next) == 0 || !next[0].Due.Equal(k.Due):
 		due = "not a time of the timer that the task has now: " + cmp.Or(reasons.Hand(k.Reason), hookText(k.Reason), "the timer was another one then")
 	case next[0].NextRun.After(k.Due):
-		due += ", and its jitter delays it by " + span.Exact(next[0].NextRun.Sub(k.Due))
+		due += ", and its jitter delays it by " + text.Exact(next[0].NextRun.Sub(k.Due))
 	}
 	s.step("due", k.Due, k.Due, planned, due)
 	decided := strings.TrimSuffix(string(k.Decision)+": "+reasons.Then(k.Reason), ": ")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/figures"
 )
@@ -153,7 +153,7 @@ func (q *queueFacts) naming(jobs []jobqueue.Job) string {
 			name += ", task " + j.Tracker
 		}
 		if name += ")"; !j.Started.IsZero() {
-			name += " for " + span.Text(q.now.Sub(j.Started))
+			name += " for " + text.Text(q.now.Sub(j.Started))
 		}
 		names = append(names, name)
 	}

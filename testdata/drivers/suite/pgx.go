@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/pgxstore"
@@ -25,7 +25,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		config.MaxConns = defaults.MaxConns
+		config.MaxConns = sqldb.DefaultMaxConns
 		pool, err := pgxpool.NewWithConfig(d.Context(), config)
 		if err != nil {
 			return nil, err

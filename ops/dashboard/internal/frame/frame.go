@@ -21,7 +21,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
@@ -219,7 +219,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout}
 	if errors.Is(err, context.DeadlineExceeded) {
-		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", span.Text(pageTimeout))
+		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", text.Text(pageTimeout))
 	}
 	if r.URL.Query().Get("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")

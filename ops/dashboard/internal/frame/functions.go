@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
@@ -33,7 +33,7 @@ func prose(text string) template.HTML {
 // functions are those of the templates.
 func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"moment": show.Moment, "span": span.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
+		"moment": show.Moment, "span": text.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
 		"tail":  show.Tail, "num": show.Number,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -85,7 +85,7 @@ func Ago(t, now time.Time) string {
 	if away := t.Sub(now); away.Abs() >= 10*time.Minute { // seconds would only make the page restless
 		t = now.Add(away.Truncate(time.Minute))
 	}
-	return span.Away(t, now)
+	return text.Away(t, now)
 }
 
 // Printable replaces what could deceive a reader: control characters, invalid UTF-8 and

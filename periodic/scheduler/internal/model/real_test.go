@@ -11,7 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -41,7 +41,7 @@ type process struct {
 
 func newReal(d *migrated.Database) *served {
 	r := &served{Database: d.Database, queues: periodic.Submitters{otherSink: otherQueue{}}}
-	options := store.Options{Clock: func() time.Time { return r.now }, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout}
+	options := store.Options{Clock: func() time.Time { return r.now }, ConnectTimeout: storetest.Patience, IdleTimeout: sqldb.DefaultStatementTimeout}
 	db, err := store.Open(d.Context(), d.URL, options)
 	if err != nil {
 		d.Fatal(err)

@@ -1,6 +1,6 @@
 // Package span writes durations for people: how long something took, and how far a time
 // is away.
-package span
+package text
 
 import (
 	"fmt"

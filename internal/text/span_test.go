@@ -1,10 +1,10 @@
-package span_test
+package text_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 func TestExact(t *testing.T) {
@@ -13,7 +13,7 @@ func TestExact(t *testing.T) {
 		7 * time.Millisecond: "7 ms", 2500 * time.Millisecond: "2.50 s", 10*time.Second + 7*time.Millisecond: "10 s",
 		10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0 ms",
 	} {
-		if got := span.Exact(d); got != want {
+		if got := text.Exact(d); got != want {
 			t.Errorf("Exact(%s) is %q, want %q", d, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 		10*time.Second - time.Nanosecond: "10 s",
 	}
 	for d, want := range tests {
-		if got := span.Text(d); got != want {
+		if got := text.Text(d); got != want {
 			t.Errorf("Text(%s) is %q, want %q", d, got, want)
 		}
 	}
