@@ -372,7 +372,6 @@ COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
 COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
 CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
 CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
-CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
 
 -- What edits of tasks do ----------------------------------------------------------------------------------------------
 

@@ -355,7 +355,6 @@ CREATE TABLE outbox_message (
 );
 CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
 CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
-CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
 
 -- What is refused -----------------------------------------------------------------------------------------------------
 
