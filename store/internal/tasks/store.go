@@ -135,7 +135,7 @@ func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found
 		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest("t.")+`) AS next,
 		`+stray+` AS stray, `+look+` AS look,
-		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
+		(SELECT `+marked+` FROM periodic_task WHERE worker IS NOT NULL ORDER BY marked LIMIT 1) AS marked`,
 		args...)
 	return found, err
 }
