@@ -3,10 +3,12 @@ package notify
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -64,94 +66,64 @@ func (n *Notifier) Stop(ctx context.Context) error {
 // Done is closed when the notifier has ended.
 func (n *Notifier) Done() <-chan struct{} { return n.life.Done() }
 
-// run passes wake-ups on to the receivers, one for each address.
+// run tells the receivers after each commit.
 func (n *Notifier) run(soft, hard context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	r := receivers{n: n, begin: func(one *receiver) { all.Go(func() { one.run(soft, hard) }) }}
-	for {
+	list, known := addresses{n: n}, map[string]*receiver{}
+	for ends := false; !ends; {
 		select {
 		case <-n.life.Woken():
-			r.wake(hard)
 		case <-soft.Done():
+			ends = true
 			select {
 			case <-n.life.Woken(): // before it stopped
-				r.wake(hard)
 			default:
+				return
 			}
-			r.end()
-			return
+		}
+		for _, address := range list.read(hard) {
+			one := known[address]
+			if one == nil {
+				one = &receiver{n: n, address: address, target: web.NewTarget(address, n.cfg.Header)}
+				known[address] = one
+			}
+			if one.wake() {
+				all.Go(func() { one.run(soft, hard) })
+			}
 		}
 	}
 }
 
-// receivers are those that have to be told, by address. They belong to the goroutine
-// of run.
-type receivers struct {
+// addresses are those of the receivers.
+type addresses struct {
 	n       *Notifier
-	begin   func(*receiver)
-	list    map[string]*receiver
-	read    time.Time // when the addresses were read
+	last    []string
+	at      time.Time // when they were read
 	failing bool      // they could not be
 }
 
-// wake makes every receiver send a request.
-func (r *receivers) wake(ctx context.Context) {
-	r.refresh(ctx)
-	for _, one := range r.list {
-		one.wake()
+// read reads the addresses if that is due. If it fails, it returns the last ones.
+func (a *addresses) read(ctx context.Context) []string {
+	if a.n.cfg.Addresses == nil {
+		return []string{a.n.cfg.URL}
 	}
-}
-
-// end lets the receivers finish. Those that have work do it first.
-func (r *receivers) end() {
-	for _, one := range r.list {
-		close(one.last)
+	if !a.at.IsZero() && time.Since(a.at) < addressesFor {
+		return a.last
 	}
-}
-
-// refresh reads the addresses if that is due.
-func (r *receivers) refresh(ctx context.Context) {
-	addresses := []string{r.n.cfg.URL}
-	if read := r.n.cfg.Addresses; read != nil {
-		if !r.read.IsZero() && time.Since(r.read) < addressesFor {
-			return
+	a.at = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, a.n.cfg.Timeout)
+	defer cancel()
+	list, err := a.n.cfg.Addresses(ctx)
+	switch {
+	case err == nil:
+		list = slices.Compact(slices.Sorted(slices.Values(list)))
+		if a.last = list[:min(len(list), maxAddresses)]; a.failing {
+			a.n.log().Info("the addresses to notify of new jobs can be read again")
 		}
-		r.read = time.Now()
-		ctx, cancel := context.WithTimeout(ctx, r.n.cfg.Timeout)
-		defer cancel()
-		var err error
-		if addresses, err = read(ctx); err != nil {
-			if !r.failing {
-				r.n.log().WithError(err).Warn("the addresses to notify of new jobs cannot be read; using the last ones")
-			}
-			r.failing = true
-			return
-		}
-		if r.failing {
-			r.n.log().Info("the addresses to notify of new jobs can be read again")
-		}
-		r.failing = false
+	case !a.failing:
+		a.n.log().WithError(err).Warn("the addresses to notify of new jobs cannot be read; using the last ones")
 	}
-	r.set(addresses[:min(len(addresses), maxAddresses)])
-}
-
-// set adds receivers for new addresses and ends those of old ones.
-func (r *receivers) set(addresses []string) {
-	before := r.list
-	r.list = make(map[string]*receiver, len(addresses))
-	for _, address := range addresses {
-		one := before[address]
-		delete(before, address)
-		if one == nil && r.list[address] == nil {
-			one = newReceiver(r.n, address)
-			r.begin(one)
-		}
-		if one != nil {
-			r.list[address] = one
-		}
-	}
-	for _, gone := range before {
-		close(gone.last)
-	}
+	a.failing = err != nil
+	return a.last
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -26,51 +27,38 @@ func clientOf(cfg Config) *http.Client {
 
 func (n *Notifier) log() logrus.FieldLogger { return n.cfg.Logger.WithField("sink", n.cfg.Sink) }
 
-// receiver sends requests to one address. Its goroutine owns it, but for the channels.
+// receiver sends requests to one address, one after the other.
 type receiver struct {
 	n       *Notifier
 	address string
 	target  web.Target
-	woken   chan struct{} // capacity 1: a second wake-up adds nothing
-	last    chan struct{} // closed: no wake-up comes any more
+	down    bool // it was logged that requests fail
 
-	down bool // it was logged that requests fail
+	mu          sync.Mutex
+	busy, again bool // a request is in flight, and another one is to follow
 }
 
-func newReceiver(n *Notifier, address string) *receiver {
-	return &receiver{
-		n: n, address: address, target: web.NewTarget(address, n.cfg.Header),
-		woken: make(chan struct{}, 1), last: make(chan struct{}),
-	}
+// wake reports whether to run. If a request is in flight, one follows that, however often it is called.
+func (r *receiver) wake() (begin bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.again, begin = r.busy, !r.busy
+	r.busy = true
+	return begin
 }
 
-func (r *receiver) wake() {
-	select {
-	case r.woken <- struct{}{}:
-	default:
-	}
+// told reports whether another request is to follow: there was a commit since the one before.
+func (r *receiver) told() (more bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy, r.again = r.again, false
+	return r.busy
 }
 
-// run sends a request for each wake-up, until last is closed.
+// run sends requests until none is to follow.
 func (r *receiver) run(soft, hard context.Context) {
-	for {
-		select {
-		case <-r.woken:
-			r.deliver(soft, hard)
-			continue
-		default:
-		}
-		select {
-		case <-r.woken:
-			r.deliver(soft, hard)
-		case <-r.last:
-			select {
-			case <-r.woken: // both were ready
-				r.deliver(soft, hard)
-			default:
-			}
-			return
-		}
+	for more := true; more; more = r.told() {
+		r.deliver(soft, hard)
 	}
 }
 
@@ -78,10 +66,9 @@ func (r *receiver) run(soft, hard context.Context) {
 func (r *receiver) deliver(soft, hard context.Context) {
 	passing, after, err := r.send(hard)
 	if passing && rest(soft, min(max(after, retryAfter), mostAfter)) {
-		select {
-		case <-r.woken: // this request tells of those commits, too
-		default:
-		}
+		r.mu.Lock()
+		r.again = false // this request tells of those commits, too
+		r.mu.Unlock()
 		_, _, err = r.send(hard)
 	}
 	switch {
