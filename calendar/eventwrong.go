@@ -37,7 +37,7 @@ func (s *eventParser) afterShorthand(name string) error {
 		meant = short[:strings.LastIndex(short, " ")+1] + rest
 	}
 	if newEventParser(text{timer: meant}).event(&eventSpec{}) != nil {
-		meant = ""
+		return s.failAt(len(name), "%s stands alone; %s", name, timeOfDay)
 	}
 	return s.failMeant(len(name), meant, "%s stands alone", name)
 }

@@ -121,7 +121,7 @@ func (p *intervalParser) notUnit(w word) error {
 	if w.text == "" {
 		return p.failAt(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
 	}
-	const wrong = "%q is not a unit: s, m, h, days, weeks, months, quarters or years"
+	const wrong = "%q is not a unit: s, m, h, days, weeks, months, quarters or years; " + timeOfDay
 	if w.text == "M" || w.text == "mo" {
 		return p.failMeant(w.at, "months", wrong, w.text)
 	}

@@ -37,18 +37,9 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)
 	}
-	s, err := parse(timer, anchor)
+	s, err := parseWords(cut(timer), anchor)
 	if err != nil {
 		return nil, cmp.Or(notRule(timer), err)
-	}
-	return s, nil
-}
-
-func parse(timer string, anchor time.Time) (Schedule, error) {
-	t := cut(timer)
-	s, err := parseWords(t, anchor)
-	if err != nil {
-		return nil, otherWords(t, err)
 	}
 	return s, nil
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// timeOfDay says how to write one, for those who wrote words.
+const timeOfDay = `a time of day is a calendar event, such as "*-*-* 02:00"`
+
 // didYouMean is the end of a message, or nothing when there is no suggestion.
 func didYouMean(suggestion string) string {
 	if suggestion == "" {
