@@ -25,10 +25,14 @@ func OpeningOf(ctx context.Context) *Opening {
 }
 
 // opening is that of a transaction that waits for a locked row as long as wait says.
-func (t timing) opening(wait time.Duration) *Opening {
+func (t timing) opening(ctx context.Context, wait time.Duration) *Opening {
 	millis := func(d time.Duration) string { return "'" + strconv.FormatInt(d.Milliseconds(), 10) + "'" }
+	begin := t.words.Begin
+	if Keeps(ctx) > 0 {
+		begin += t.words.Generic
+	}
 	return &Opening{SQL: strings.NewReplacer("$1", millis(t.options.StatementTimeout), "$2", millis(wait),
-		"$3", millis(t.options.IdleTimeout/2)).Replace(t.words.Begin)}
+		"$3", millis(t.options.IdleTimeout/2)).Replace(begin)}
 }
 
 type keepKey struct{}

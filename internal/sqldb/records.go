@@ -39,7 +39,7 @@ func Nullable(text string) any {
 	return text
 }
 
-// Field is a column of records. Make it with [Text], [Time], [Int] or [Bool].
+// Field is a column of records. Make it with [Text], [Time], [Int], [Bool] or [Row].
 type Field struct {
 	Name string
 	Kind FieldKind
@@ -54,6 +54,7 @@ const (
 	FieldTime FieldKind = "timestamp"
 	FieldInt  FieldKind = "bigint"
 	FieldBool FieldKind = "boolean"
+	FieldRow  FieldKind = "tid"
 )
 
 // Text is a column of texts.
@@ -67,6 +68,9 @@ func Int(name string) Field { return Field{name, FieldInt} }
 
 // Bool is a column of truth values.
 func Bool(name string) Field { return Field{name, FieldBool} }
+
+// Row is a column of places of rows (PostgreSQL), which are texts to Go.
+func Row(name string) Field { return Field{name, FieldRow} }
 
 // IsNull reports whether records write a value as NULL.
 func IsNull(value any) bool {

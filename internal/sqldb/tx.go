@@ -45,16 +45,6 @@ func (tx *Tx) RefreshNow(ctx context.Context) error {
 	return nil
 }
 
-// Generic has the statements that are kept planned without regard to their parameters, for
-// this transaction.
-func (tx *Tx) Generic(ctx context.Context) error {
-	if tx.db.words.Generic == "" {
-		return nil
-	}
-	_, err := tx.Exec(ctx, tx.db.words.Generic)
-	return err
-}
-
 // Lock waits until no other transaction that writes has locked the name, and locks it until this one ends.
 func (tx *Tx) Lock(ctx context.Context, name string) error {
 	if tx.db.words.LockSQL == "" {
@@ -89,7 +79,8 @@ func LockWait(brief bool) time.Duration {
 
 // UpdateWithin is Update for a transaction that waits for each locked row at
 // most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
-// ends with [ErrContended].
+// ends with [ErrContended]. Within a context of [Keep], the database plans its statements without regard to their
+// parameters.
 func (db *DB) UpdateWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
 	return db.inTx(ctx, false, wait, fn)
 }
@@ -113,7 +104,7 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
 	began := time.Now()
 	defer func() { err = db.health.outcome(err, !readOnly, began) }()
-	opening := db.timing.opening(wait)
+	opening := db.timing.opening(ctx, wait)
 	sqlTx, err := db.pools.Begin(context.WithValue(ctx, openingKey{}, opening), readOnly)
 	if err != nil {
 		return db.Classify(ctx, fmt.Errorf("begin: %w", err))

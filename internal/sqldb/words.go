@@ -46,8 +46,8 @@ type Words struct {
 	// AsyncCommit makes the commit of a transaction return before it is durable;
 	// empty if the database cannot do that.
 	AsyncCommit string
-	// Generic has statements that are kept planned once for all parameters, in a
-	// transaction; empty if the database cannot do that.
+	// Generic follows Begin where the statements of a transaction are planned once for all parameters; empty if the
+	// database cannot do that.
 	Generic string
 
 	// The patterns of the methods. {} stands for the argument.

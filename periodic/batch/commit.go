@@ -2,13 +2,13 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // LockTimeout is how long the transaction of a whole batch waits for a row that somebody
@@ -45,6 +45,15 @@ const validFor = 2 * time.Second
 // or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
 // have to be left out.
 func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+	done, err := c.submit(ctx, wait, b, at, c.submitAtOnce)
+	if errors.Is(err, ErrInTheWay) {
+		return c.submit(ctx, wait, b, at, inSteps)
+	}
+	return done, err
+}
+
+// submit is Submit with a way to write plans that need no more than one statement.
+func (c Committer) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce oneStatement) (Outcome, error) {
 	return c.transact(ctx, wait, func(tx Tx, d *delivery) error {
 		if b.Now.IsZero() { // made ahead
 			if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
@@ -67,7 +76,7 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at t
 		if len(plans) == 0 {
 			return nil
 		}
-		return c.write(ctx, d, plans)
+		return c.write(ctx, d, plans, atOnce)
 	})
 }
 
@@ -150,10 +159,10 @@ func (c Committer) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) e
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan) error {
+func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce oneStatement) error {
 	d.writesBegan = time.Now()
 	if c.fitOneStatement(plans) {
-		if can, err := c.submitAtOnce(ctx, d, plans); can || err != nil {
+		if can, err := atOnce(ctx, d, plans); can || err != nil {
 			return err
 		}
 	}
@@ -181,41 +190,29 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 	return c.tellHooks(ctx, d.tx, *d.outcome)
 }
 
+// oneStatement writes plans that need no more. can is false if it does not.
+type oneStatement func(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error)
+
+// inSteps leaves all plans to single statements, which pass over what is in their way.
+func inSteps(context.Context, *delivery, []periodic.Plan) (can bool, err error) { return false, nil }
+
 // submitAtOnce writes plans that need no more than one statement. can is false if the database
 // has none.
 func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
-	queue := c.Queues[periodic.SinkJob]
-	left, can, err := d.tx.SubmitAtOnce(ctx, queue, plans)
+	left, can, err := d.tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], plans)
 	if !can || err != nil {
 		return can, err
 	}
-	missing := make(map[string]Unsubmitted, len(left))
-	for _, l := range left {
-		missing[l.TaskID] = l
+	missing := make(map[string]bool, len(left))
+	for _, id := range left {
+		missing[id] = true
 	}
-	d.outcome.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Advanced })
+	d.outcome.keep(plans, func(id string) bool { return !missing[id] })
 	d.outcome.Ticks = make([]periodic.Tick, 0, len(d.outcome.Kept))
-	var jobs []jobqueue.Job
-	var refused []sink.Submission
 	for _, p := range d.outcome.Kept {
-		tick := p.Ticks[0]
-		if l, ok := missing[p.Task.ID]; ok && !l.Recorded { // it was there before
-			continue
-		} else if ok {
-			jobs = append(jobs, p.Task.Job(tick.JID, tick.Due, d.tx.Now()))
-			refused = append(refused, sink.Submission{JID: tick.JID})
-		}
-		d.outcome.Ticks = append(d.outcome.Ticks, tick)
+		d.outcome.Ticks = append(d.outcome.Ticks, p.Ticks[0])
 	}
-	if len(refused) > 0 {
-		if err := d.resolveRefusals(ctx, queue, jobs, refused); err != nil {
-			return true, err
-		}
-	}
-	if len(d.later) > 0 {
-		return true, d.later
-	}
-	return true, c.tellHooks(ctx, d.tx, *d.outcome)
+	return true, nil
 }
 
 // fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -124,14 +125,11 @@ type oneStatementTx interface {
 	RefreshNow(ctx context.Context) error
 	// SubmitAtOnce does for plans that are plain, with nothing to say about their ticks, what
 	// Advance, Record and Submit of their queue do, with one statement. can is false if the
-	// database cannot do that for this queue; then it has done nothing. Without plans it does
-	// beforehand what can be done without them.
-	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []Unsubmitted, can bool, err error)
+	// database cannot do that for this queue; then it has done nothing. It returns the tasks that did
+	// not advance, or [ErrInTheWay]. Without plans it does beforehand what can be done without them.
+	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []string, can bool, err error)
 }
 
-// Unsubmitted is a plan of SubmitAtOnce whose job was not added, and how far it came.
-type Unsubmitted struct {
-	TaskID   string `db:"task_id"`
-	Advanced bool   // the task has advanced
-	Recorded bool   // and its tick was recorded; the queue did not take its job
-}
+// ErrInTheWay is an error of SubmitAtOnce: the database does not take the tick or the job of one of the plans, which exists
+// already, or a job of its task does. The transaction cannot be committed; the methods of single steps pass over such rows.
+var ErrInTheWay = errors.New("a tick or a job is in the way")

@@ -49,7 +49,7 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
+func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
 	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

@@ -42,7 +42,7 @@ func (d *dialect) Words() sqldb.Words {
 			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) ||
 			set_config('array_nulls', 'on', true)`,
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
-		Generic:     "SET LOCAL plan_cache_mode = force_generic_plan",
+		Generic:     " || set_config('plan_cache_mode', 'force_generic_plan', true)",
 		Collate:     ` COLLATE "C"`,
 		DigestSQL:   "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
 		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",

@@ -9,52 +9,65 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// Table unnests the parts of the array, one for each column, and casts their texts.
-// That costs PostgreSQL half of what JSON would. The limit makes the planner expect
+// Table unnests the arrays of the columns, which are elements of one array of texts: read as arrays of their
+// types they cost PostgreSQL far less than JSON, or casts of each value, would. The limit makes the planner expect
 // few rows: a tenth of a limit whose value it does not know. If it expected many, it
 // might read a table of a hundred thousand rows instead of using the index.
 func (*dialect) Table(n int, columns []sqldb.Field) string {
-	var names, casts, parts strings.Builder
-	array, rows := fmt.Sprintf("($%d::text[])", n), fmt.Sprintf("cardinality($%d::text[]) / %d", n, len(columns))
+	var names, arrays strings.Builder
 	for i, c := range columns {
 		if i > 0 {
 			names.WriteString(", ")
-			casts.WriteString(", ")
-			parts.WriteString(", ")
+			arrays.WriteString(", ")
 		}
 		names.WriteString(c.Name)
-		fmt.Fprintf(&casts, "u.%s::%s", c.Name, c.Kind)
-		fmt.Fprintf(&parts, "%s[%d * %s + 1 : %d * %s]", array, i, rows, i+1, rows)
+		fmt.Fprintf(&arrays, "($%d::text[])[%d]::%s[]", n, i+1, c.Kind)
 	}
-	return fmt.Sprintf("(SELECT %s FROM unnest(%s) AS u (%s) LIMIT (SELECT 1000000000))", &casts, &parts, &names)
+	return fmt.Sprintf("(SELECT %s FROM unnest(%s) AS u (%[1]s) LIMIT (SELECT 1000000000))", &names, &arrays)
 }
 
-// Encode writes an array of texts, one column after the other.
+// Encode writes an array whose elements are the arrays of the columns.
 func (*dialect) Encode(columns []sqldb.Field, n int, values func(i int) []any) (string, error) {
 	parts := make([][]byte, len(columns))
 	for i := range n {
 		for j, v := range values(i) {
+			if i > 0 {
+				parts[j] = append(parts[j], ',')
+			}
 			var err error
 			if parts[j], err = appendElement(parts[j], v); err != nil {
 				return "", fmt.Errorf("%s: %w", columns[j].Name, err)
 			}
-			parts[j] = append(parts[j], ',')
 			if i == 0 { // the others will be about as long
 				parts[j] = slices.Grow(parts[j], (n-1)*(len(parts[j])+4))
 			}
 		}
 	}
-	var array strings.Builder
-	array.WriteByte('{')
-	for i, part := range parts {
-		if i == len(parts)-1 {
-			part = bytes.TrimSuffix(part, []byte{','})
-		}
-		array.Grow((len(parts) - i) * (len(part) + 1))
-		array.Write(part)
+	size := 2
+	for _, part := range parts {
+		size += len(part) + len(`,"{}"`)
 	}
-	array.WriteByte('}')
-	return array.String(), nil
+	array := make([]byte, 0, size)
+	for i, part := range parts {
+		array = append(append(append(array, "{,"[min(i, 1)]), `"{`...), escaped(part)...)
+		array = append(array, `}"`...)
+	}
+	return string(append(array, '}')), nil
+}
+
+// escaped is a text as it stands between quotes in an array.
+func escaped(text []byte) []byte {
+	if !bytes.ContainsAny(text, `"\`) {
+		return text
+	}
+	to := make([]byte, 0, len(text)+len(text)/4)
+	for _, b := range text {
+		if b == '"' || b == '\\' {
+			to = append(to, '\\')
+		}
+		to = append(to, b)
+	}
+	return to
 }
 
 // appendElement writes a value as an element of an array; see "Array Input and
@@ -65,18 +78,33 @@ func appendElement(to []byte, value any) ([]byte, error) {
 	case sqldb.IsNull(value):
 		return append(to, "NULL"...), nil
 	case !ok:
-		return sqldb.AppendValue(to, value)
+		return unquoted(to, value)
+	case isPlain(text):
+		return append(to, text...), nil
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
 	to = append(to, '"')
-	if !strings.ContainsAny(text, `"\`) {
-		return append(append(to, text...), '"'), nil
+	return append(append(to, escaped([]byte(strings.ToValidUTF8(text, "\uFFFD")))...), '"'), nil
+}
+
+// unquoted appends what [sqldb.AppendValue] writes, without quotes: no such value needs them.
+func unquoted(to []byte, value any) ([]byte, error) {
+	begin := len(to)
+	to, err := sqldb.AppendValue(to, value)
+	if err == nil && to[begin] == '"' {
+		to = slices.Delete(to, begin, begin+1)
+		to = to[:len(to)-1]
 	}
+	return to, err
+}
+
+// isPlain reports whether a text needs no quotes in an array.
+func isPlain(text string) bool {
 	for i := range len(text) {
-		if text[i] == '"' || text[i] == '\\' {
-			to = append(to, '\\')
+		switch c := text[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '-', c == '_', c == '.', c == '@', c == ':', c == '/':
+		default:
+			return false
 		}
-		to = append(to, text[i])
 	}
-	return append(to, '"'), nil
+	return text != "" && !strings.EqualFold(text, "NULL")
 }

@@ -13,7 +13,11 @@ var manualAgain = reasons.Warning("nextrun was set to a time that has a tick alr
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
+	version, row := sqldb.Int("version"), sqldb.Row("row_id")
+	if db.SQL().IsSQLite() {
+		version, row = sqldb.Text("version"), sqldb.Text("row_id")
+	}
+	columns := []sqldb.Field{sqldb.Text("task_id"), version, row, sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
 		return []any{p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
@@ -43,17 +47,21 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids [
 	return ids, err
 }
 
-// lockUnchanged is the plans of rows that are as they were read, with their tasks locked (PostgreSQL). Each finds
+// lockUnchanged is the plans of rows that are as they were read, with their tasks locked, and the tick that these are due for (PostgreSQL). Each finds
 // its task by the row's place, not by the primary key: the index has an entry for each version of the row that
 // an old snapshot keeps. CASE hides the other conditions from the planner.
 func (tx schedulerTx) lockUnchanged(rows string) string {
-	return `WITH locked AS MATERIALIZED (SELECT plan.*, t.ctid AS row_ctid FROM ` + rows + ` AS plan JOIN periodic_task AS t ON t.ctid = CAST(plan.row_id AS tid)
+	return `WITH locked AS MATERIALIZED (SELECT plan.*, t.due AS tick, t.ctid AS row_ctid FROM ` + rows + ` AS plan JOIN periodic_task AS t ON t.ctid = plan.row_id
 			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().ForNoKeyUpdate + `)`
 }
 
 // asRead is true for a plan and its task t whose row is as it was read.
 func (tx schedulerTx) asRead() string {
-	return `CASE WHEN ` + tx.version("t") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
+	version := `t.rev`
+	if tx.SQL().IsSQLite() {
+		version = tx.version("t")
+	}
+	return `CASE WHEN ` + version + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
 }
 
 // version is a text that is another one once a row is not as it was read: triggers change rev with each edit and each

@@ -119,11 +119,11 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
+func (t gatedTx) SubmitAtOnce(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
-	left, err = through(t.g, func() (left []batch.Unsubmitted, err error) {
+	left, err = through(t.g, func() (left []string, err error) {
 		left, can, err = t.Tx.SubmitAtOnce(ctx, q.(gatedQueue).Queue, plans)
 		return left, err
 	})

@@ -5,7 +5,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -42,30 +41,36 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, 
 	return refused, nil
 }
 
-// submitPlain is SubmitAtOnce of PostgreSQL: one statement does what Advance, Record and Submit do.
-// A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
-// it has not written as a whole. While it waits, it has done nothing.
-func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []batch.Unsubmitted, err error) {
+// plainAnswer is what SubmitAtOnce answers: the tasks that did not advance, or that something is in the way.
+type plainAnswer struct {
+	left     []string
+	inTheWay bool
+}
+
+// submitPlain is SubmitAtOnce of PostgreSQL: one statement does what Advance, Record and Submit do. A tick that exists,
+// or a job that is refused, undoes all of it, and the code begins another transaction. While it waits, it has done nothing.
+func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (a plainAnswer, err error) {
 	own := t.own.clone()
 	ids := w.advance(t, plans)
-	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
-	ticked := func(id string) bool {
-		return slices.ContainsFunc(keys, func(k periodic.TickKey) bool { return k.TaskID == id })
-	}
+	lost := func(id string) bool { return !slices.Contains(ids, id) }
+	ticks = slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return lost(k.TaskID) })
+	jobs = slices.DeleteFunc(jobs, func(j jobqueue.Job) bool { return lost(j.Tracker) })
+	keys, err := w.record(t, nil, ticks)
 	var refused []sink.Submission
 	if err == nil {
-		refused, err = w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
+		refused, err = w.submit(t, jobs)
 	}
-	if err != nil {
+	a.inTheWay = err == nil && (len(keys) < len(ticks) || len(refused) > 0)
+	if err != nil || a.inTheWay {
 		t.own = own
-		return nil, err
+		return a, err
 	}
-	for _, j := range jobs {
-		if id := j.Tracker; !ticked(id) || slices.Contains(refused, sink.Submission{JID: j.JID}) {
-			left = append(left, batch.Unsubmitted{TaskID: id, Advanced: slices.Contains(ids, id), Recorded: ticked(id)})
+	for i := range plans {
+		if id := plans[i].Task.ID; lost(id) {
+			a.left = append(a.left, id)
 		}
 	}
-	return left, nil
+	return a, nil
 }
 
 // cancel is JobSink.Cancel: jobs that no worker has become final, others are asked to end.

@@ -164,7 +164,7 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 
 // SubmitAtOnce is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []batch.Unsubmitted, can bool, err error) {
+func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
@@ -174,8 +174,11 @@ func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []peri
 		ticks = append(ticks, s.named(p.Ticks)...)
 		jobs = append(jobs, p.Task.Job(ticks[len(ticks)-1].JID, p.Ticks[0].Due, s.Now()))
 	}
-	left, err = call(s, "plain", func() ([]batch.Unsubmitted, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
-	return left, true, err
+	a, err := call(s, "plain", func() (plainAnswer, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
+	if a.inTheWay {
+		err = batch.ErrInTheWay
+	}
+	return a.left, true, err
 }
 
 func (s *session) Args(_ context.Context, ids []string, _ int) (map[string]string, error) {
