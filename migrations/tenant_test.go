@@ -43,7 +43,7 @@ var tenantRights = []permission{
 	{"acme", false, "INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('acme-report', now(), 'late', now())"},
 	{"acme", false, "UPDATE job_limit SET max = 100"},
 	{"acme", false, "SELECT * FROM job_limit"},
-	{"acme", false, "SELECT * FROM periodic_upcoming"},
+	{"acme", false, "SELECT * FROM periodic_run"},
 	{"acme", false, "SELECT * FROM periodic_health"},
 	{"acme", false, "SELECT * FROM worker"},
 	{"acme", false, "SELECT * FROM event_store"},

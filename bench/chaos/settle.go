@@ -26,7 +26,7 @@ func (c *chaos) settle(ctx context.Context) (*audit.Findings, error) {
 		return nil, fmt.Errorf("end the faults: %w", err)
 	}
 	c.fleet.Heal()
-	c.await(ctx, found, "tasks are overdue", "SELECT count(*) FROM periodic_overdue")
+	c.await(ctx, found, "tasks are overdue", "SELECT count(*) FROM periodic_health WHERE overdue IS NOT NULL")
 	c.await(ctx, found, "jobs of a minute ago have not ended",
 		"SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND submitted < "+c.dialect.Ago(60))
 	if out, err := c.nextrun(ctx, "check", "--guarantees", "--timeout", "5m"); err != nil {

@@ -36,10 +36,10 @@ GRANT USAGE ON SCHEMA :"schema"
   TO :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
-  periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_run, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker, event_store, event_aggregate,
-  outbox_message, outbox_lag,
+  outbox_message,
   nextrun_migration, nextrun_found
   FROM :"viewer", :"dashboard", :"operator", :"editor", :"scheduler", :"executor", :"housekeeper", :"relay";
 REVOKE ALL ON SEQUENCE joblog_counter_seq
@@ -52,10 +52,10 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 -- The viewer reads all: people, Grafana, and the dashboard without actions.
 GRANT SELECT ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
-  periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_run, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker, event_store, event_aggregate,
-  outbox_message, outbox_lag
+  outbox_message
   TO :"viewer", :"dashboard", :"operator";
 
 -- The dashboard with actions pauses, edits and runs tasks, skips single ticks, cancels and retries jobs, and sends
@@ -80,19 +80,19 @@ GRANT INSERT, UPDATE ON outbox_message TO :"operator";
 -- The editor manages tasks and calendars, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO :"editor";
 GRANT INSERT (task_id, due, decision, reason), UPDATE (reason), DELETE ON periodic_tick TO :"editor"; -- what is skipped ahead
-GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
+GRANT SELECT ON periodic_tick, periodic_run, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO :"editor";
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
-GRANT SELECT ON periodic_calendar TO :"scheduler";
+GRANT SELECT ON periodic_calendar, periodic_run TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_open, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, outbox_message TO :"scheduler";
 
 -- The executor works on jobs, and needs no right on tasks. Its hooks read what the end of a job did to its task.
 GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker TO :"executor";
-GRANT SELECT ON job_limit, periodic_tick TO :"executor";
+GRANT SELECT ON job_limit, periodic_tick, periodic_run TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
@@ -101,7 +101,7 @@ GRANT SELECT, DELETE ON periodic_tick, periodic_open, job, joblog,
   event_store, outbox_message, worker TO :"housekeeper";
 
 -- The relay publishes events.
-GRANT SELECT ON event_store, outbox_lag TO :"relay";
+GRANT SELECT ON event_store TO :"relay";
 GRANT SELECT, UPDATE ON outbox_message TO :"relay";
 GRANT SELECT, INSERT, UPDATE, DELETE ON scheduler_lock, worker TO :"relay";
 COMMIT;

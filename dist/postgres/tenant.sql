@@ -58,10 +58,10 @@ SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
 REVOKE ALL ON periodic_task, periodic_tick, periodic_open,
   periodic_calendar,
-  periodic_upcoming, periodic_overdue, periodic_stale,
+  periodic_run, periodic_stale,
   periodic_health, job, joblog, jobgroupuse, job_limit,
   scheduler_lock, worker, event_store, event_aggregate,
-  outbox_message, outbox_lag,
+  outbox_message,
   nextrun_migration, nextrun_found
   FROM :"tenant";
 

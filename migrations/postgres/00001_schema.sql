@@ -684,35 +684,32 @@ REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextru
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 
+-- A tick and what became of it, wherever its job is. Who reads one task's newest runs asks for task_id, in the order of due: the
+-- database then reads those only.
+CREATE VIEW periodic_run AS
+SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
+       coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
+                CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
+       j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
+       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts,
+       coalesce(j.result, k.error, m.problem) AS result
+  FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
+ WHERE k.decided IS NOT NULL;
+COMMENT ON VIEW periodic_run IS 'the decided ticks of all tasks, and what became of their jobs and events: state is NULL where there is none, or nobody knows';
+
 -- Values that nobody writes, such as a time of infinity, hide no other rows.
-CREATE VIEW periodic_upcoming AS
-SELECT id, task, group_, timer, due, nextrun, nextrun - (statement_timestamp() AT TIME ZONE 'UTC') AS waits, summary
-  FROM periodic_task
- WHERE enabled AND nextrun > '1970-01-01' AND nextrun < '9999-12-31 23:59:59'
-   AND (paused IS NULL OR due IS NULL OR paused_until <= due)
- ORDER BY nextrun;
-COMMENT ON VIEW periodic_upcoming IS 'enabled tasks that are planned, the next one first, without those that a pause will skip';
-
-CREATE VIEW periodic_overdue AS
-SELECT id, task, group_, timer, due, nextrun,
-       (statement_timestamp() AT TIME ZONE 'UTC') - greatest(nextrun, created) AS overdue, worker, marked
-  FROM periodic_task
- WHERE enabled AND greatest(nextrun, created) < (statement_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
-   AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
-   AND NOT (overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
-         WHERE j.tracker = periodic_task.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
- ORDER BY greatest(nextrun, created);
-COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time, without those that wait for the end of a job: empty while one is healthy';
-
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       CASE WHEN t.enabled AND greatest(t.nextrun, t.since) < (statement_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
+             AND NOT (t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
+                      WHERE j.tracker = t.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
+            THEN (statement_timestamp() AT TIME ZONE 'UTC') - greatest(t.nextrun, t.since) END AS overdue,
        last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
-       coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
+       last.state AS last_state, last.finished AS last_finished,
        day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
-       coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
+       CASE WHEN last.state IN ('failed', 'stuck', 'cancelled', 'unknown') THEN last.result END AS last_error
   FROM periodic_task AS t
-  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1) AS last ON true
-  LEFT JOIN job ON job.jid = last.jid
+  LEFT JOIN LATERAL (SELECT * FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1) AS last ON true
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE k.decision = 'submitted') AS submitted,
            count(*) FILTER (WHERE k.decision = 'skipped') AS skipped,
@@ -720,7 +717,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
            coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
       FROM periodic_tick AS k
      WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
-COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
+COMMENT ON VIEW periodic_health IS 'each task with its last run and what became of the ticks of 24 hours; overdue is for how long no scheduler has taken it, NULL if all is well';
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
@@ -731,7 +728,7 @@ COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became
 CREATE VIEW periodic_stale AS
 SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
        CASE WHEN t.sink = 'job' OR e.told THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, coalesce(job.state, last.outcome) AS state
+       last.decision, last.reason, last.state
   FROM periodic_task AS t
  CROSS JOIN LATERAL (SELECT statement_timestamp() AT TIME ZONE 'UTC' AS now) AS c
  -- The ten newest successes among the last 1,000 ticks, and the median time from the
@@ -739,49 +736,34 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
  CROSS JOIN LATERAL (
     SELECT max(run.done) AS last_success,
            coalesce((array_agg(run.took ORDER BY run.took))[count(run.took) / 2 + 1], interval '0') AS usual
-      FROM (SELECT coalesce(r.ended, last.decided) AS done,
-                   CASE WHEN r.ended BETWEEN last.decided AND c.now AND last.decided > '1970-01-01' THEN r.ended - last.decided END AS took
-              FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-              LEFT JOIN job ON job.jid = last.jid
-             CROSS JOIN LATERAL (SELECT coalesce(job.finished, last.finished) AS ended) AS r
+      FROM (SELECT coalesce(last.finished, last.decided) AS done,
+                   CASE WHEN last.finished BETWEEN last.decided AND c.now AND last.decided > '1970-01-01' THEN last.finished - last.decided END AS took
+              FROM (SELECT r.due, r.decision, r.decided, r.state, r.finished FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1000) AS last
              WHERE last.decision = 'submitted'
-               AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
-                        WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
+               AND CASE WHEN t.sink <> 'event' AND last.state IS NOT NULL THEN last.state = 'success'
                         ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due) END
              ORDER BY last.due DESC LIMIT 10) AS run) AS u
  CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.jitter) - 2 * u.usual AS by_now) AS b
- -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
- -- knows of one whose job was deleted.
+ -- The newest tick that must have succeeded by now. One of a pause need not, nor one
+ -- of which nobody knows what became.
  CROSS JOIN LATERAL (
     SELECT CASE WHEN t.due <= b.by_now THEN t.due
                 ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected,
-           bool_or(last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
-      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
-      LEFT JOIN job ON job.jid = last.jid
+           bool_or(t.sink <> 'event' AND last.state IS NOT NULL
+                   OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
+      FROM (SELECT r.due, r.until, r.decision, r.reason, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= b.by_now ORDER BY r.due DESC LIMIT 10) AS last
      WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
                               AND coalesce(last.reason, '') NOT LIKE 'left out %'
-                              WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
+                              WHEN 'submitted' THEN t.sink <> 'job' OR last.state IS NOT NULL
                               ELSE true END) AS e
   LEFT JOIN LATERAL (
-    SELECT k.* FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due <= e.expected AND k.decided IS NOT NULL AND (t.due <= b.by_now) IS NOT TRUE
-     ORDER BY k.due DESC LIMIT 1) AS last ON true
-  LEFT JOIN job ON job.jid = last.jid
+    SELECT r.* FROM periodic_run AS r
+     WHERE r.task_id = t.id AND r.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
+     ORDER BY r.due DESC LIMIT 1) AS last ON true
  WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
    AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
  ORDER BY e.expected;
 COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
-
--- A message of the time infinity has no age.
-CREATE VIEW outbox_lag AS
-  SELECT topic,
-         count(*) FILTER (WHERE dead IS NULL) AS pending,
-         min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         greatest(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
-           min(created) FILTER (WHERE dead IS NULL AND isfinite(created))), 0)::double precision AS age,
-         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
-    FROM outbox_message WHERE published IS NULL GROUP BY topic;
-COMMENT ON VIEW outbox_lag IS 'per topic: messages to be published, since when the oldest waits (UTC), for how many seconds, and how many are dead';
 
 -- +goose Down
 -- The rest of the way down follows from the way up: see migrations/internal/script/drops.go.

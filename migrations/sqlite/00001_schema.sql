@@ -747,29 +747,25 @@ END;
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 
+CREATE VIEW periodic_run AS
+SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
+       coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
+                CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
+       j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
+       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts,
+       coalesce(j.result, k.error, m.problem) AS result
+  FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
+ WHERE k.decided IS NOT NULL;
+
 -- Intervals are seconds. Values that nobody writes, such as a number with 19 digits, hide no other rows.
-CREATE VIEW periodic_upcoming AS
-SELECT id, task, group_, timer, due, nextrun,
-       round((julianday(nextrun) - julianday('now')) * 86400.0, 3) AS waits, summary
-  FROM periodic_task
- WHERE enabled AND nextrun > '1970-01-01 00:00:00.000000' AND nextrun < '9999-12-31 23:59:59'
-   AND (paused IS NULL OR due IS NULL OR paused_until <= due)
- ORDER BY nextrun;
-
-CREATE VIEW periodic_overdue AS
-SELECT id, task, group_, timer, due, nextrun,
-       round((julianday('now') - julianday(max(nextrun, created))) * 86400.0, 3) AS overdue, worker, marked
-  FROM periodic_task
- WHERE enabled AND max(nextrun, created) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
-   AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
-   AND NOT (overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
-         WHERE j.tracker = periodic_task.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
- ORDER BY max(nextrun, created);
-
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       CASE WHEN t.enabled AND max(t.nextrun, t.since) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
+             AND NOT (t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
+                      WHERE j.tracker = t.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
+            THEN round((julianday('now') - julianday(max(t.nextrun, t.since))) * 86400.0, 3) END AS overdue,
        last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
-       coalesce(job.state, last.outcome) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
+       coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
        (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
        (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped' AND k.decided IS NOT NULL
@@ -798,21 +794,16 @@ WITH usual AS MATERIALIZED (
   SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.jitter AS delay, coalesce((
       SELECT took FROM (
         SELECT took, row_number() OVER (ORDER BY took) AS n, count(*) OVER () AS runs
-          FROM (SELECT (julianday(coalesce(job.finished, last.finished)) - julianday(last.decided)) * 86400.0 AS took
-                  FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-                  LEFT JOIN job ON job.jid = last.jid
-                 WHERE last.decision = 'submitted'
-                   AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success' ELSE last.outcome IN ('success', 'gone') END
-                   AND coalesce(job.finished, last.finished) >= last.decided
+          FROM (SELECT (julianday(last.finished) - julianday(last.decided)) * 86400.0 AS took
+                  FROM (SELECT r.due, r.decision, r.decided, r.state, r.finished FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1000) AS last
+                 WHERE last.decision = 'submitted' AND t.sink <> 'event' AND last.state = 'success' AND last.finished >= last.decided
                  ORDER BY last.due DESC LIMIT 10))
        WHERE n = runs / 2 + 1), 0) AS usual, (
       SELECT max(done) FROM (
-        SELECT coalesce(job.finished, last.finished, last.decided) AS done
-          FROM (SELECT k.due, k.jid, k.decision, k.decided, k.outcome, k.finished FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
-          LEFT JOIN job ON job.jid = last.jid
+        SELECT coalesce(last.finished, last.decided) AS done
+          FROM (SELECT r.due, r.decision, r.decided, r.state, r.finished FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1000) AS last
          WHERE last.decision = 'submitted'
-           AND CASE WHEN job.state IS NOT NULL THEN job.state = 'success'
-                    WHEN last.outcome IS NOT NULL THEN last.outcome IN ('success', 'gone')
+           AND CASE WHEN t.sink <> 'event' AND last.state IS NOT NULL THEN last.state = 'success'
                     ELSE t.sink <> 'job' AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due) END
          ORDER BY last.due DESC LIMIT 10)) AS last_success
     FROM periodic_task AS t
@@ -820,24 +811,24 @@ WITH usual AS MATERIALIZED (
 ), task AS MATERIALIZED (
   SELECT *, strftime('%Y-%m-%d %H:%M:%f', 'now', printf('-%.3f seconds', 60 + delay + 2 * usual)) AS by_now FROM usual
 ), judged AS MATERIALIZED (
-  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
-  -- knows of one whose job was deleted.
+  -- The newest tick that must have succeeded by now. One of a pause need not, nor one
+  -- of which nobody knows what became.
   SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
       CASE WHEN t.due <= t.by_now THEN t.due ELSE (
         SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
-          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
-          LEFT JOIN job ON job.jid = last.jid
+          FROM (SELECT r.due, r.until, r.decision, r.reason, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= t.by_now ORDER BY r.due DESC LIMIT 10) AS last
          WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
                               AND coalesce(last.reason, '') NOT LIKE 'left out %'
-                                  WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL OR last.outcome IS NOT NULL
+                                  WHEN 'submitted' THEN t.sink <> 'job' OR last.state IS NOT NULL
                                   ELSE 1 END) END AS expected,
-      EXISTS (SELECT 1 FROM (SELECT k.due, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 10) AS last
-               WHERE last.outcome IS NOT NULL OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
+      EXISTS (SELECT 1 FROM (SELECT r.due, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= t.by_now ORDER BY r.due DESC LIMIT 10) AS last
+               WHERE t.sink <> 'event' AND last.state IS NOT NULL
+                  OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
     FROM task AS t
 )
 SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
        CASE WHEN t.sink = 'job' OR t.told THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, coalesce(job.state, last.outcome) AS state
+       last.decision, last.reason, coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state
   FROM judged AS t
   LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
         AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected AND k.decided IS NOT NULL)
@@ -845,14 +836,6 @@ SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
  WHERE t.expected IS NOT NULL
    AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
  ORDER BY t.expected;
-
-CREATE VIEW outbox_lag AS
-  SELECT topic,
-         count(*) FILTER (WHERE dead IS NULL) AS pending,
-         min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
-         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
-    FROM outbox_message WHERE published IS NULL GROUP BY topic;
 
 -- +goose Down
 -- The way down follows from the way up: see migrations/internal/script/drops.go.

@@ -158,19 +158,3 @@ func TestAPauseSinceNoTimeIsRefused(t *testing.T) {
 		}
 	})
 }
-
-// What a pause will skip is not to come; what it will not skip is.
-func TestUpcomingLeavesOutWhatAPauseSkips(t *testing.T) {
-	both(t, func(f *fixture) {
-		for _, id := range []string{"runs", "paused", "until-later", "until-before", "by-hand"} {
-			f.exec(insertTask, id, "2090-01-01")
-		}
-		f.once()
-		f.exec("UPDATE periodic_task SET paused = ? WHERE id <> 'runs'", f.at(0))
-		f.exec("UPDATE periodic_task SET paused_until = '2090-06-01 00:00:00' WHERE id = 'until-later'")
-		f.exec("UPDATE periodic_task SET paused_until = '2089-06-01 00:00:00' WHERE id = 'until-before'")
-		f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = 'by-hand'", f.at(time.Hour))
-		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id NOT LIKE 'nextrun%'")
-		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id IN ('runs', 'until-before', 'by-hand')")
-	})
-}

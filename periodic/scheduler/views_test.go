@@ -46,16 +46,14 @@ func TestViews(t *testing.T) {
 		f.due("running", time.Second)
 		f.once()
 		f.due("overdue", time.Minute)
-		f.exec("UPDATE periodic_task SET created = ? WHERE id = 'overdue'", f.at(-time.Hour))
+		f.exec("UPDATE periodic_task SET since = ?", f.at(-time.Hour))
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'overdue'", f.at(-time.Minute), f.at(-time.Minute))
 
-		f.want(4, "SELECT count(*) FROM periodic_upcoming WHERE id NOT LIKE 'nextrun%'")
-		f.want("overdue", "SELECT id FROM periodic_upcoming LIMIT 1")
-		f.want("overdue", "SELECT id FROM periodic_overdue")
+		f.want("overdue", "SELECT id FROM periodic_health WHERE overdue IS NOT NULL")
 		f.want("skipped", "SELECT last_decision FROM periodic_health WHERE id = 'running' AND submitted_24h = 1 AND skipped_24h = 1")
 		f.want(1, "SELECT count(*) FROM periodic_health WHERE problem IS NOT NULL AND id = 'bad'")
 		f.once()
-		f.want(0, "SELECT count(*) FROM periodic_overdue")
+		f.want(0, "SELECT count(*) FROM periodic_health WHERE overdue IS NOT NULL")
 	})
 }
 

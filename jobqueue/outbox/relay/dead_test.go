@@ -59,8 +59,6 @@ func TestLagAndPrune(t *testing.T) {
 		f.exec(`UPDATE outbox_message SET dead = created WHERE event_id = ?`, all[0].ID)
 		f.exec(`UPDATE outbox_message SET published = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
 		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
-		f.want("a 2 1", `SELECT topic || ' ' || pending || ' ' || dead FROM outbox_lag`)
-		f.want(1, `SELECT count(*) FROM outbox_lag WHERE age BETWEEN 100000000 AND 10000000000 AND oldest < '2020-01-02'`)
 		lag, err := f.db.Outbox().Lag(f.Context())
 		if err != nil || len(lag) != 1 || lag[0].Pending != 2 || lag[0].Dead != 1 || lag[0].Age < 24*time.Hour {
 			f.Errorf("lag %+v, %v", lag, err)
@@ -68,7 +66,9 @@ func TestLagAndPrune(t *testing.T) {
 
 		f.append(events("early", 1)...) // by a clock that has been set back since
 		f.exec(`UPDATE outbox_message SET created = '2999-01-01 00:00:00.000000' WHERE topic = 'early'`)
-		f.want(1, `SELECT count(*) FROM outbox_lag WHERE topic = 'early' AND age = 0`)
+		if lag, err := f.db.Outbox().Lag(f.Context()); err != nil || len(lag) != 2 || lag[1].Age != 0 {
+			f.Errorf("lag %+v, %v", lag, err)
+		}
 		f.exec(`DELETE FROM outbox_message WHERE topic = 'early'`)
 		f.exec(`DELETE FROM event_store WHERE topic = 'early'`)
 

@@ -80,10 +80,6 @@ func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskIDs []string, periods [
 	return rows, err
 }
 
-// event is what became of the event of a tick k of a task t; NULL: it is none, or is not delivered yet.
-const event = `CASE WHEN t.sink = 'event' THEN (SELECT CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' END
-	FROM outbox_message AS m WHERE m.event_id = k.jid) END`
-
 // outcomesQuery reads each period by a range of the primary key of periodic_tick, and
 // its jobs by theirs: a subquery for each keeps the database from reading all jobs.
 func outcomesQuery(asked, ids string) string {
@@ -91,11 +87,11 @@ func outcomesQuery(asked, ids string) string {
 	for i, o := range outcomes[1:] {
 		fmt.Fprintf(&rank, " WHEN '%s' THEN %d", o, i+1)
 	}
-	return fmt.Sprintf(`WITH t AS MATERIALIZED (SELECT v.value AS id, (SELECT sink FROM periodic_task WHERE id = v.value) AS sink, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value AND due >= $4
+	return fmt.Sprintf(`WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value AND due >= $4
 				ORDER BY due DESC LIMIT 1 OFFSET $3), '0001-01-01 00:00:00.000000') AS oldest FROM %s AS v)
 		SELECT t.id, d.n, coalesce((
 			SELECT CAST((sum(ticks) * %d + sum(CASE WHEN outcome = 'failed' THEN 1 ELSE 0 END)) * %d + max(CASE outcome%s ELSE 0 END) AS bigint)
-			FROM (SELECT CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END AS ticks, %s AS outcome
-				FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
-		FROM t CROSS JOIN %s AS d WHERE d.begins >= t.oldest ORDER BY t.id, d.n`, ids, failedBase, outcomeBase, rank.String(), "coalesce(j.state, "+told+", "+event+", k.decision)", asked)
+			FROM (SELECT CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END AS ticks, coalesce(nullif(k.state, 'pending'), k.decision) AS outcome
+				FROM periodic_run AS k WHERE k.task_id = t.id AND k.due >= d.begins AND k.due < d.ends) AS x), 0) AS packed
+		FROM t CROSS JOIN %s AS d WHERE d.begins >= t.oldest ORDER BY t.id, d.n`, ids, failedBase, outcomeBase, rank.String(), asked)
 }

@@ -129,11 +129,9 @@ func (t *Totals) Counted() []QueueDepth {
 	return slices.DeleteFunc(slices.Clone(t.Queue), func(q QueueDepth) bool { return q.Group == jobqueue.HookGroup })
 }
 
-// queueDepth asks for each state, since each has an index of its own: those of final
-// states, most of all, are not read.
+// queueDepth asks by the conditions of the indexes of job, so that jobs of final states are not read.
 const queueDepth = `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
 	FROM (SELECT * FROM (SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NULL
-		UNION ALL SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NOT NULL
-		UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')
-		UNION ALL SELECT group_, state, submitted FROM job WHERE state = 'stuck') AS pending LIMIT $1) AS j
+		UNION ALL SELECT group_, state, submitted FROM job WHERE (state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)
+		UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')) AS pending LIMIT $1) AS j
 	GROUP BY group_, state ORDER BY group_, state`

@@ -56,16 +56,16 @@ func readStreaks(ctx context.Context, tx *sqldb.Tx, ids []string) (rows []streak
 	}
 	// The first tick after a limit, in an order, whose state is one of these: the database stops at it.
 	after := func(what, of, limit, states, order string) string {
-		return `(SELECT ` + what + ` FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON ` + of + `.sink = 'event' AND m.event_id = k.jid
+		return `(SELECT ` + what + ` FROM periodic_run AS k
 			WHERE k.task_id = ` + of + `.id AND k.due > coalesce(` + limit + `, '0001-01-01 00:00:00.000000')
-				AND k.decided IS NOT NULL AND CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' ELSE coalesce(j.state, ` + told + `) END IN ` + states + order + `)`
+				AND CASE WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END IN ` + states + order + `)`
 	}
 	first := func(of, limit, states, order string) string {
 		return after("k.due", of, limit, states, " ORDER BY k.due "+order+" LIMIT 1")
 	}
-	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (SELECT id, sink, (SELECT k.due FROM periodic_tick AS k WHERE k.task_id = periodic_task.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1 OFFSET $2) AS oldest
+	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (SELECT id, (SELECT k.due FROM periodic_tick AS k WHERE k.task_id = periodic_task.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1 OFFSET $2) AS oldest
 				FROM periodic_task WHERE id IN (SELECT v.value FROM `+asked.SQL+` AS v)),
-			s AS MATERIALIZED (SELECT t.id, t.sink, t.oldest, `+first("t", "t.oldest", "('success')", "DESC")+` AS success FROM t)
+			s AS MATERIALIZED (SELECT t.id, t.oldest, `+first("t", "t.oldest", "('success')", "DESC")+` AS success FROM t)
 		SELECT s.id, s.oldest, s.success, `+first("s", "s.success, s.oldest", "('failed', 'missed', 'late')", "ASC")+` AS since, `+after("count(*)", "s", "s.success, s.oldest", "('failed')", "")+` AS failed FROM s`,
 		asked.Param, min(max(streakTicks/len(ids), streakLeast), streakMost))
 	return rows, err

@@ -146,7 +146,10 @@ func (s Outbox) Lag(ctx context.Context) ([]outbox.Lag, error) {
 	err := s.db.View(ctx, func(tx *Tx) error {
 		err := tx.Select(ctx, &rows, `SELECT l.topic, l.pending, l.oldest, l.dead,
 				CASE WHEN t.expires > $1 THEN t.holder END AS holder, h.problem, h.retry
-			FROM outbox_lag AS l LEFT JOIN scheduler_lock AS t ON t.name = 'topic:' || l.topic
+			FROM (SELECT topic, sum(CASE WHEN dead IS NULL THEN 1 ELSE 0 END) AS pending, min(CASE WHEN dead IS NULL THEN created END) AS oldest,
+					sum(CASE WHEN dead IS NULL THEN 0 ELSE 1 END) AS dead
+				FROM outbox_message WHERE published IS NULL GROUP BY topic) AS l
+			LEFT JOIN scheduler_lock AS t ON t.name = 'topic:' || l.topic
 			LEFT JOIN outbox_message AS h ON h.id = (SELECT id FROM outbox_message
 				WHERE topic = l.topic AND `+isPending+` ORDER BY id LIMIT 1)
 			ORDER BY l.topic`, sqldb.Timestamp(tx.Now()))

@@ -16,18 +16,11 @@ import (
 // maxReason is the length of the column paused_reason.
 const maxReason = 254
 
-// How the job of a tick k ended: a row j of the table job, or what another queue said.
-const (
-	runsOf   = ` FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid WHERE k.decided IS NOT NULL AND k.task_id = `
-	runState = `coalesce(j.state, k.outcome)`
-	runEnded = `coalesce(j.finished, k.finished)`
-)
-
 // failingSQL finds the tasks that are due at $1, and of which as many runs have failed in a row, since somebody resumed
 // them, as their pause_after says. Nothing counts them when a job ends.
-const failingSQL = `SELECT id, task, due, failures FROM (SELECT t.id, t.task, t.due, t.pause_after, (SELECT count(*)` + runsOf + `t.id
-			AND k.due > coalesce((SELECT k.due` + runsOf + `t.id AND ` + runState + ` IN ('success', 'gone') ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000')
-			AND ` + runState + ` = 'failed' AND (t.resumed IS NULL OR ` + runEnded + ` > t.resumed)) AS failures
+const failingSQL = `SELECT id, task, due, failures FROM (SELECT t.id, t.task, t.due, t.pause_after, (SELECT count(*) FROM periodic_run AS r WHERE r.task_id = t.id
+			AND r.due > coalesce((SELECT k.due FROM periodic_run AS k WHERE k.task_id = t.id AND k.state = 'success' ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000')
+			AND r.state = 'failed' AND (t.resumed IS NULL OR r.finished > t.resumed)) AS failures
 		FROM periodic_task AS t
 		WHERE t.enabled AND t.worker IS NULL AND t.nextrun <= $1 AND t.due IS NOT NULL AND t.pause_after IS NOT NULL
 			AND (t.paused IS NULL OR t.paused_until <= t.due)) AS f
@@ -60,8 +53,8 @@ func pause(ctx context.Context, tx *sqldb.Tx, f failing, hooks batch.Hooks) erro
 		Ended sqldb.RowTime
 		Said  sqldb.RowText
 	}
-	err := tx.First(ctx, &last, `SELECT `+runEnded+` AS ended, coalesce(j.result, k.error) AS said`+runsOf+`$1 AND `+runState+` = 'failed'
-		ORDER BY k.due DESC LIMIT 1`, f.ID)
+	err := tx.First(ctx, &last, `SELECT finished AS ended, result AS said FROM periodic_run WHERE task_id = $1 AND state = 'failed'
+		ORDER BY due DESC LIMIT 1`, f.ID)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return err
 	}

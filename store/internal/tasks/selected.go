@@ -70,11 +70,8 @@ const endedBadly = "('failed', 'missed', 'late')"
 // newest are the newest ticks of a task t, with their states as attention.State has them.
 func newest(ticks int) string {
 	overlap := "k.reason LIKE '" + strings.Join(attention.Pending, "%' OR k.reason LIKE '") + "%'"
-	return fmt.Sprintf(`(SELECT k.due, CASE WHEN k.decision = 'skipped' AND (%s) THEN '%s' WHEN k.decision <> 'submitted' THEN k.decision
-				WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success'
-				ELSE coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END) END AS state
-			FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
-			WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
+	return fmt.Sprintf(`(SELECT k.due, CASE WHEN k.decision = 'skipped' AND (%s) THEN '%s' WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END AS state
+			FROM periodic_run AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
 }
 
 const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `')`

@@ -27,10 +27,9 @@ func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.
 		TaskID   string `db:"task_id"`
 		Finished sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, coalesce(k.finished, j.finished) AS finished FROM `+r.SQL+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.value AND k.due = (SELECT max(l.due) FROM periodic_tick AS l
-			WHERE l.task_id = v.value AND l.decision = 'submitted')
-		LEFT JOIN job AS j ON j.jid = k.jid`, r.Param)
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.finished FROM `+r.SQL+` AS v
+		JOIN periodic_run AS k ON k.task_id = v.value AND k.due = (SELECT max(l.due) FROM periodic_tick AS l
+			WHERE l.task_id = v.value AND l.decision = 'submitted')`, r.Param)
 	ended := make(map[string]time.Time, len(rows))
 	for _, row := range rows {
 		if at := row.Finished.Time(); !at.IsZero() {

@@ -21,11 +21,11 @@ type End struct {
 // query compares each end with the newest other run of its task that has ended. Of those that end together, only older
 // ones count. {ends} are the records.
 const query = `SELECT jid, CASE state WHEN 'failed' THEN 'failing' ELSE 'recovered' END AS turned FROM (
-		SELECT v.jid, coalesce(j.state, k.outcome) AS state, (SELECT coalesce(b.state, o.outcome) FROM periodic_tick AS o LEFT JOIN job AS b ON b.jid = o.jid
-			WHERE o.task_id = v.task AND o.jid <> v.jid AND o.decided IS NOT NULL AND coalesce(b.state, o.outcome) IN ('success', 'gone', 'failed')
+		SELECT v.jid, k.state, (SELECT o.state FROM periodic_run AS o
+			WHERE o.task_id = v.task AND o.jid <> v.jid AND o.state IN ('success', 'failed')
 				AND (o.due < v.due OR o.jid NOT IN (SELECT e.jid FROM {ends} AS e)) ORDER BY o.due DESC LIMIT 1) AS before
-		FROM {ends} AS v JOIN periodic_tick AS k ON k.task_id = v.task AND k.due = v.due AND k.jid = v.jid LEFT JOIN job AS j ON j.jid = k.jid) AS r
-	WHERE state = 'failed' AND coalesce(before, 'success') <> 'failed' OR state IN ('success', 'gone') AND before = 'failed'`
+		FROM {ends} AS v JOIN periodic_run AS k ON k.task_id = v.task AND k.due = v.due AND k.jid = v.jid) AS r
+	WHERE state = 'failed' AND coalesce(before, 'success') <> 'failed' OR state = 'success' AND before = 'failed'`
 
 // Of returns what ends turned, by job.
 func Of(ctx context.Context, tx *sqldb.Tx, ends []End) (map[string]jobqueue.Turned, error) {
