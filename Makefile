@@ -213,19 +213,9 @@ lint-shell:
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck -x $(shell-scripts); \
 	else echo 'lint: no shellcheck here, so the shell scripts were not checked'; fi
 
-ROUNDS ?= 7
-
 .PHONY: bench
-bench: build ## Measure beside limits and peers, on SQLite and a durable PostgreSQL: two hours; BENCH=REGEXP for a part, ROUNDS=3
-	@command -v npm >/dev/null && testdata/consumers/node/install >/dev/null || echo 'bench: no npm here, so without Graphile Worker and pg-boss'
-	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -rounds $(ROUNDS) -nextrun ../bin/nextrun \
-		-node ../testdata/consumers/node -json ../bin/bench.json -markdown ../bin/bench.md $(BENCHFLAGS)
-
-.PHONY: bench-own
-bench-own: ## Measure on your database, in a schema of its own: two minutes; NEXTRUN_DB=postgres://... or sqlite:PATH, BENCHFLAGS=--help
-	@scripts/need-cc
-	@cd bench && go build -o ../bin/bench .
-	@bin/bench own $(BENCHFLAGS)
+bench: build ## Measure beside limits and River, on SQLite and a durable PostgreSQL: 20 minutes; BENCH=REGEXP for a part
+	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -nextrun ../bin/nextrun $(BENCHFLAGS)
 
 .PHONY: bench-list
 bench-list: ## Name what make bench measures
@@ -236,10 +226,6 @@ bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 	@scripts/need-cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
-
-.PHONY: bench-calendar
-bench-calendar: ## Compare the calendar with other libraries
-	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./calendar
 
 .PHONY: hostile
 hostile: DURATION = 10m

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -11,72 +10,45 @@ import (
 	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
-// The figures of an executor.
 const (
-	jobsRun   = "jobs run"
-	pickup    = "job committed to handler begun, median"
-	pickup99  = "job committed to handler begun, 99th percentile"
-	execJobs  = 10_000
+	jobsRun   = "jobs run" // the value of an executor
+	execJobs  = 20_000
 	pickupJob = 200
 )
 
-// executors run jobs with an empty handler, 50 at a time.
-func (b *bench) executors() []group {
-	of := func(database string, run func(context.Context, *measure.DB, int) (time.Duration, error)) func(context.Context) (values, error) {
-		return func(ctx context.Context) (v values, err error) {
-			err = b.with(ctx, database, func(_ string, db *measure.DB) error {
-				took, err := run(ctx, db, execJobs)
-				v = values{jobsRun: execJobs / took.Seconds()}
-				return err
-			})
-			return v, err
-		}
-	}
-	both := func(database string) []contender {
-		return []contender{{ours, of(database, measure.RunJobs)}, {"plain SQL", of(database, measure.PlainJobs)}}
-	}
-	figures := []figure{{jobsRun, "jobs/s", true}}
-	return []group{
-		{
-			name: "executor-postgresql", database: postgres, figures: figures, about: "10,000 jobs with an empty handler, 50 at a time",
-			contenders: append(both(postgres),
-				contender{"River", func(ctx context.Context) (values, error) { return b.riverJobs(ctx, 0) }},
-				contender{"River, fetch cooldown 1 ms", func(ctx context.Context) (values, error) { return b.riverJobs(ctx, time.Millisecond) }}),
-		},
-		{name: "executor-sqlite", database: sqlite, figures: figures, about: "10,000 jobs with an empty handler, 50 at a time", contenders: both(sqlite)},
-		b.pickup(postgres, "postgresql"), b.pickup(sqlite, "sqlite"),
+// runJobs runs jobs with an empty handler, 50 at a time.
+func (b *bench) runJobs(database string, run func(context.Context, *measure.DB, int) (time.Duration, error)) func(context.Context) (values, error) {
+	return func(ctx context.Context) (v values, err error) {
+		err = b.with(ctx, database, func(_ string, db *measure.DB) error {
+			took, err := run(ctx, db, execJobs)
+			v = values{jobsRun: execJobs / took.Seconds()}
+			return err
+		})
+		return v, err
 	}
 }
 
-func (b *bench) pickup(database, name string) group {
-	return group{
-		name: "pickup-" + name, database: database, about: "jobs that an idle executor is given one by one",
-		figures: []figure{{pickup, "ms", false}, {pickup99, "ms", false}},
-		contenders: []contender{{ours, func(ctx context.Context) (v values, err error) {
-			err = b.with(ctx, database, func(_ string, db *measure.DB) error {
-				took, err := measure.Pickup(ctx, db, pickupJob)
-				if err != nil {
-					return err
-				}
-				ms := measure.Millis(took...)
-				slices.Sort(ms)
-				v = values{pickup: measure.Quantile(ms, 0.5), pickup99: measure.Quantile(ms, 0.99)}
-				return nil
-			})
-			return v, err
-		}}},
+// pickup gives an idle executor jobs one by one.
+func (b *bench) pickup(database string) func(context.Context) (values, error) {
+	return func(ctx context.Context) (v values, err error) {
+		err = b.with(ctx, database, func(_ string, db *measure.DB) error {
+			took, err := measure.Pickup(ctx, db, pickupJob)
+			v = spread(took)
+			return err
+		})
+		return v, err
 	}
 }
 
-// riverJobs measures River's client with the same pool; a cooldown of 0 leaves all its settings at their defaults.
-func (b *bench) riverJobs(ctx context.Context, cooldown time.Duration) (v values, err error) {
+// riverJobs measures River's client with the same pool and its shortest cooldown.
+func (b *bench) riverJobs(ctx context.Context) (v values, err error) {
 	url, drop, err := b.createDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 	conns, client, err := openRiver(ctx, url, river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: measure.Pool}}, FetchCooldown: cooldown,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: measure.Pool}}, FetchCooldown: time.Millisecond,
 	})
 	if err != nil {
 		return nil, err

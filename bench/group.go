@@ -11,73 +11,60 @@ import (
 type bench struct {
 	server  string // URL of a PostgreSQL server whose user may do all
 	program string // nextrun
-	node    string // empty: no Node.js
-	rounds  int
+	rounds  int    // 0: as many as each group has
 }
 
 // values are the figures of one measurement by their names. One that could not be taken on this system is not in it.
 type values map[string]float64
 
-// group is a set of figures that several contenders have measured in turn.
+// group is a set of figures that several sides have measured in turn.
 type group struct {
-	name, about string
-	database    string // PostgreSQL or SQLite
-	figures     []figure
-	contenders  []contender
-	rounds      int    // at most; 0: as many as asked for
-	end         func() // of all rounds; may be nil
+	name    string
+	rounds  int
+	sides   []side // the first one is nextrun's
+	figures []figure
 }
 
-// figure is something that is measured.
-type figure struct {
-	name, unit string
-	more       bool // more is better
-}
-
-// contender is nextrun, a peer, or a limit.
-type contender struct {
+// side is nextrun, a peer, or a limit.
+type side struct {
 	name    string
 	measure func(ctx context.Context) (values, error)
 }
 
-// ours is the name of the contender with which the others are compared.
-const ours = "nextrun"
-
-func (b *bench) groups() []group {
-	var list []group
-	list = append(append(list, b.bursts()...), b.foreign())
-	list = append(list, b.punctuals()...)
-	list = append(list, b.schedulers(), b.plans(), b.steady())
-	list = append(list, b.sizes()...)
-	list = append(list, b.executors()...)
-	list = append(list, b.relays()...)
-	list = append(list, b.crons()...)
-	return list
+// figure is a line of the table: a value, what it is compared with, and an aim.
+type figure struct {
+	what, unit string
+	value      string // its name among the values
+	of         string // the side; empty: the first one
+	beside     string // the side with which it is compared; empty: none
+	aim        aim
 }
 
-// measure measures a group and adds it to the report.
-func (b *bench) measure(ctx context.Context, g group, r *report) error {
-	if g.end != nil {
-		defer g.end()
-	}
-	rounds := b.rounds
-	if g.rounds > 0 {
-		rounds = min(rounds, g.rounds)
+// aim is what a figure shall reach: a ratio if it is compared with something, else a value; 0: nothing.
+type aim struct {
+	limit float64
+	least bool // more is better
+	alone bool // the value counts, not the ratio
+}
+
+// measure measures a group and adds it to the table.
+func (b *bench) measure(ctx context.Context, g group, t *table) error {
+	rounds := g.rounds
+	if b.rounds > 0 {
+		rounds = b.rounds
 	}
 	all := map[string][]values{}
-	begun := time.Now()
+	defer func() { t.add(g, all) }() // also what there is after an error
 	for round := range rounds {
-		for i := range g.contenders {
-			c := g.contenders[(i+round)%len(g.contenders)] // nobody is always the first
-			fmt.Fprintf(os.Stderr, "%s %s, round %d of %d: %s\n", time.Now().UTC().Format("15:04:05"), g.name, round+1, rounds, c.name)
-			v, err := c.measure(ctx)
+		for i := range g.sides {
+			s := g.sides[(i+round)%len(g.sides)] // nobody is always the first
+			fmt.Fprintf(os.Stderr, "%s %s, round %d of %d: %s\n", time.Now().UTC().Format("15:04:05"), g.name, round+1, rounds, s.name)
+			v, err := s.measure(ctx)
 			if err != nil {
-				r.add(g, all, round, time.Since(begun)) // what there is
-				return fmt.Errorf("%s: %w", c.name, err)
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			all[c.name] = append(all[c.name], v)
+			all[s.name] = append(all[s.name], v)
 		}
 	}
-	r.add(g, all, rounds, time.Since(begun))
 	return nil
 }

@@ -2,56 +2,59 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
-// The figures of punctuality, of the ticks of a round.
-var punctualFigures = []figure{{"due to committed, median", "ms", false}, {"due to committed, 99th percentile", "ms", false}}
+// The values of what happens again and again in a round.
+const (
+	median = "median"
+	late99 = "99th percentile"
+)
 
 // ticksOfRound are the seconds that a round watches.
-const ticksOfRound = 15
+const ticksOfRound = 20
 
-// besides are the tasks that are due at the same second, under load.
-const besides = 300
+// spread are the values of durations.
+func spread(list []time.Duration) values {
+	ms := measure.Millis(list...)
+	slices.Sort(ms)
+	return values{median: measure.Quantile(ms, 0.5), late99: measure.Quantile(ms, 0.99)}
+}
 
-// punctuals are a task that is due every second, as the program sees it that submits it, in one process.
-func (b *bench) punctuals() []group {
-	var list []group
-	for database, name := range map[string]string{postgres: "postgresql", sqlite: "sqlite"} {
-		of := func(run func(context.Context, *measure.DB) ([]time.Duration, error)) func(context.Context) (values, error) {
-			return func(ctx context.Context) (v values, err error) {
-				err = b.with(ctx, database, func(_ string, db *measure.DB) error {
-					late, err := run(ctx, db)
-					if err != nil {
-						return err
-					}
-					ms := measure.Millis(late...)
-					slices.Sort(ms)
-					v = values{punctualFigures[0].name: measure.Quantile(ms, 0.5), punctualFigures[1].name: measure.Quantile(ms, 0.99)}
-					return nil
-				})
-				return v, err
-			}
-		}
-		floor := contender{"sleep and insert one row", of(func(ctx context.Context, db *measure.DB) ([]time.Duration, error) {
-			return measure.PlainPunctual(ctx, db, ticksOfRound)
-		})}
-		for suffix, beside := range map[string]int{"idle": 0, "loaded": besides} {
-			about := "one task every second, nothing else"
-			if beside > 0 {
-				about = "one task every second beside 300 that are due at the same second, and an executor that runs their jobs"
-			}
-			list = append(list, group{
-				name: "punctual-" + suffix + "-" + name, database: database, figures: punctualFigures, about: about,
-				contenders: []contender{{ours, of(func(ctx context.Context, db *measure.DB) ([]time.Duration, error) {
-					return measure.Punctual(ctx, db, ticksOfRound, beside)
-				})}, floor},
-			})
-		}
+// punctual is a task that is due every second beside so many others, as the program sees it that submits them.
+func (b *bench) punctual(database string, beside int) func(context.Context) (values, error) {
+	return func(ctx context.Context) (v values, err error) {
+		err = b.with(ctx, database, func(_ string, db *measure.DB) error {
+			late, err := measure.Punctual(ctx, db, ticksOfRound, beside)
+			v = spread(late)
+			return err
+		})
+		return v, err
 	}
-	slices.SortFunc(list, func(a, b group) int { return cmpText(a.name, b.name) })
-	return list
+}
+
+// oldSnapshot is punctual while another session keeps a snapshot that is older than all ticks, as pg_dump does: no row that
+// was replaced since can be removed.
+func (b *bench) oldSnapshot(ctx context.Context) (v values, err error) {
+	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
+		return onPostgres(url, func(other *sql.DB) error {
+			tx, err := other.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+			if err != nil {
+				return err
+			}
+			var now time.Time
+			if err := tx.QueryRowContext(ctx, "SELECT now() FROM periodic_task").Scan(&now); err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return errors.Join(err, tx.Rollback())
+			}
+			late, err := measure.Punctual(ctx, db, ticksOfRound, 300)
+			v = spread(late)
+			return errors.Join(err, tx.Rollback())
+		})
+	})
+	return v, err
 }

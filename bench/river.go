@@ -119,29 +119,26 @@ func (s staggered) Next(t time.Time) time.Time {
 	return t.Add(-s.offset).Truncate(s.period).Add(s.period + s.offset)
 }
 
-func (b *bench) riverBurst(ctx context.Context, tasks int) (v values, err error) {
-	url, drop, err := b.createDatabase(ctx)
-	if err != nil {
-		return nil, err
+// riverBurst measures a process with River's periodic jobs, all due at the same time.
+func (b *bench) riverBurst(tasks int) func(context.Context) (values, error) {
+	return func(ctx context.Context) (v values, err error) {
+		url, drop, err := b.createDatabase(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, drop()) }()
+		due := time.Now().Add(5 * time.Second).Truncate(time.Second)
+		p, err := peer(ctx, url, "burst", strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, p.stop()) }()
+		if err := awaitTime(ctx, due, p.ended); err != nil {
+			return nil, err
+		}
+		if err := awaitRows(ctx, url, "river_job", tasks, p.ended); err != nil {
+			return nil, err
+		}
+		return committed(ctx, url, "river_job", fmt.Sprintf("to_timestamp(%d)", due.Unix()))
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	due := time.Now().Add(5 * time.Second).Truncate(time.Second)
-	p, err := peer(ctx, url, "burst", strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	if err := awaitTime(ctx, due, p.ended); err != nil {
-		return nil, err
-	}
-	if err := awaitRows(ctx, url, "river_job", tasks, p.ended); err != nil {
-		return nil, err
-	}
-	if v, err = committed(ctx, url, "river_job", fmt.Sprintf("to_timestamp(%d)", due.Unix())); err != nil {
-		return nil, err
-	}
-	if mib, ok := p.memory(); ok {
-		v[peakMemory] = mib
-	}
-	return v, nil
 }

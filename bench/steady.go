@@ -14,8 +14,6 @@ import (
 	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
-func cmpText(a, b string) int { return strings.Compare(a, b) }
-
 // The steady state: tasks between one second and one hour, evenly on a logarithmic scale, which is 1,220 ticks a second of
 // 10,000 tasks.
 const (
@@ -31,25 +29,14 @@ func period(i int) time.Duration {
 	return max(time.Second, time.Duration(math.Pow(3600, share))*time.Second)
 }
 
+// The values of the steady state.
 const (
-	ticksSecond  = "ticks committed"
-	cpuProcess   = "processor time of the process"
-	cpuTick      = "processor time of the process for a tick"
-	databaseTime = "time in statements of the database"
-	cpuServer    = "processor time of the server's connections for a tick"
-	walTick      = "WAL for a tick"
-	deadTick     = "dead rows for a tick"
+	ticksSecond = "ticks"
+	cpuProcess  = "processor time of the process"
+	cpuServer   = "processor time of the server"
+	walTick     = "WAL"
+	deadTick    = "rows"
 )
-
-func (b *bench) steady() group {
-	return group{
-		name: "steady-postgresql", database: postgres,
-		about: "10,000 tasks between one second and one hour",
-		figures: []figure{{ticksSecond, "ticks/s", true}, {cpuProcess, "% of a core", false}, {cpuTick, "µs", false}, {cpuServer, "µs", false}, {databaseTime, "% of a second", false},
-			{walTick, "bytes", false}, {deadTick, "rows", false}, {peakMemory, "MiB", false}},
-		contenders: []contender{{ours, b.steadyOurs}, {"River", b.steadyRiver}},
-	}
-}
 
 func (b *bench) steadyOurs(ctx context.Context) (v values, err error) {
 	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
@@ -90,11 +77,11 @@ func (b *bench) steadyRiver(ctx context.Context) (v values, err error) {
 
 // state is what changes while a process is watched.
 type state struct {
-	jobs, wal, changed, active float64
-	cpu                        time.Duration
-	hasCPU                     bool
-	server                     map[int]time.Duration // of connections to the database, if the server is on this machine
-	at                         time.Time
+	jobs, wal, changed float64
+	cpu                time.Duration
+	hasCPU             bool
+	server             map[int]time.Duration // of connections to the database, if the server is on this machine
+	at                 time.Time
 }
 
 // watchSteady watches a process that submits jobs into a table.
@@ -122,17 +109,11 @@ func watchSteady(ctx context.Context, url, table string, p *process) (values, er
 		return nil, errors.New("no job was committed while it was watched")
 	}
 	v := values{ticksSecond: ticks / seconds, walTick: (after.wal - before.wal) / ticks, deadTick: (after.changed - before.changed) / ticks}
-	if after.active > 0 {
-		v[databaseTime] = (after.active - before.active) / 1000 / seconds * 100
-	}
 	if cpu := after.cpu - before.cpu; before.hasCPU && after.hasCPU {
-		v[cpuProcess], v[cpuTick] = cpu.Seconds()/seconds*100, float64(cpu.Microseconds())/ticks
+		v[cpuProcess] = float64(cpu.Microseconds()) / ticks
 	}
 	if cpu := grown(before.server, after.server); cpu > 0 {
 		v[cpuServer] = float64(cpu.Microseconds()) / ticks
-	}
-	if mib, ok := p.memory(); ok {
-		v[peakMemory] = mib
 	}
 	return v, nil
 }
@@ -154,14 +135,7 @@ func look(ctx context.Context, db *sql.DB, table string, p *process) (s state, e
 	s.at = time.Now()
 	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+table+`), pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
 		(SELECT coalesce(sum(n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables)`).Scan(&s.jobs, &s.wal, &s.changed)
-	if err != nil {
-		return s, err
-	}
-	var version int
-	if err := db.QueryRowContext(ctx, "SHOW server_version_num").Scan(&version); err != nil || version < 140000 {
-		return s, err
-	}
-	return s, db.QueryRowContext(ctx, "SELECT active_time FROM pg_stat_database WHERE datname = current_database()").Scan(&s.active)
+	return s, err
 }
 
 // serverCPU is the processor time of the server's processes for the other connections to this database.

@@ -2,42 +2,12 @@ package floor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
-
-// ErrNotFresh is the error of [Plain.Fresh] for a database that somebody uses.
-var ErrNotFresh = errors.New("the tables hold rows of somebody; measurements need tables of their own")
-
-// Fresh returns an error unless the tables are empty, and no other schema can take their
-// place. Nothing of this package must run before.
-func (p Plain) Fresh(ctx context.Context) error {
-	var rows int
-	if err := p.row(ctx, &rows, `SELECT (SELECT count(*) FROM (SELECT 1 FROM job LIMIT 1) AS j) +
-		(SELECT count(*) FROM (SELECT 1 FROM periodic_tick LIMIT 1) AS k) +
-		(SELECT count(*) FROM (SELECT 1 FROM periodic_task LIMIT 1) AS t)`); err != nil {
-		return err
-	}
-	if rows > 0 {
-		return ErrNotFresh
-	}
-	if p.sqlite {
-		return nil
-	}
-	var path string
-	if err := p.row(ctx, &path, "SELECT current_setting('search_path')"); err != nil {
-		return err
-	}
-	if strings.Contains(path, ",") && strings.Contains(path, namePrefix) {
-		return fmt.Errorf("the search_path %s has other schemas; use a URL without search_path", path)
-	}
-	return nil
-}
 
 // ours are the tasks that this package adds.
 const ours = `id LIKE 'bench-%'`
@@ -82,25 +52,10 @@ func (p Plain) Analyze(ctx context.Context) error {
 	return p.exec(ctx, "VACUUM ANALYZE periodic_task")
 }
 
-// Insert adds the i-th job and commits: the least that anything can do.
-func (p Plain) Insert(ctx context.Context, i int) error {
-	return p.exec(ctx, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress)
-		VALUES ('floor-`+strconv.Itoa(i)+`', 'floor', 'bench', '{}', 'floor', '2026-01-01 00:00:00.000000', 'bench', 0, 'waiting', 0, 0)`)
-}
-
-// Setting is a setting of the database that measurements depend on.
-type Setting struct{ Name, Value string }
-
-// Settings are those that measurements depend on. On SQLite, synchronous is that of these connections, which are opened as those
-// of package store.
-func (p Plain) Settings(ctx context.Context) (list []Setting, err error) {
-	query := `SELECT 'journal_mode' AS name, journal_mode AS value FROM pragma_journal_mode UNION ALL SELECT 'synchronous',
-		CASE synchronous WHEN 0 THEN 'off' WHEN 1 THEN 'normal' WHEN 2 THEN 'full' ELSE 'extra' END FROM pragma_synchronous`
-	if !p.sqlite {
-		query = `SELECT name, current_setting(name) AS value FROM pg_settings WHERE name IN
-			('fsync', 'synchronous_commit', 'full_page_writes', 'track_commit_timestamp', 'shared_buffers', 'max_wal_size') ORDER BY name`
-	}
-	err = p.rows(ctx, &list, query)
+// Settings are those of PostgreSQL that measurements depend on, as name and value.
+func (p Plain) Settings(ctx context.Context) (list []string, err error) {
+	err = p.db.SelectContext(ctx, &list, `SELECT name || ' ' || current_setting(name) FROM pg_settings WHERE name IN
+		('fsync', 'synchronous_commit', 'full_page_writes', 'track_commit_timestamp', 'shared_buffers', 'max_wal_size') ORDER BY name`)
 	return list, err
 }
 

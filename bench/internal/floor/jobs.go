@@ -34,7 +34,7 @@ func (p Plain) RunJobs(ctx context.Context, batch int) (jobs int, err error) {
 	}
 	for {
 		var rows []struct{ JID, Args string }
-		if err := p.rows(ctx, &rows, fmt.Sprintf(claim, batch)); err != nil || len(rows) == 0 {
+		if err := p.db.SelectContext(ctx, &rows, fmt.Sprintf(claim, batch)); err != nil || len(rows) == 0 {
 			return jobs, err
 		}
 		jids := make([]string, len(rows))

@@ -46,8 +46,8 @@ func RunBurst(ctx context.Context, db *DB, tasks int) (b Burst, err error) {
 	return Burst{all[0], all[len(all)-1]}, nil
 }
 
-// PlainBurst submits such tasks with one statement, or with transactions of so many tasks each.
-func PlainBurst(ctx context.Context, db *DB, tasks, batch int) (b Burst, err error) {
+// PlainBurst submits such tasks with plain statements in one transaction.
+func PlainBurst(ctx context.Context, db *DB, tasks int) (b Burst, err error) {
 	due, err := AddBurst(ctx, db, tasks)
 	if err != nil {
 		return b, err
@@ -56,7 +56,7 @@ func PlainBurst(ctx context.Context, db *DB, tasks, batch int) (b Burst, err err
 		return b, err
 	}
 	for left := tasks; left > 0; {
-		n, err := db.Plain.Submit(ctx, batch)
+		n, err := db.Plain.Submit(ctx)
 		if left -= n; err != nil {
 			return b, err
 		}
@@ -69,11 +69,8 @@ func PlainBurst(ctx context.Context, db *DB, tasks, batch int) (b Burst, err err
 	return Burst{took, took}, nil
 }
 
-// AddBurst adds tasks to a fresh database, all due at a whole second that is some seconds ahead.
+// AddBurst adds tasks to a database, all due at a whole second that is some seconds ahead.
 func AddBurst(ctx context.Context, db *DB, tasks int) (due time.Time, err error) {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return due, err
-	}
 	ahead := between + time.Second + time.Duration(tasks)*100*time.Microsecond
 	for range 4 { // a machine may be slower than thought
 		due = now(db).Add(ahead).Truncate(time.Second).Add(time.Second)

@@ -54,9 +54,6 @@ func PlainJobs(ctx context.Context, db *DB, count int) (time.Duration, error) {
 // Pickup submits so many jobs to an executor that has nothing else to do, and returns how long after the commit each
 // handler began.
 func Pickup(ctx context.Context, db *DB, count int) (took []time.Duration, err error) {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return nil, err
-	}
 	began := make(chan time.Time, 1)
 	ended := make(chan struct{}, 1)
 	stop, err := executeWith(ctx, db, func() { began <- time.Now() }, func(e executor.Event) {
@@ -90,9 +87,6 @@ func Pickup(ctx context.Context, db *DB, count int) (took []time.Duration, err e
 }
 
 func addJobs(ctx context.Context, db *DB, count int) error {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return err
-	}
 	queue := jobqueue.NewQueue(db.Jobs())
 	for left := count; left > 0; left -= 5000 {
 		jobs := make([]jobqueue.Job, min(left, 5000))

@@ -22,7 +22,7 @@ func Open(ctx context.Context, databaseURL string, options store.Options) (*DB, 
 	if err != nil {
 		return nil, err
 	}
-	plain, err := floor.Open(databaseURL, options.Schema)
+	plain, err := floor.Open(databaseURL)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

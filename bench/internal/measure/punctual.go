@@ -15,9 +15,6 @@ const eachSecond = "*-*-* *:*:* UTC"
 // Punctual has a scheduler submit a task that is due every second, and returns for so many ticks how long after it was due
 // each was committed. beside other tasks are due at the same seconds; if there are any, an executor runs all jobs.
 func Punctual(ctx context.Context, db *DB, count, beside int) (late []time.Duration, err error) {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return nil, err
-	}
 	if err := db.Plain.AddSteady(ctx, 1, 1+beside, eachSecond); err != nil {
 		return nil, err
 	}
@@ -43,38 +40,4 @@ func Punctual(ctx context.Context, db *DB, count, beside int) (late []time.Durat
 		return nil, err
 	}
 	return all[first:], nil
-}
-
-// PlainPunctual sleeps until the next whole second and inserts one row, so many times. It returns how long after the second
-// each row was committed.
-func PlainPunctual(ctx context.Context, db *DB, count int) (late []time.Duration, err error) {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return nil, err
-	}
-	for i := range count {
-		due := now(db).Truncate(time.Second).Add(time.Second)
-		if err := sleepUntil(ctx, db, due); err != nil {
-			return nil, err
-		}
-		if err := db.Plain.Insert(ctx, i); err != nil {
-			return nil, err
-		}
-		late = append(late, now(db).Sub(due))
-	}
-	return late, nil
-}
-
-// Commits inserts and commits so many rows, one after the other, and returns how long each took.
-func Commits(ctx context.Context, db *DB, count int) (took []time.Duration, err error) {
-	if err := db.Plain.Fresh(ctx); err != nil {
-		return nil, err
-	}
-	for i := range count {
-		begun := time.Now()
-		if err := db.Plain.Insert(ctx, i); err != nil {
-			return nil, err
-		}
-		took = append(took, time.Since(begun))
-	}
-	return took, nil
 }
