@@ -144,11 +144,11 @@ func TestDeleteOfJobsWaitsForNoTick(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = locked.Rollback() }()
-	if _, err := locked.Exec("SELECT 1 FROM periodic_tick WHERE jid = 'p3' FOR UPDATE"); err != nil {
+	if _, err := locked.Exec("SELECT 1 FROM periodic_tick WHERE jid = 'p1' FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
 	db.exec("DELETE FROM job WHERE jid IN ('p1', 'p2', 'p3')")
-	db.want("p1", "SELECT string_agg(jid, ' ') FROM periodic_tick WHERE outcome = 'cancelled'")
+	db.want("p3", "SELECT string_agg(jid, ' ') FROM periodic_tick WHERE outcome = 'cancelled'")
 	if _, err := locked.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}

@@ -83,44 +83,28 @@ ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
 {{end}}
 {{end}}
 
-ALTER TABLE periodic_task ADD COLUMN due timestamp
-  CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
+ALTER TABLE periodic_task ADD COLUMN due timestamp;
 ALTER TABLE periodic_task ADD COLUMN rev integer NOT NULL DEFAULT 1;
 ALTER TABLE periodic_task ADD COLUMN starts timestamp;
 ALTER TABLE periodic_task ADD COLUMN ends timestamp;
-ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254)
-  CONSTRAINT nextrun_exclude_calendars CHECK {{template "labelOrNull" "exclude_calendars"}};
-ALTER TABLE periodic_task ADD COLUMN jitter integer NOT NULL DEFAULT 0
-  CONSTRAINT nextrun_jitter CHECK (typeof(jitter) = 'integer' AND jitter BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN grace integer NOT NULL DEFAULT 60
-  CONSTRAINT nextrun_grace CHECK (typeof(grace) = 'integer' AND grace BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN catchup varchar(16) NOT NULL DEFAULT 'one'
-  CONSTRAINT nextrun_catchup CHECK (catchup IN ('one', 'none', 'all'));
-ALTER TABLE periodic_task ADD COLUMN catchup_limit integer
-  CONSTRAINT nextrun_catchup_limit CHECK (catchup_limit IS NULL OR typeof(catchup_limit) = 'integer' AND catchup_limit BETWEEN 1 AND 10000);
-ALTER TABLE periodic_task ADD COLUMN overlap varchar(16) NOT NULL DEFAULT 'skip'
-  CONSTRAINT nextrun_overlap CHECK (overlap IN ('skip', 'queue', 'replace', 'allow'));
-ALTER TABLE periodic_task ADD COLUMN deadline integer
-  CONSTRAINT nextrun_deadline CHECK (deadline IS NULL OR typeof(deadline) = 'integer' AND deadline BETWEEN 0 AND 2147483647);
-ALTER TABLE periodic_task ADD COLUMN sink varchar(64) NOT NULL DEFAULT 'job'
-  CONSTRAINT nextrun_sink CHECK (sink GLOB '[a-z]*' AND sink NOT GLOB '*[^a-z0-9_-]*' AND length(sink) <= 64);
-ALTER TABLE periodic_task ADD COLUMN retry_limit integer
-  CONSTRAINT nextrun_retry_limit CHECK (retry_limit IS NULL OR typeof(retry_limit) = 'integer' AND retry_limit BETWEEN 0 AND 1000000);
-ALTER TABLE periodic_task ADD COLUMN retry_delay integer
-  CONSTRAINT nextrun_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN timeout integer
-  CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
-ALTER TABLE periodic_task ADD COLUMN pause_after integer
-  CONSTRAINT nextrun_pause_after CHECK (pause_after IS NULL OR typeof(pause_after) = 'integer' AND pause_after BETWEEN 1 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN exclude_calendars varchar(254);
+ALTER TABLE periodic_task ADD COLUMN jitter integer NOT NULL DEFAULT 0;
+ALTER TABLE periodic_task ADD COLUMN grace integer NOT NULL DEFAULT 60;
+ALTER TABLE periodic_task ADD COLUMN catchup varchar(16) NOT NULL DEFAULT 'one';
+ALTER TABLE periodic_task ADD COLUMN catchup_limit integer;
+ALTER TABLE periodic_task ADD COLUMN overlap varchar(16) NOT NULL DEFAULT 'skip';
+ALTER TABLE periodic_task ADD COLUMN deadline integer;
+ALTER TABLE periodic_task ADD COLUMN sink varchar(64) NOT NULL DEFAULT 'job';
+ALTER TABLE periodic_task ADD COLUMN retry_limit integer;
+ALTER TABLE periodic_task ADD COLUMN retry_delay integer;
+ALTER TABLE periodic_task ADD COLUMN timeout integer;
+ALTER TABLE periodic_task ADD COLUMN pause_after integer;
 ALTER TABLE periodic_task ADD COLUMN paused timestamp;
 ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
-ALTER TABLE periodic_task ADD COLUMN paused_by varchar(254)
-  CONSTRAINT nextrun_paused_by CHECK {{template "labelOrNull" "paused_by"}};
-ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254)
-  CONSTRAINT nextrun_paused_reason CHECK {{template "labelOrNull" "paused_reason"}};
+ALTER TABLE periodic_task ADD COLUMN paused_by varchar(254);
+ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254);
 ALTER TABLE periodic_task ADD COLUMN resumed timestamp;
-ALTER TABLE periodic_task ADD COLUMN origin varchar(254)
-  CONSTRAINT nextrun_origin CHECK ({{template "labelOrNull" "origin"}} AND origin IS NOT '');
+ALTER TABLE periodic_task ADD COLUMN origin varchar(254);
 ALTER TABLE periodic_task ADD COLUMN problem text;
 
 {{if found "periodic_task"}}
@@ -358,108 +342,85 @@ CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NO
 
 -- What is refused -----------------------------------------------------------------------------------------------------
 
+{{define "isUTC"}}must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31{{end}}
 {{define "refuseNextrun"}}
-  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
-    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: nextrun {{template "isUTC"}}; an offset or Z may follow') WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
 {{end}}
-{{define "refusePause"}}
-  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
-    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
-{{end}}
-{{define "refuse"}}
-  SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
-    WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
-  {{template "refuseNextrun"}}
-  SELECT RAISE(ABORT, 'periodic_task: starts must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: ends must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
-    WHERE NEW.ends IS NOT NULL AND {{template "utc" "NEW.ends"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: ends must be later than starts')
-    WHERE {{template "utc" "NEW.starts"}} >= {{template "utc" "NEW.ends"}};
-  SELECT RAISE(ABORT, 'periodic_task: created must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
-    WHERE {{template "utc" "NEW.created"}} IS NULL;
-  SELECT RAISE(ABORT, 'periodic_task: id, task, group_, timer, subject, submitter and summary must be text of at most 254 characters without NUL')
-    WHERE typeof(NEW.id) <> 'text' OR length(CAST(NEW.id AS BLOB)) > 1016 OR instr(CAST(NEW.id AS BLOB), x'00')
-       OR length(NEW.id) > 254 OR NEW.id = ''
-       OR typeof(NEW.task) <> 'text' OR length(NEW.task) > 254 OR instr(CAST(NEW.task AS BLOB), x'00')
-       OR typeof(NEW.group_) <> 'text' OR length(NEW.group_) > 254 OR instr(CAST(NEW.group_ AS BLOB), x'00')
-       OR typeof(NEW.timer) <> 'text' OR length(NEW.timer) > 254 OR instr(CAST(NEW.timer AS BLOB), x'00')
-       OR typeof(NEW.subject) <> 'text' OR length(NEW.subject) > 254 OR instr(CAST(NEW.subject AS BLOB), x'00')
-       OR typeof(NEW.submitter) <> 'text' OR length(NEW.submitter) > 254 OR instr(CAST(NEW.submitter AS BLOB), x'00')
-       OR typeof(NEW.summary) NOT IN ('text', 'null') OR length(NEW.summary) > 254 OR instr(CAST(NEW.summary AS BLOB), x'00');
-  SELECT RAISE(ABORT, 'periodic_task: priority must be an integer')
-    WHERE typeof(NEW.priority) <> 'integer';
-  SELECT RAISE(ABORT, 'periodic_task: args must be text')
-    WHERE typeof(NEW.args) <> 'text';
-{{end}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
-BEGIN
-{{template "refuse"}}
-{{template "refusePause"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_edited
-  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary,
-                   starts, ends ON periodic_task
-BEGIN
-{{template "refuse"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun ON periodic_task WHEN NEW.due IS OLD.due
-BEGIN
-{{template "refuseNextrun"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_planned BEFORE UPDATE OF due ON periodic_task
-  WHEN NEW.due IS NOT OLD.due AND NOT {{template "canonical" "NEW.nextrun"}}
-BEGIN
-  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff');
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
-  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
-BEGIN
-{{template "refusePause"}}
-END;
--- +goose StatementEnd
-
-{{define "taskMark"}}
+{{define "refuseMark"}}
   SELECT CASE
     WHEN NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'periodic_task: worker {{template "isLabel"}}, or NULL; leave it to the scheduler')
     WHEN NEW.marked IS NOT NULL AND NOT {{template "time" "NEW.marked"}} THEN RAISE(ABORT, 'periodic_task: marked {{template "isTime"}}, or NULL; leave it to the scheduler')
     WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'periodic_task: problem {{template "isLong"}}, or NULL')
   END;
 {{end}}
-{{define "taskPriority"}}
-  SELECT RAISE(ABORT, 'periodic_task: priority {{template "isInteger"}}: 0 is low, 10 is high')
-   WHERE NOT {{template "integer" "NEW.priority"}};
+{{define "refuseTask"}}
+  SELECT CASE
+    WHEN {{if eq . "update"}}NEW.id IS NOT OLD.id AND {{end}}NOT {{template "name" "NEW.id"}} THEN RAISE(ABORT, 'periodic_task: id {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.enabled IS NOT OLD.enabled AND {{end}}NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1 THEN RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
+    WHEN {{if eq . "update"}}NEW.task IS NOT OLD.task AND {{end}}NOT {{template "label" "NEW.task"}} THEN RAISE(ABORT, 'periodic_task: task {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.group_ IS NOT OLD.group_ AND {{end}}NOT {{template "label" "NEW.group_"}} THEN RAISE(ABORT, 'periodic_task: group_ {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.timer IS NOT OLD.timer AND {{end}}NOT {{template "label" "NEW.timer"}} THEN RAISE(ABORT, 'periodic_task: timer {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.subject IS NOT OLD.subject AND {{end}}NOT {{template "label" "NEW.subject"}} THEN RAISE(ABORT, 'periodic_task: subject {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.submitter IS NOT OLD.submitter AND {{end}}NOT {{template "label" "NEW.submitter"}} THEN RAISE(ABORT, 'periodic_task: submitter {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.args IS NOT OLD.args AND {{end}}NOT {{template "long" "NEW.args"}} THEN RAISE(ABORT, 'periodic_task: args {{template "isLong"}}')
+    WHEN {{if eq . "update"}}NEW.priority IS NOT OLD.priority AND {{end}}NOT {{template "integer" "NEW.priority"}} THEN RAISE(ABORT, 'periodic_task: priority {{template "isInteger"}}: 0 is low, 10 is high')
+    WHEN {{if eq . "update"}}NEW.summary IS NOT OLD.summary AND {{end}}NOT {{template "labelOrNull" "NEW.summary"}} THEN RAISE(ABORT, 'periodic_task: summary {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.exclude_calendars IS NOT OLD.exclude_calendars AND {{end}}NOT {{template "labelOrNull" "NEW.exclude_calendars"}} THEN RAISE(ABORT, 'periodic_task: exclude_calendars {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.paused_by IS NOT OLD.paused_by AND {{end}}NOT {{template "labelOrNull" "NEW.paused_by"}} THEN RAISE(ABORT, 'periodic_task: paused_by {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.paused_reason IS NOT OLD.paused_reason AND {{end}}NOT {{template "labelOrNull" "NEW.paused_reason"}} THEN RAISE(ABORT, 'periodic_task: paused_reason {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.origin IS NOT OLD.origin AND {{end}}NOT ({{template "labelOrNull" "NEW.origin"}} AND NEW.origin IS NOT '') THEN RAISE(ABORT, 'periodic_task: origin {{template "isName"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.created IS NOT OLD.created AND {{end}}{{template "utc" "NEW.created"}} IS NULL THEN RAISE(ABORT, 'periodic_task: created {{template "isUTC"}}; an offset or Z may follow')
+    WHEN {{if eq . "update"}}NEW.starts IS NOT OLD.starts AND {{end}}NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL THEN RAISE(ABORT, 'periodic_task: starts {{template "isUTC"}}, or NULL; an offset or Z may follow')
+    WHEN {{if eq . "update"}}NEW.ends IS NOT OLD.ends AND {{end}}NEW.ends IS NOT NULL AND {{template "utc" "NEW.ends"}} IS NULL THEN RAISE(ABORT, 'periodic_task: ends {{template "isUTC"}}, or NULL; an offset or Z may follow')
+    WHEN {{if eq . "update"}}NEW.paused_until IS NOT OLD.paused_until AND {{end}}NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL THEN RAISE(ABORT, 'periodic_task: paused_until {{template "isUTC"}}, or NULL; an offset or Z may follow')
+    WHEN {{if eq . "update"}}NEW.paused IS NOT OLD.paused AND {{end}}NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL THEN RAISE(ABORT, 'periodic_task: paused {{template "isUTC"}}; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
+    WHEN {{if eq . "update"}}(NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends) AND {{end}}{{template "utc" "NEW.starts"}} >= {{template "utc" "NEW.ends"}} THEN RAISE(ABORT, 'periodic_task: ends must be later than starts')
+    WHEN {{if eq . "update"}}NEW.overlap IS NOT OLD.overlap AND {{end}}NEW.overlap NOT IN ('skip', 'queue', 'replace', 'allow') THEN RAISE(ABORT, 'periodic_task: overlap must be skip, queue, replace or allow')
+    WHEN {{if eq . "update"}}NEW.catchup IS NOT OLD.catchup AND {{end}}NEW.catchup NOT IN ('one', 'none', 'all') THEN RAISE(ABORT, 'periodic_task: catchup must be one, none or all')
+    WHEN {{if eq . "update"}}NEW.catchup_limit IS NOT OLD.catchup_limit AND {{end}}NEW.catchup_limit IS NOT NULL AND (typeof(NEW.catchup_limit) <> 'integer' OR NEW.catchup_limit NOT BETWEEN 1 AND 10000) THEN RAISE(ABORT, 'periodic_task: catchup_limit must be 1 to 10000, or NULL for all')
+    WHEN {{if eq . "update"}}NEW.grace IS NOT OLD.grace AND {{end}}(typeof(NEW.grace) <> 'integer' OR NEW.grace NOT BETWEEN 0 AND 2147483647) THEN RAISE(ABORT, 'periodic_task: grace must be seconds, 0 or more')
+    WHEN {{if eq . "update"}}NEW.deadline IS NOT OLD.deadline AND {{end}}NEW.deadline IS NOT NULL AND (typeof(NEW.deadline) <> 'integer' OR NEW.deadline NOT BETWEEN 0 AND 2147483647) THEN RAISE(ABORT, 'periodic_task: deadline must be seconds, 0 or more, or NULL for none')
+    WHEN {{if eq . "update"}}NEW.jitter IS NOT OLD.jitter AND {{end}}(typeof(NEW.jitter) <> 'integer' OR NEW.jitter NOT BETWEEN 0 AND 2147483647) THEN RAISE(ABORT, 'periodic_task: jitter must be seconds, 0 or more')
+    WHEN {{if eq . "update"}}NEW.sink IS NOT OLD.sink AND {{end}}(NEW.sink NOT GLOB '[a-z]*' OR NEW.sink GLOB '*[^a-z0-9_-]*' OR length(NEW.sink) > 64) THEN RAISE(ABORT, 'periodic_task: sink must be job, event or the name of a queue: at most 64 lower-case letters, digits, _ and -, a letter first')
+    WHEN {{if eq . "update"}}NEW.retry_limit IS NOT OLD.retry_limit AND {{end}}NEW.retry_limit IS NOT NULL AND (typeof(NEW.retry_limit) <> 'integer' OR NEW.retry_limit NOT BETWEEN 0 AND 1000000) THEN RAISE(ABORT, 'periodic_task: retry_limit must be 0 to 1000000, or NULL')
+    WHEN {{if eq . "update"}}NEW.retry_delay IS NOT OLD.retry_delay AND {{end}}NEW.retry_delay IS NOT NULL AND (typeof(NEW.retry_delay) <> 'integer' OR NEW.retry_delay NOT BETWEEN 1 AND 31536000) THEN RAISE(ABORT, 'periodic_task: retry_delay must be 1 to 31536000 seconds, or NULL')
+    WHEN {{if eq . "update"}}NEW.timeout IS NOT OLD.timeout AND {{end}}NEW.timeout IS NOT NULL AND (typeof(NEW.timeout) <> 'integer' OR NEW.timeout NOT BETWEEN 1 AND 31536000) THEN RAISE(ABORT, 'periodic_task: timeout must be 1 to 31536000 seconds, or NULL')
+    WHEN {{if eq . "update"}}NEW.pause_after IS NOT OLD.pause_after AND {{end}}NEW.pause_after IS NOT NULL AND (typeof(NEW.pause_after) <> 'integer' OR NEW.pause_after NOT BETWEEN 1 AND 1000000) THEN RAISE(ABORT, 'periodic_task: pause_after must be 1 to 1000000, or NULL for never')
+  END;
 {{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
+BEGIN
+{{template "refuseTask" "insert"}}
+{{template "refuseNextrun"}}
+{{if not (found "periodic_task")}}{{template "refuseMark"}}{{end}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_edited
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary, starts, ends,
+                   exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink, retry_limit, retry_delay,
+                   timeout, pause_after, paused, paused_until, paused_by, paused_reason, origin ON periodic_task
+BEGIN
+{{template "refuseTask" "update"}}
+END;
+-- +goose StatementEnd
+-- A scheduler writes both, in the one form.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun, due ON periodic_task
+  WHEN NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun OR NOT {{template "canonical" "NEW.nextrun"}}
+    OR NEW.due IS NOT NULL AND NOT ({{template "canonical" "NEW.due"}} AND strftime('%Y-%m-%d %H:%M:%S', NEW.due) IS substr(NEW.due, 1, 19))
+BEGIN
+{{template "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff') WHERE NEW.due IS NOT OLD.due;
+END;
+-- +goose StatementEnd
 {{if not (found "periodic_task")}}
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_values_added BEFORE INSERT ON periodic_task
-BEGIN
-{{template "taskMark"}}
-{{template "taskPriority"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_values_edited BEFORE UPDATE OF priority ON periodic_task
-BEGIN
-{{template "taskPriority"}}
-END;
--- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_refuse_marked BEFORE UPDATE OF worker, marked, problem ON periodic_task
   WHEN NEW.worker IS NOT NULL OR NEW.marked IS NOT NULL OR NEW.problem IS NOT NULL
 BEGIN
-{{template "taskMark"}}
+{{template "refuseMark"}}
 END;
 -- +goose StatementEnd
 {{end}}
@@ -637,7 +598,8 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_edited
   AFTER UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
-                  starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink, pause_after, paused, paused_until ON periodic_task
+                  starts, ends, exclude_calendars, overlap, catchup, catchup_limit, grace, deadline, jitter, sink, retry_limit,
+                  retry_delay, timeout, pause_after, paused, paused_until ON periodic_task
   WHEN NEW.due IS OLD.due
    AND {{template "canonical" "OLD.nextrun"}} AND {{template "canonical" "OLD.created"}}
    AND {{template "canonicalOrNull" "OLD.starts"}} AND {{template "canonicalOrNull" "OLD.ends"}}
@@ -647,7 +609,8 @@ CREATE TRIGGER nextrun_task_edited
      OR NEW.subject IS NOT OLD.subject OR NEW.submitter IS NOT OLD.submitter OR NEW.priority IS NOT OLD.priority
      OR NEW.created IS NOT OLD.created OR NEW.summary IS NOT OLD.summary OR NEW.starts IS NOT OLD.starts
      OR NEW.ends IS NOT OLD.ends OR NEW.exclude_calendars IS NOT OLD.exclude_calendars OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
-     OR NEW.catchup_limit IS NOT OLD.catchup_limit OR NEW.pause_after IS NOT OLD.pause_after
+     OR NEW.catchup_limit IS NOT OLD.catchup_limit OR NEW.pause_after IS NOT OLD.pause_after OR NEW.retry_limit IS NOT OLD.retry_limit
+     OR NEW.retry_delay IS NOT OLD.retry_delay OR NEW.timeout IS NOT OLD.timeout
      OR NEW.grace IS NOT OLD.grace OR NEW.deadline IS NOT OLD.deadline OR NEW.jitter IS NOT OLD.jitter
      OR NEW.sink IS NOT OLD.sink OR NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
      OR NEW.args IS NOT OLD.args)
@@ -682,31 +645,22 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- Another timer has other ticks. A run that is set by hand takes the place of those up to it.
+-- Ticks that are skipped ahead are those of this timer and this id. A run that is set by hand takes the place of those up to it.
 -- +goose StatementBegin
-CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF timer, nextrun ON periodic_task
-  WHEN NEW.timer IS NOT OLD.timer OR NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun AND NEW.nextrun > '1970-01-02'
+CREATE TRIGGER nextrun_task_unskips AFTER UPDATE OF id, timer, nextrun ON periodic_task
+  WHEN NEW.id IS NOT OLD.id OR NEW.timer IS NOT OLD.timer
+    OR NEW.due IS OLD.due AND NEW.nextrun IS NOT OLD.nextrun AND NEW.nextrun > '1970-01-02'
 BEGIN
   DELETE FROM periodic_tick
-   WHERE task_id = NEW.id AND decided IS NULL
-     AND (NEW.timer IS NOT OLD.timer OR due > strftime('%Y-%m-%d %H:%M:%f000', 'now') AND due <= {{template "utc" "NEW.nextrun"}});
+   WHERE task_id = OLD.id AND decided IS NULL
+     AND (NEW.id IS NOT OLD.id OR NEW.timer IS NOT OLD.timer
+          OR due > strftime('%Y-%m-%d %H:%M:%f000', 'now') AND due <= {{template "utc" "NEW.nextrun"}});
 END;
 -- +goose StatementEnd
-
--- Queued ticks of a task that is gone wait for nothing, and nothing is skipped ahead any more.
-{{define "orphan"}}
-  DELETE FROM periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
-{{end}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
 BEGIN
-{{template "orphan"}}
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task WHEN NEW.id IS NOT OLD.id
-BEGIN
-{{template "orphan"}}
+  DELETE FROM periodic_tick WHERE task_id = OLD.id AND decided IS NULL;
 END;
 -- +goose StatementEnd
 

@@ -89,7 +89,7 @@ func TestSQLTimesBesideDue(t *testing.T) {
 	f := newSQLiteFixture(t)
 	f.exec(insertTask, "edited", "yearly")
 	for _, bad := range notTimes {
-		f.refused("nextrun_due", "UPDATE periodic_task SET due = ?, nextrun = ?", bad, utc(time.Now()))
+		f.refused("due", "UPDATE periodic_task SET due = ?, nextrun = ?", bad, utc(time.Now()))
 		f.refused("nextrun", "UPDATE periodic_task SET due = ?, nextrun = ?", utc(time.Now()), bad)
 	}
 	f.refused("timer", "UPDATE periodic_task SET due = ?, nextrun = ?, timer = x'ff'", utc(time.Now()), utc(time.Now()))
