@@ -5,8 +5,8 @@
 --   psql DATABASE -v schema=jobs -v prefix=shop_ -f owner.sql
 --
 -- schema is that of the tables (public), prefix what the names of the roles begin with (nextrun_).
--- Then migrate as this role: give it to the login that migrates (GRANT nextrun_owner TO deploy), and
--- add options=-c%20role=nextrun_owner to the URL of the database.
+-- Then migrate as this role: GRANT nextrun_owner TO deploying; ALTER ROLE deploying SET role = nextrun_owner,
+-- for the login that migrates. Without the second statement the tables would belong to that login.
 \set ON_ERROR_STOP on
 \if :{?schema}
 \else

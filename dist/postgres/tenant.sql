@@ -8,7 +8,7 @@
 -- It makes the role nextrun_acme (schema and prefix as in roles.sql), which adds and changes tasks
 -- whose ids begin with ids (acme-), of the group (acme), for these handlers, and sees their ticks, their
 -- jobs and the logs of these. It disables tasks and cannot delete them; it writes no marks, plans, queues or
--- jobs, and reads no other table or view.
+-- jobs, and reads no others' rows. nextrun task, why, preview, tick list, job list and job log work with it.
 --
 -- Row security is then on for these tables. The owner and the roles of roles.sql see all rows; any other
 -- login sees none, so give it one of these roles first. A login that has another role of nextrun, too,
@@ -23,14 +23,6 @@
 \else
   \set prefix nextrun_
 \endif
-\set viewer :prefix viewer
-\set dashboard :prefix dashboard
-\set operator :prefix operator
-\set editor :prefix editor
-\set scheduler :prefix scheduler
-\set executor :prefix executor
-\set housekeeper :prefix housekeeper
-\set relay :prefix relay
 \if :{?name}
 \else
   DO $$ BEGIN RAISE EXCEPTION 'name the tenant: -v name=acme'; END $$;
@@ -56,44 +48,41 @@ SET LOCAL lock_timeout = '10s'; -- rather fail than hold up those who work
 
 SELECT format('CREATE ROLE %I NOLOGIN', :'tenant') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'tenant') \gexec
 GRANT USAGE ON SCHEMA :"schema" TO :"tenant";
-REVOKE ALL ON periodic_task, periodic_tick, periodic_open,
-  periodic_calendar,
-  periodic_run, periodic_stale,
-  periodic_health, job, joblog, jobgroupuse, job_limit,
-  scheduler_lock, worker, event_store, event_aggregate,
-  outbox_message,
-  nextrun_migration, nextrun_found
-  FROM :"tenant";
+SELECT format('REVOKE ALL ON %I FROM %I', c.relname, :'tenant') FROM pg_class AS c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')
+    AND (c.relname ~ '^(periodic|event|outbox|nextrun)_' OR c.relname IN ('job', 'joblog', 'jobgroupuse', 'job_limit', 'scheduler_lock', 'worker'))
+    AND c.relowner = (SELECT relowner FROM pg_class WHERE oid = 'periodic_tick'::regclass) \gexec
+-- Every program of nextrun compares the tables with its own version.
+GRANT SELECT ON nextrun_migration, nextrun_found TO :"tenant";
 
--- What a tenant may say of a task: neither its mark (worker, marked), nor its plan (due,
--- nextrun), nor the queue that it feeds (sink). It disables tasks, and cannot delete them: who may
--- delete from a table may lock all of it.
+-- What a tenant may say of a task: neither its mark (worker, marked), nor its plan (due); of the queue that it feeds
+-- (sink) only that it is nextrun's own. It disables tasks, and cannot delete them: who may delete from a table may lock
+-- all of it. To run a task now it sets nextrun.
 GRANT SELECT ON periodic_task TO :"tenant";
 GRANT INSERT (
-  id, enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
+  id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, summary, starts, ends,
   exclude_calendars, overlap, catchup, grace, deadline,
-  jitter, catchup_limit, pause_after,
+  jitter, catchup_limit, sink, pause_after,
   retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
 GRANT UPDATE (
-  enabled, task, group_, args, subject, priority, timer, summary, starts, ends,
+  rev, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, summary, starts, ends,
   exclude_calendars, overlap, catchup, grace, deadline,
-  jitter, catchup_limit, pause_after,
+  jitter, catchup_limit, sink, pause_after,
   retry_limit, retry_delay, timeout,
   paused, paused_until, paused_by, paused_reason
 ) ON periodic_task TO :"tenant";
--- It skips single ticks of them ahead; who undoes that is the editor, or the operator.
+-- It skips single ticks of them ahead; who undoes that is the operator.
 GRANT INSERT (task_id, due, decision, reason), UPDATE (reason) ON periodic_tick TO :"tenant";
-GRANT SELECT ON periodic_calendar, periodic_tick, job, joblog TO :"tenant";
+GRANT SELECT ON periodic_calendar, periodic_tick, periodic_open, job, joblog, event_store, outbox_message TO :"tenant";
 
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
 -- roles see all rows, as before.
 SELECT format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name), format('DROP POLICY IF EXISTS nextrun_all ON %I', name),
-    format('CREATE POLICY nextrun_all ON %I TO %s USING (true)', name, (SELECT string_agg(format('%I', role), ', ') FROM unnest(ARRAY[
-      :'viewer', :'dashboard', :'operator', :'editor', :'scheduler', :'executor', :'housekeeper', :'relay'
-    ]) AS role)), format('DROP POLICY IF EXISTS %I ON %I', :'tenant', name)
-  FROM unnest(ARRAY['periodic_task', 'periodic_tick', 'job', 'joblog']) AS name \gexec
+    format('CREATE POLICY nextrun_all ON %I TO %I, %I, %I, %I, %I USING (true)', name, :'prefix' || 'scheduler', :'prefix' || 'executor',
+      :'prefix' || 'relay', :'prefix' || 'operator', :'prefix' || 'reader'), format('DROP POLICY IF EXISTS %I ON %I', :'tenant', name)
+  FROM unnest(ARRAY['periodic_task', 'periodic_tick', 'periodic_open', 'job', 'joblog', 'event_store', 'outbox_message']) AS name \gexec
 
 CREATE POLICY :"tenant" ON periodic_task TO :"tenant"
   USING (starts_with(id, :'ids'))
@@ -105,4 +94,5 @@ CREATE POLICY :"tenant" ON periodic_tick TO :"tenant"
 CREATE POLICY :"tenant" ON job FOR SELECT TO :"tenant" USING (starts_with(tracker, :'ids') AND group_ = :'group');
 CREATE POLICY :"tenant" ON joblog FOR SELECT TO :"tenant" USING (jid IN (SELECT jid FROM job));
 
+-- It has neither events nor jobs in other queues; without a policy these tables are empty for it.
 COMMIT;

@@ -16,6 +16,7 @@ var (
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
+	ErrDenied            = errors.New("this login needs a role of dist/postgres/roles.sql, see docs/permissions.md")
 	ErrNotFound          = service.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
 	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, service.ErrDuplicate)}
@@ -24,7 +25,7 @@ var (
 )
 
 // IsOurTable finds the name of a table of nextrun in the message of a database that
-// cannot find a table.
+// cannot find a table, or denies it.
 func IsOurTable(message string) bool { return ourTable.MatchString(message) }
 
 var ourTable = regexp.MustCompile(`\b(periodic_\w+|job|joblog|jobgroupuse|job_limit|scheduler_lock|worker|` +

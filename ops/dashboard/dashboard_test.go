@@ -35,7 +35,7 @@ func both(t *testing.T, o dashboard.Options, run func(s *site)) {
 	migrated.Both(t, func(_ *testing.T, d *migrated.Database) {
 		o := o
 		o.Logger, _ = test.NewNullLogger()
-		pages, err := dashboard.Handler(d.As("dashboard"), o)
+		pages, err := dashboard.Handler(d.As("operator"), o)
 		if err != nil {
 			d.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	migrated.As("scheduler", "editor")
+	migrated.As("scheduler", "operator")
 	migrated.VerifyTestMain(m)
 }
 

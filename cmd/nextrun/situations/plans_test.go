@@ -87,7 +87,7 @@ var ofPlans = []situation{
 			w.schedulerMay("GRANT ALL ON ALL TABLES IN SCHEMA public TO ROLE; REVOKE INSERT ON periodic_tick FROM ROLE")
 		},
 		codes:   []string{"task_problem"},
-		problem: `the task cannot be scheduled: pq: permission denied for table periodic_tick (42501)`,
+		problem: `the task cannot be scheduled: this login needs a role of dist/postgres/roles.sql, see docs/permissions.md: pq: permission denied for table periodic_tick (42501)`,
 		alerts:  []string{"NextrunTaskOverdue", "NextrunTaskProblem", "NextrunTaskStale"},
 		says:    []string{"permission denied for table periodic_tick"},
 		not:     []string{"is not known", "no scheduler runs"},
@@ -151,7 +151,7 @@ var ofPlans = []situation{
 	{
 		name: "nobody has planned the task, and no scheduler runs",
 		set: func(w *world) {
-			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000', created = {-1h}")
+			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000', created = {-1h}", "UPDATE periodic_task SET since = {-1h}")
 		},
 		codes:  []string{"task_unplanned"},
 		alerts: []string{"NextrunSchedulerDown"},

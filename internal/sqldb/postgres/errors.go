@@ -88,6 +88,7 @@ var sqlStates = map[string]error{
 	"54001": sqldb.ErrRefused,                                                          // nested too deeply
 	"P0":    sqldb.ErrRefused,                                                          // a trigger raised it
 	"42P01": sqldb.ErrNoSchema, "42703": sqldb.ErrNoSchema, "42883": sqldb.ErrNoSchema, // no such table, column, function
+	"42501": sqldb.ErrDenied,
 	"55P03": sqldb.ErrContended, "57014": sqldb.ErrContended, // lock and statement timeout
 	"40001": sqldb.ErrConflict, "40P01": sqldb.ErrConflict, // serialization, deadlock
 	"08": sqldb.ErrUnavailable, "53": sqldb.ErrUnable, "58": sqldb.ErrUnable, // connection, resources, system
@@ -106,7 +107,8 @@ func classOf(err failure) error {
 	if !ok && len(code) == 5 {
 		class = sqlStates[code[:2]]
 	}
-	if errors.Is(class, sqldb.ErrUnavailable) && !ofDatabase(err) || errors.Is(class, sqldb.ErrNoSchema) && !ofSchema(err) {
+	if errors.Is(class, sqldb.ErrUnavailable) && !ofDatabase(err) || errors.Is(class, sqldb.ErrNoSchema) && !ofSchema(err) ||
+		errors.Is(class, sqldb.ErrDenied) && !ofRights(err) {
 		return nil
 	}
 	return class
@@ -124,6 +126,12 @@ func ofDatabase(err failure) bool {
 		return err.where == "" && (err.code == "25006" || err.code == "53100")
 	}
 	return err.where == ""
+}
+
+// ofRights reports whether a right on one of nextrun's tables is missing. A trigger of others may lack one, and row
+// security refuses what a tenant must not write.
+func ofRights(err failure) bool {
+	return err.where == "" && sqldb.IsOurTable(err.message) && !strings.Contains(err.message, "row-level security")
 }
 
 // ofSchema reports whether a table, a column or a function that does not exist is

@@ -14,7 +14,7 @@ import (
 // Roles are the roles that dist/postgres/roles.sql makes, without prefix; owner.sql makes another
 // one, owner.
 func Roles() []string {
-	return []string{"viewer", "dashboard", "operator", "editor", "scheduler", "executor", "housekeeper", "relay"}
+	return []string{"scheduler", "executor", "relay", "operator", "reader"}
 }
 
 // RunScript has psql run a script of dist/postgres in a database, with variables such as

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	migrated.As("relay", "scheduler", "editor", "housekeeper")
+	migrated.As("relay", "scheduler", "operator")
 	migrated.VerifyTestMain(m)
 }
 

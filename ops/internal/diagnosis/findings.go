@@ -232,11 +232,7 @@ func ofUnread(f *Facts) []Finding {
 	if !f.Unread() {
 		return nil
 	}
-	remedy := ""
-	if strings.Contains(strings.Join(f.unread, ""), "permission denied") {
-		remedy = "to give the rights that are missing: psql -f dist/postgres/roles.sql"
-	}
-	return []Finding{{notRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", remedy}}
+	return []Finding{{notRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", ""}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
