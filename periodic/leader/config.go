@@ -49,6 +49,9 @@ type Config struct {
 	// Exclusive has Start fail if somebody else holds the lock, and ends the
 	// elector if somebody else takes it.
 	Exclusive bool
+	// Works, if not nil, reports whether the holder does its work; it must return at once. While it does not, the lock
+	// is neither renewed nor acquired, so that it goes to another one.
+	Works func() bool
 	// Observe, if not nil, is called for every event, from the elector's
 	// goroutine and from Start: it must return soon.
 	Observe func(Event)

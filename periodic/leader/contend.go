@@ -77,6 +77,8 @@ func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration 
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	switch now := time.Now(); {
+	case !e.works():
+		return max(0, min(e.cfg.Heartbeat, time.Until(until)))
 	case !now.Before(next):
 		return e.renew(ctx, t)
 	case woken:
@@ -88,6 +90,8 @@ func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration 
 	}
 	return max(0, min(time.Until(next), time.Until(until)))
 }
+
+func (e contender) works() bool { return e.cfg.Works == nil || e.cfg.Works() }
 
 // renew moves the expiry. After an error it is tried again soon, until trust
 // ends.
@@ -113,6 +117,9 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 
 // contend takes the lock if it can be taken.
 func (e contender) contend(ctx context.Context) time.Duration {
+	if !e.works() {
+		return e.cfg.Heartbeat
+	}
 	ctx, cancel := context.WithTimeout(ctx, e.patience())
 	defer cancel()
 	l, err := e.inspect(ctx)

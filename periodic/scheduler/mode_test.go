@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,5 +179,40 @@ func TestLeaderThatCannotScheduleResigns(t *testing.T) {
 		toldB.until(f, "leadership of b", kindOf(scheduler.EventLeading))
 		f.runNow("t")
 		toldB.until(f, "tick by b", kindOf(scheduler.EventTick))
+	})
+}
+
+// A leader whose loop hangs, as in a function of the program, loses the lock to one that works.
+func TestLeaderThatHangsIsReplaced(t *testing.T) {
+	both(t, func(f *fixture) {
+		hangs, release := make(chan struct{}), make(chan struct{})
+		brief := func(c *scheduler.Config) {
+			shortTTL(c)
+			c.Mode, c.PollInterval = scheduler.ModeLeader, 100*time.Millisecond
+		}
+		cfg := f.config("a")
+		brief(&cfg)
+		var once sync.Once
+		cfg.Observe = func(e scheduler.Event) {
+			if e.Kind == scheduler.EventTick {
+				once.Do(func() {
+					close(hangs)
+					<-release
+				})
+			}
+		}
+		a, err := scheduler.New(f.quick().Periodic(), cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() { _ = a.Stop(context.Background()) })
+		defer close(release)
+		f.exec(insertTask, "t", "yearly")
+		f.runNow("t")
+		f.begin(a)
+		<-hangs
+		b, told := f.inMode(f.quick().Periodic(), "b", scheduler.ModeLeader, brief)
+		f.begin(b)
+		told.until(f, "leadership of b", kindOf(scheduler.EventLeading))
 	})
 }

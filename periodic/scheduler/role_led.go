@@ -28,14 +28,15 @@ type led struct {
 }
 
 // newLed returns the role of a scheduler that holds its lock under the name holder.
-// It calls wake when the lock is acquired, lost or released.
-func newLed(store Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
+// It calls wake when the lock is acquired, lost or released, and keeps the lock while the scheduler works.
+func newLed(store Store, cfg Config, holder string, observe func(Event), wake func(), works func() bool) (*led, error) {
 	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
 	l.lock = leader.Config{
 		Lock:      cfg.Lock.Name,
 		Holder:    holder,
 		TTL:       cfg.Lock.TTL,
 		Heartbeat: cfg.Lock.Heartbeat,
+		Works:     works,
 		Observe:   func(e leader.Event) { l.observeLock(e, wake) },
 	}
 	err := l.newElector(cfg.Mode == ModeExclusive)

@@ -32,7 +32,7 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	holder := service.WorkerID(cfg.Name)
 	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder}}
 	if cfg.Mode != ModeShared {
-		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
+		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake, s.works)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +98,11 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 
 // Status reports whether this scheduler schedules, and who does otherwise.
 func (s *Scheduler) Status() Status { return s.role.status() }
+
+// works reports whether the loop goes on: no statement takes longer than the TTL of the lock.
+func (s *Scheduler) works() bool {
+	return !errors.Is(s.loop.pulse.Health(s.loop.cfg.PollInterval+s.loop.cfg.Lock.TTL), service.ErrStalled)
+}
 
 // Health says what is wrong with a scheduler that was started: that it has not done its
 // first round, that rounds have failed for more than ten seconds, or that the loop is
