@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
@@ -125,61 +124,45 @@ func (tx schedulerTx) Free(ctx context.Context, ids []string) (free []string, er
 	return free, err
 }
 
-// marked is when a task was marked. What no scheduler writes has expired.
-const marked = `CASE WHEN marked >= '1970-01-01 00:00:00' AND marked < '9999-12-31 00:00:00' THEN marked ELSE '1970-01-01 00:00:00' END`
-
-// ClearMarks finds the marks of a name by what stands in front of the boot id in a
-// [service.WorkerID].
-func (tx schedulerTx) ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error) {
-	n, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
-			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
-				marked IS NULL OR marked < $1 OR marked > $2
-				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($4)) = $4)))`+
-		tx.SQL().ForUpdate+`)`,
-		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), name, service.WorkerName(name)+service.BootMark)
-	return int(n), err
+// among is a subquery for ids, with its one parameter.
+func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
+	r, err := tx.Texts(placeholder, ids)
+	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
 }
 
-// Args implements [batch.Tx]. On PostgreSQL no answer is larger than maxBytes: the tasks are
-// locked, and no limit of the server ends the session of a process that has stopped in the
-// middle of an answer. One that has stopped between two is idle in its transaction.
-func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("pos"), sqldb.Text("id")}, len(ids),
-		func(i int) []any { return []any{i, ids[i]} })
-	if err != nil {
-		return nil, err
-	}
-	size, whole := `octet_length(s.args)`, `w.total <= $2`
-	if tx.SQL().IsSQLite() {
-		size, whole = `length(s.args)`, `true`
-	}
-	var rows []struct {
-		ID, Args string
-		Whole    sqldb.RowBool
-	}
-	err = tx.Select(ctx, &rows, `SELECT t.id, CASE WHEN `+whole+` THEN t.args ELSE '' END AS args, `+whole+` AS whole FROM (
-			SELECT v.pos, v.id, sum(`+size+`) OVER (ORDER BY v.pos) AS total
-			FROM `+r.SQL+` AS v JOIN periodic_task AS s ON s.id = v.id) AS w
-		JOIN periodic_task AS t ON t.id = w.id WHERE w.pos = 0 OR w.total <= $2`, r.Param, maxBytes)
-	args := make(map[string]string, len(rows))
-	for _, row := range rows {
-		if err == nil && !bool(row.Whole) {
-			row.Args, err = tx.longArgs(ctx, row.ID, maxBytes)
+// excluding returns the condition, beginning with AND, that leaves tasks out. Call
+// it with the alias of periodic_task, such as "q.". all is args with the parameters
+// of the condition.
+func excluding(tx *sqldb.Tx, exclude batch.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
+	text := ""
+	if len(exclude.IDs) > 0 {
+		ids, param, err := among(tx, len(args)+1, exclude.IDs)
+		if err != nil {
+			return nil, nil, err
 		}
-		args[row.ID] = row.Args
+		text += ` AND @id NOT IN ` + ids
+		args = append(args, param)
 	}
-	return args, err
+	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
+		args = append(args, sqldb.Timestamp(periodic.Unplanned))
+		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
+		if len(exclude.Sinks) > 0 {
+			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
+		}
+		if exclude.OnlySinks != nil {
+			sinks = append(sinks, `@sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
+		}
+		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
+	}
+	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
 }
 
-// longArgs reads args in parts. A character takes four bytes at most.
-func (tx schedulerTx) longArgs(ctx context.Context, id string, maxBytes int) (string, error) {
-	var args strings.Builder
-	for at := 1; ; at += maxBytes / 4 {
-		var part string
-		err := tx.First(ctx, &part, `SELECT substr(args, $2, $3) FROM periodic_task WHERE id = $1`, id, at, maxBytes/4)
-		if err != nil || part == "" {
-			return args.String(), err
-		}
-		args.WriteString(part)
+// placeholders appends sinks to args, and returns their placeholders.
+func placeholders(args *[]any, sinks []periodic.Sink) string {
+	list := make([]string, len(sinks))
+	for i, sink := range sinks {
+		*args = append(*args, string(sink))
+		list[i] = fmt.Sprintf("$%d", len(*args))
 	}
+	return strings.Join(list, ", ")
 }

@@ -4,57 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
-
-// among is a subquery for ids, with its one parameter.
-func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
-	r, err := tx.Texts(placeholder, ids)
-	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
-}
-
-// excluding returns the condition, beginning with AND, that leaves tasks out. Call
-// it with the alias of periodic_task, such as "q.". all is args with the parameters
-// of the condition.
-func excluding(tx *sqldb.Tx, exclude batch.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
-	text := ""
-	if len(exclude.IDs) > 0 {
-		ids, param, err := among(tx, len(args)+1, exclude.IDs)
-		if err != nil {
-			return nil, nil, err
-		}
-		text += ` AND @id NOT IN ` + ids
-		args = append(args, param)
-	}
-	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
-		args = append(args, sqldb.Timestamp(periodic.Unplanned))
-		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
-		if len(exclude.Sinks) > 0 {
-			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
-		}
-		if exclude.OnlySinks != nil {
-			sinks = append(sinks, `@sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
-		}
-		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
-	}
-	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
-}
-
-// placeholders appends sinks to args, and returns their placeholders.
-func placeholders(args *[]any, sinks []periodic.Sink) string {
-	list := make([]string, len(sinks))
-	for i, sink := range sinks {
-		*args = append(*args, string(sink))
-		list[i] = fmt.Sprintf("$%d", len(*args))
-	}
-	return strings.Join(list, ", ")
-}
 
 // versions returns, by id, a text that changes when a user edits the task's row.
 func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {
