@@ -87,7 +87,7 @@ func restore(t *testing.T, d *storetest.Database, file string) *storetest.Databa
 		return storetest.At(t, "sqlite:"+file)
 	}
 	restored := storetest.New(t, d.Kind)
-	tool(t, "pg_restore", "--no-owner", "--dbname="+restored.URL, file)
+	tool(t, "pg_restore", "--no-owner", "--no-privileges", "--dbname="+restored.URL, file)
 	return restored
 }
 

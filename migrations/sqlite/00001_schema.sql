@@ -31,6 +31,7 @@
 {{define "label"}}(typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
 {{define "name"}}({{template "label" .}} AND {{.}} <> ''){{end}}
 {{define "integer"}}(typeof({{.}}) = 'integer' AND {{.}} BETWEEN -2147483648 AND 2147483647){{end}}
+{{define "rev"}}max({{.}} + 1, CAST((julianday('now') - 2440587.5) * 86400000 AS integer) * 1000){{end}}
 {{define "time"}}(typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19)
     AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
 {{define "isName"}}must be text of 1 to 254 characters without NUL; write numbers and bytes as text, such as hex(...){{end}}
@@ -616,7 +617,7 @@ CREATE TRIGGER nextrun_task_edited
      OR NEW.args IS NOT OLD.args)
 BEGIN
   UPDATE periodic_task
-     SET worker = NULL, marked = NULL, rev = OLD.rev + 1,
+     SET worker = NULL, marked = NULL, rev = {{template "rev" "OLD.rev"}},
          problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          created = {{template "utc" "NEW.created"}},
          starts  = {{template "utcOrNull" "NEW.starts"}},
@@ -677,13 +678,13 @@ BEGIN
    WHERE {{template "utc" "NEW.due"}} <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
      AND {{template "utc" "NEW.due"}} IS NOT (SELECT due FROM periodic_task WHERE id = NEW.task_id);
   UPDATE periodic_tick SET due = {{template "utc" "NEW.due"}} WHERE task_id = NEW.task_id AND due = NEW.due;
-  UPDATE periodic_task SET rev = rev + 1 WHERE id = NEW.task_id;
+  UPDATE periodic_task SET rev = {{template "rev" "rev"}} WHERE id = NEW.task_id;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_tick_unskipped AFTER DELETE ON periodic_tick WHEN OLD.decided IS NULL
 BEGIN
-  UPDATE periodic_task SET rev = rev + 1 WHERE id = OLD.task_id;
+  UPDATE periodic_task SET rev = {{template "rev" "rev"}} WHERE id = OLD.task_id;
 END;
 -- +goose StatementEnd
 
