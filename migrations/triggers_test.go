@@ -1,7 +1,6 @@
 package migrations_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -81,14 +80,6 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestTruncateOfLocksIsRefused(t *testing.T) {
-	t.Parallel()
-	db := made(t, storetest.Postgres)
-	if _, err := db.SQL.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
-		t.Errorf("TRUNCATE of the locks: %v", err)
-	}
 }
 
 // The row of a lock in a table that somebody else made is theirs to delete.

@@ -664,18 +664,12 @@ CREATE TRIGGER nextrun_lock_released AFTER UPDATE OF expires ON scheduler_lock
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_lock_kept() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
 BEGIN
-  IF TG_OP = 'TRUNCATE' THEN
-    RAISE EXCEPTION 'scheduler_lock keeps the tokens of the locks, which must only rise; to release a lock use: nextrun lock release'
-      USING ERRCODE = 'restrict_violation', TABLE = 'scheduler_lock';
-  END IF;
   UPDATE {{schema}}.scheduler_lock SET expires = '1970-01-01' WHERE name = OLD.name AND expires > '1970-01-01';
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
   FOR EACH ROW WHEN (OLD.name NOT LIKE 'topic:%') EXECUTE FUNCTION nextrun_lock_kept();
-CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
-  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_lock_kept();
 {{end}}
 
 -- They run with the rights of their owner.
