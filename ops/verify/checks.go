@@ -20,11 +20,11 @@ var ofTasks = []check{
 	},
 	{
 		Name: "ticks without their job", Guarantee: "G2", Doubtful: true, tables: []string{"job", "event_store"},
-		Violated: "a tick says submitted, but its job is gone",
-		Remedy:   "nothing, if something deletes final jobs so soon; else restore the jobs from a backup, or run the tasks again: nextrun task run ID",
+		Violated: "a tick says submitted, but its job is gone, and has left no outcome as a job does that is deleted",
+		Remedy:   "restore the jobs from a backup, or run the tasks again: nextrun task run ID",
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
-			WHERE k.decision = 'submitted' AND t.sink IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
+			WHERE k.decision = 'submitted' AND k.outcome IS NULL AND t.sink IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
 				AND t.since < k.decided
 				AND NOT EXISTS (SELECT 1 FROM job WHERE job.jid = k.jid)
 				AND NOT EXISTS (SELECT 1 FROM event_store AS e WHERE e.id = k.jid)`,
