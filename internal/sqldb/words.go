@@ -17,11 +17,11 @@ const (
 
 // Words are the differences between the databases that are plain text.
 type Words struct {
-	// LockRows is appended to a SELECT whose rows will be updated: rows that
+	// ForUpdate is appended to a SELECT whose rows will be updated: rows that
 	// others have locked are passed over. It is empty where a transaction holds
 	// the whole file.
 	ForUpdate string
-	// HoldRows is the same for rows of a table t whose keys stay as they are, so that foreign keys
+	// ForNoKeyUpdate is the same for rows of a table t whose keys stay as they are, so that foreign keys
 	// of others may go on to refer to them.
 	ForNoKeyUpdate string
 	// ShareRows is appended to a SELECT whose rows nobody else may change until the
@@ -55,7 +55,6 @@ type Words struct {
 	Placeholder string // in front of the number of a parameter, in place of $
 	ClockSQL    string // {at} and {now} stand for the parameters
 	Collate     string // behind a text that is compared byte by byte
-	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
 	LockSQL     string // a statement that waits for the name $1; empty where a transaction holds the whole file
 	RowColumns  string // of periodic_task, behind the columns of a query: its version, and what RowIDSQL needs
@@ -85,10 +84,6 @@ func (w *Words) IsSQLite() bool { return w.System == SQLite }
 // TryLock is a condition that locks a name until the transaction ends, unless another
 // transaction has it. It is empty where transactions exclude each other anyway.
 func (w *Words) TryLock(name string) string { return strings.ReplaceAll(w.TryLockSQL, "{}", name) }
-
-// Digest is a text that differs when the given one does, and is short where the
-// database can make such a text.
-func (w *Words) Digest(text string) string { return strings.ReplaceAll(w.DigestSQL, "{}", text) }
 
 // Bytewise is a column of text that is compared byte by byte.
 func (w *Words) Bytewise(column string) string { return column + w.Collate }

@@ -44,7 +44,6 @@ func (d *dialect) Words() sqldb.Words {
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
 		Generic:     " || set_config('plan_cache_mode', 'force_generic_plan', true)",
 		Collate:     ` COLLATE "C"`,
-		DigestSQL:   "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
 		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
 		LockSQL:     "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
 		Placeholder: "$",

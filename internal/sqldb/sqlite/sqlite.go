@@ -42,7 +42,6 @@ func (*dialect) Words() sqldb.Words {
 		Columns:     "SELECT name FROM pragma_table_info($1)",
 		Placeholder: "?", // SQLite numbers ?1, and only names $1
 		ClockSQL:    "{at}",
-		DigestSQL:   "{}",
 	}
 }
 

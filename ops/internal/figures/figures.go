@@ -101,7 +101,7 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 		return err
 	}
 	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
-	held, err := sqldb.RowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
+	held, err := rowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
 		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
 	if t.Locked = len(held); err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 // Overdue is what may keep a task that is due from being taken, as far as the database
 // shows.
 type Overdue struct {
-	Schedulers []Service           // that live
-	Row        *sqldb.Holder       // has locked the task's row; nil: nobody
-	Tables     []sqldb.TableHolder // keep others from writing to tables
-	Own        []sqldb.TableHolder // those of nextrun among them
-	FileLocked bool                // SQLite: somebody else writes, or has a transaction open
-	Since      time.Time           // when the task was added, or somebody last changed when it is due
+	Schedulers []Service     // that live
+	Row        *Holder       // has locked the task's row; nil: nobody
+	Tables     []TableHolder // keep others from writing to tables
+	Own        []TableHolder // those of nextrun among them
+	FileLocked bool          // SQLite: somebody else writes, or has a transaction open
+	Since      time.Time     // when the task was added, or somebody last changed when it is due
 }
 
 // lockWait is how long a SQLite file must be locked to be called so, and a row by nextrun itself.
@@ -42,7 +42,7 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 			return err
 		}
 		o.Since = since.Time()
-		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
+		held, err := rowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
 		if h, ok := held["it"]; ok && (h.For >= lockWait || !strings.HasPrefix(h.App, "nextrun")) {
 			o.Row = &h // a scheduler that tries the task has its row for a moment
 		}
@@ -66,8 +66,8 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 }
 
 // TableHolders finds who keeps others from writing to tables. It reads no table of nextrun.
-func (r Reader) TableHolders(ctx context.Context) (found []sqldb.TableHolder, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) (err error) { found, err = sqldb.TableHolders(ctx, tx); return err })
+func (r Reader) TableHolders(ctx context.Context) (found []TableHolder, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) (err error) { found, err = tableHolders(ctx, tx); return err })
 	return found, err
 }
 

@@ -77,7 +77,7 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 // ended. Both are empty if nobody has, and on SQLite.
 func (r Reader) JobHolder(ctx context.Context, jid string) (who, remedy string, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		held, err := sqldb.RowHolders(ctx, tx, "SELECT jid, xmax FROM job WHERE jid = $1", jid)
+		held, err := rowHolders(ctx, tx, "SELECT jid, xmax FROM job WHERE jid = $1", jid)
 		if h, is := held[jid]; is {
 			who, remedy = h.Text(), h.Remedy()
 		}

@@ -1,4 +1,4 @@
-package sqldb
+package figures
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/text"
 )
 
@@ -65,10 +66,10 @@ const holderColumns = `coalesce(l.pid, 0) AS pid, a.application_name AS app, a.u
 	greatest(extract(epoch FROM clock_timestamp() - a.state_change), 0)::double precision AS seconds`
 
 type holderRow struct {
-	Key, Name RowText
+	Key, Name sqldb.RowText
 	PID       int
-	App, Usr  RowText
-	State     RowText
+	App, Usr  sqldb.RowText
+	State     sqldb.RowText
 	Seconds   *float64
 }
 
@@ -80,14 +81,14 @@ func (r holderRow) holder() Holder {
 	return h
 }
 
-// RowHolders finds who has locked rows, by their keys. rows is SQL for the columns key
+// rowHolders finds who has locked rows, by their keys. rows is SQL for the columns key
 // and xmax of those that may be locked. On SQLite, where a transaction locks the whole
 // file, there is nobody.
-func RowHolders(ctx context.Context, tx *Tx, rows string, args ...any) (map[string]Holder, error) {
+func rowHolders(ctx context.Context, tx *sqldb.Tx, rows string, args ...any) (map[string]Holder, error) {
 	if tx.SQL().IsSQLite() {
 		return nil, nil
 	}
-	found, err := rowHolders(ctx, tx, `SELECT r.key, r.xid FROM (`+rows+`) AS r (key, xid)`, args)
+	found, err := holdersOf(ctx, tx, `SELECT r.key, r.xid FROM (`+rows+`) AS r (key, xid)`, args)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
@@ -96,7 +97,7 @@ func RowHolders(ctx context.Context, tx *Tx, rows string, args ...any) (map[stri
 	if _, err := tx.Exec(ctx, "SAVEPOINT nextrun_holders"); err != nil {
 		return nil, err
 	}
-	found, err = rowHolders(ctx, tx, `SELECT r.key, m.xid FROM (`+rows+`) AS r (key, xid), 
+	found, err = holdersOf(ctx, tx, `SELECT r.key, m.xid FROM (`+rows+`) AS r (key, xid), 
 			pg_get_multixact_members(CASE WHEN mxid_age(r.xid) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_database) THEN r.xid END) AS m`, args)
 	if err != nil {
 		found = nil
@@ -105,7 +106,7 @@ func RowHolders(ctx context.Context, tx *Tx, rows string, args ...any) (map[stri
 	return found, err
 }
 
-func rowHolders(ctx context.Context, tx *Tx, locks string, args []any) (map[string]Holder, error) {
+func holdersOf(ctx context.Context, tx *sqldb.Tx, locks string, args []any) (map[string]Holder, error) {
 	var list []holderRow
 	err := tx.Select(ctx, &list, `SELECT x.key, `+holderColumns+` FROM (`+locks+`) AS x (key, xid)
 		JOIN pg_locks AS l ON l.locktype = 'transactionid' AND l.transactionid = x.xid AND l.granted AND l.mode = 'ExclusiveLock'
@@ -117,8 +118,8 @@ func rowHolders(ctx context.Context, tx *Tx, locks string, args []any) (map[stri
 	return found, err
 }
 
-// TableHolders finds who keeps others from writing to tables of this database.
-func TableHolders(ctx context.Context, tx *Tx) (found []TableHolder, err error) {
+// tableHolders finds who keeps others from writing to tables of this database.
+func tableHolders(ctx context.Context, tx *sqldb.Tx) (found []TableHolder, err error) {
 	if tx.SQL().IsSQLite() {
 		return nil, nil
 	}
