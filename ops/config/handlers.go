@@ -116,22 +116,20 @@ func (r handlerReader) sql(place string, n *yaml.Node) Handler {
 		"role":    &s.Role,
 		"timeout": &s.Timeout,
 	}))
-	r.check(n, place, statement.Work{SQL: "SELECT 1", Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
+	r.check(n, place, statement.Work{SQL: []string{"SELECT 1"}, Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
 	r.check(n, place, &h.Limits)
 	return h
 }
 
 // statements reads SQL: a text, or a list of texts.
-func (r handlerReader) statements(place string, n *yaml.Node) string {
-	list := []string{}
+func (r handlerReader) statements(place string, n *yaml.Node) (list []string) {
 	if resolve(n).Kind == yaml.SequenceNode {
 		list = r.texts(place, n)
 	} else {
-		list = append(list, r.text(place, n))
+		list = []string{r.text(place, n)}
 	}
-	text := strings.Join(list, ";\n")
-	if err := (statement.Work{SQL: text}).Validate(); err != nil {
+	if err := (statement.Work{SQL: list}).Validate(); err != nil {
 		r.problem(n, "%s: %v", place, err)
 	}
-	return text
+	return list
 }

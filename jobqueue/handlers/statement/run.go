@@ -1,11 +1,11 @@
 package statement
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -15,24 +15,20 @@ import (
 // runner runs the statements of a handler.
 type runner struct {
 	Work
-	db   *sqldb.DB
-	list []Statement
+	db     *sqldb.DB
+	sqlite bool
+	list   []statement
 }
 
 func (w Work) runner(on sqldb.Opened) (r runner, err error) {
 	if err := w.Validate(); err != nil {
 		return r, err
 	}
-	r.Work, r.db = w, sqldb.Of(on)
-	sqlite := r.db.SQL().IsSQLite()
-	mark := "$"
-	if sqlite {
-		mark = "?"
-	}
-	if sqlite && w.Role != "" {
+	r = runner{Work: w, db: sqldb.Of(on)}
+	if r.sqlite = r.db.SQL().IsSQLite(); r.sqlite && w.Role != "" {
 		return r, errors.New("role: SQLite has no roles")
 	}
-	r.list, err = Parse(w.SQL, mark)
+	r.list, err = w.parse(r.db.SQL().Placeholder)
 	return r, err
 }
 
@@ -65,7 +61,7 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 		}
 		rows := int64(0)
 		for i, s := range r.list {
-			n, err := r.exec(ctx, tx, s.Text, args[i])
+			n, err := r.exec(ctx, tx, s.text, args[i])
 			if err != nil {
 				return r.at(i, err)
 			}
@@ -83,7 +79,7 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 
 // begin lets the statements take their time, which the context limits, and sets the role.
 func (r runner) begin(ctx context.Context, tx *sqldb.Tx) error {
-	if tx.SQL().IsSQLite() {
+	if r.sqlite {
 		return nil
 	}
 	_, err := tx.Exec(ctx, "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)")
@@ -117,14 +113,6 @@ func (r runner) others(ctx context.Context, err error) error {
 	return err
 }
 
-// at says which of several statements an error is of.
-func (r runner) at(i int, err error) error {
-	if err == nil || len(r.list) == 1 {
-		return err
-	}
-	return fmt.Errorf("statement %d: %w", i+1, err)
-}
-
 // args are the values of the parameters of each statement.
 func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
 	values := map[string]any{}
@@ -137,7 +125,7 @@ func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
 	}
 	list := make([][]any, len(r.list))
 	for i, s := range r.list {
-		for _, name := range s.Params {
+		for _, name := range s.params {
 			v, is := values[name]
 			switch {
 			case !is && !readable:
@@ -153,25 +141,58 @@ func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
 
 // value is a value of JSON as a parameter. PostgreSQL reads texts as what it needs there.
 func (r runner) value(v any) any {
-	sqlite := r.db.SQL().IsSQLite()
 	switch v := v.(type) {
 	case nil, string:
 		return v
-	case json.Number:
-		if n, err := v.Int64(); err == nil && sqlite {
-			return n
-		}
-		if f, err := v.Float64(); err == nil && sqlite {
-			return f
-		}
-		return v.String()
 	case bool:
-		if sqlite {
+		if r.sqlite {
 			return v
 		}
-		return fmt.Sprint(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil && r.sqlite {
+			return n
+		}
+		if f, err := v.Float64(); err == nil && r.sqlite {
+			return f
+		}
 	}
-	var b bytes.Buffer
-	_ = json.NewEncoder(&b).Encode(v) // what was decoded from JSON
-	return strings.TrimSpace(b.String())
+	text, _ := json.Marshal(v) // what was decoded from JSON
+	return string(text)
+}
+
+// planned are the words with which statements begin that a database can plan, redefining those with which statements
+// begin that may leave other tables or rights than there are now.
+var (
+	planned    = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "TABLE", "WITH"}
+	redefining = []string{"CREATE", "ALTER", "DROP", "DO", "CALL", "IMPORT", "GRANT", "REVOKE"}
+)
+
+// Check returns what the database has against the statements. It runs none but SET LOCAL: the database plans those
+// that read or write rows, which checks names and rights. What follows a statement that makes or drops something is
+// not checked.
+func (w Work) Check(ctx context.Context, on sqldb.Opened) error {
+	r, err := w.runner(on)
+	if err != nil {
+		return err
+	}
+	return r.db.View(ctx, func(tx *sqldb.Tx) error {
+		if err := r.setRole(ctx, tx); err != nil {
+			return err
+		}
+		for i, s := range r.list {
+			verb := s.words[0]
+			switch {
+			case slices.Contains(redefining, verb), verb == "SELECT" && slices.Contains(s.words, "INTO"):
+				return nil
+			case slices.Contains(planned, verb):
+				_, err = r.exec(ctx, tx, "EXPLAIN "+s.text, make([]any, len(s.params)))
+			case verb == "SET": // what follows may depend on it
+				_, err = r.exec(ctx, tx, s.text, nil)
+			}
+			if err != nil {
+				return r.at(i, err)
+			}
+		}
+		return nil
+	})
 }
