@@ -15,7 +15,7 @@ type Facts struct {
 	Now     time.Time
 	Pending *sink.Pending // a job of the task that is not final
 	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
-	Decided []Range       // recorded already since the tick that is due, oldest first, at most MaxDecided
+	Decided []Range       // recorded already since the tick that is due, or since LongestShift before one that has vanished, oldest first, at most MaxDecided
 	Worker  string        // who decides
 	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
 	Most    int           // greatest number of ticks to decide; 0: 1,000
@@ -43,6 +43,8 @@ func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
+	case t.Vanished(timer, f.Now):
+		d.elapsed(d.anew())
 	default:
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)

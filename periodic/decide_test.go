@@ -127,11 +127,11 @@ func TestDecide(t *testing.T) {
 		{"queue, the job has ended", situation{due: -30, overlap: OverlapQueue, ended: -1}, "-30 skipped 3 until -10, 0 submitted, next 10"},
 		{"queue, the job had ended long ago", situation{due: -30, overlap: OverlapQueue, ended: -15},
 			"-30 skipped 2 until -20, -10 missed 1 until -10, 0 submitted, next 10"},
-		{"queue, too late", situation{due: -5, starts: -5, ends: -1, overlap: OverlapQueue, ended: -1, deadline: time.Minute}, "-5 late, next never"},
-		{"queue, none, waited", situation{due: -5, ends: -1, overlap: OverlapQueue, catchup: CatchupNone, grace: time.Minute, ended: -1, starts: -5},
-			"-5 submitted, next never"},
-		{"queue, none, too late after the job", situation{due: -5, ends: -1, overlap: OverlapQueue, catchup: CatchupNone, grace: time.Minute, ended: -3, starts: -5},
-			"-5 missed 1 until -5, next never"},
+		{"queue, too late", situation{due: -10, starts: -10, ends: -1, overlap: OverlapQueue, ended: -1, deadline: time.Minute}, "-10 late, next never"},
+		{"queue, none, waited", situation{due: -10, ends: -1, overlap: OverlapQueue, catchup: CatchupNone, grace: time.Minute, ended: -1, starts: -10},
+			"-10 submitted, next never"},
+		{"queue, none, too late after the job", situation{due: -10, ends: -1, overlap: OverlapQueue, catchup: CatchupNone, grace: time.Minute, ended: -3, starts: -10},
+			"-10 missed 1 until -10, next never"},
 		{"queue, all of an outage", situation{due: -20, overlap: OverlapQueue, catchup: CatchupAll, pending: running}, "held, next -20"},
 		{"queue, all of an outage, nothing pending", situation{due: -20, overlap: OverlapQueue, catchup: CatchupAll}, "-20 submitted, next -10"},
 
@@ -149,7 +149,7 @@ func TestDecide(t *testing.T) {
 		{"all, no overlap", situation{due: -20, catchup: CatchupAll}, "-20 submitted, -10 skipped, 0 skipped, next 10"},
 
 		{"deadline kept", situation{due: 0, deadline: time.Minute}, "0 submitted, next 10"},
-		{"deadline passed", situation{due: -5, deadline: time.Minute, starts: -5, ends: -1}, "-5 late, next never"},
+		{"deadline passed", situation{due: -10, deadline: time.Minute, starts: -10, ends: -1}, "-10 late, next never"},
 		{"deadline passed, before overlap", situation{due: -20, deadline: 15 * time.Minute, catchup: CatchupAll, pending: running},
 			"-20 late, -10 skipped, 0 skipped, next 10"},
 

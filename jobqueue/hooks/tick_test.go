@@ -20,13 +20,13 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 			All:   hooks.Set{OnMissed: r.action()},
 			Tasks: map[string]hooks.Set{"silent": {OnMissed: hooks.None}},
 		})
-		now := time.Now().UTC()
+		now := time.Now().UTC().Truncate(time.Second)
 		ago := func(d time.Duration) string { return now.Add(-d).Format("2006-01-02 15:04:05.000000") }
 		for _, id := range []string{"missed", "silent"} {
 			f.Exec("INSERT INTO periodic_task (id, task, timer, catchup, grace, created) VALUES ($1, 'echo', 'every 24h', 'none', 60, $2)", id, ago(84*time.Hour))
 		}
 		f.Exec("INSERT INTO periodic_task (id, task, timer, deadline, created) VALUES ('late', 'echo', 'every 24h', 60, $1)", ago(84*time.Hour))
-		f.Exec("INSERT INTO periodic_task (id, task, timer, created) VALUES ('fine', 'echo', 'every 24h', $1)", ago(12*time.Hour))
+		f.Exec("INSERT INTO periodic_task (id, task, timer, created) VALUES ('fine', 'echo', 'every 24h', $1)", ago(24*time.Hour))
 		f.Exec("INSERT INTO periodic_task (id, task, timer, created, paused) VALUES ('paused', 'echo', 'every 24h', $1, $2)", ago(84*time.Hour), ago(50*time.Hour))
 		f.Exec("INSERT INTO periodic_task (id, task, timer, created, paused, paused_until) VALUES ('was paused', 'echo', 'every 24h', $1, $2, $3)",
 			ago(84*time.Hour), ago(50*time.Hour), ago(time.Minute))

@@ -87,7 +87,7 @@ func (f *turning) schedule() {
 func (f *turning) tick(state string) (what string) {
 	f.Helper()
 	f.fails.Store(state == "failed")
-	f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1", utc(time.Now()))
+	f.elapses()
 	f.schedule()
 	f.ended()
 	if f.sink == "legacy" {
@@ -101,6 +101,13 @@ func (f *turning) tick(state string) (what string) {
 // state is the pause of the task.
 func (f *turning) state() string {
 	return f.One("SELECT coalesce(paused_by || ': ' || paused_reason, '') FROM periodic_task")
+}
+
+// elapses makes the tasks due, as if their timer elapsed each year at this time.
+func (f *fixture) elapses() {
+	f.Helper()
+	now := utc(time.Now())
+	f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1, timer = $2", now, "*"+now[4:])
 }
 
 func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
@@ -166,7 +173,7 @@ func TestFailuresAtOncePauseOnce(t *testing.T) {
 			f.executor(h, func(c *executor.Config) { c.PoolSize = 2 })
 		}
 		f.ended()
-		f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1", utc(time.Now()))
+		f.elapses()
 		for range 2 {
 			f.once(h)
 		}

@@ -23,7 +23,8 @@ func TestAheadContinuesLate(t *testing.T) {
 		w.exec("UPDATE periodic_task SET deadline = 60 WHERE id = 'late'")
 		w.exec("UPDATE periodic_task SET catchup = 'none' WHERE id = 'old'")
 		w.exec("UPDATE periodic_task SET timer = '*:*:*' WHERE id = 'behind'")
-		for _, id := range []string{"late", "old", "behind", "fine"} {
+		w.behind("behind", -soonDue+time.Second, time.Second)
+		for _, id := range []string{"late", "old", "fine"} {
 			w.due(id, -soonDue+time.Second)
 		}
 		w.start(4)
@@ -168,7 +169,7 @@ func TestAheadFirstJobsComeFirst(t *testing.T) {
 		const tasks = 350
 		w.exec("INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'backup', 'yearly' FROM " + w.series(tasks))
 		at := w.at(soonDue)
-		w.exec("UPDATE periodic_task SET due = ?, nextrun = ?", at, at)
+		w.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
 		w.start(tasks, func(c *scheduler.Config) { c.BatchSize = 200 })
 		w.pass(0)
 		first := w.seen.until(w, "batch", kindOf(scheduler.EventBatch))

@@ -87,7 +87,7 @@ func TestBadInputTimesFromBefore(t *testing.T) {
 	f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, worker, marked) VALUES ('mark-none', 'backup', 'daily', '2020-01-01', 'joex1', NULL)")
 	f.exec("ALTER TABLE periodic_task ENABLE TRIGGER USER")
 	f.exec(insertTask, "good", "hourly")
-	f.due("good", time.Second)
+	f.behind("good", time.Second, time.Hour)
 
 	f.once()
 	f.want(4, "SELECT count(*) FROM job") // good, and those that joex1 had marked
@@ -117,7 +117,7 @@ func TestBadInputMarkWithoutTime(t *testing.T) {
 		seen := watch(&cfg)
 		f.start(cfg)
 		at := f.at(0)
-		f.exec("UPDATE periodic_task SET worker = 'somebody', due = ?, nextrun = ?", at, at)
+		f.exec("UPDATE periodic_task SET worker = 'somebody', due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
 		f.exec(insertTask, "other", "yearly") // wakes the loop: an update of due does not, and it may have looked already
 		seen.until(f, "job", submitted("report"))
 	})
@@ -136,8 +136,8 @@ func TestBadInputMarkOfOddTime(t *testing.T) {
 			f.exec("DROP TRIGGER nextrun_task_refuse_marked") // such a row may be older than the trigger
 			seen := f.watching()
 			past := f.at(-time.Minute)
-			f.exec("UPDATE periodic_task SET worker = 'somebody', marked = CASE id WHEN 'odd' THEN "+marked+" ELSE ? END, due = ?, nextrun = ?",
-				past, past, past)
+			f.exec("UPDATE periodic_task SET worker = 'somebody', marked = CASE id WHEN 'odd' THEN "+marked+" ELSE ? END, due = ?, nextrun = ?, timer = ?",
+				past, past, past, "*"+past[4:])
 			jobs := map[string]bool{}
 			seen.until(f, "job of each task", func(e scheduler.Event) bool {
 				if e.Kind == scheduler.EventTick {

@@ -38,7 +38,7 @@ func TestG2BesideDecidedTicks(t *testing.T) {
 			both(t, func(f *fixture) {
 				f.exec(task)
 				f.once()
-				now := f.due("report", 0)
+				now := f.time(f.at(0))
 				first := now.Add(-2 * time.Minute).Truncate(10 * time.Second)
 				f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
 				if name == "the oldest was backfilled between mark and submit" {
@@ -101,7 +101,7 @@ func TestG2BesideVeryManyDecidedTicks(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*', 'allow')")
 		f.once()
-		now := f.due("report", 0)
+		now := f.time(f.at(0))
 		first := now.Add(-time.Duration(3*periodic.MaxDecided) * time.Minute).Truncate(time.Minute)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', "+

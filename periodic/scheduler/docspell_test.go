@@ -142,7 +142,7 @@ func TestDocspellEdits(t *testing.T) {
 	// Stored once more as it is, while it is in hand: the mark is lost, the tick is not.
 	f.exec("UPDATE job SET state = 'success'")
 	due := f.due(docspellMail, time.Second)
-	f.between(func() { f.exec(docspellUpdate, true, `{"edited":2}`, "*-*-* *:30:00", utc(due)) })
+	f.between(func() { f.exec(docspellUpdate, true, `{"edited":2}`, "*"+utc(due)[4:], utc(due)) })
 	f.once()
 	f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND due = ?", docspellMail, utc(due))
 

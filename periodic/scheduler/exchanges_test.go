@@ -88,7 +88,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		exchanges.Store(0)
 	}
 	for _, id := range []string{"a", "b"} { // a new connection, and one that was used before
-		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', ?)", id, due.Format("*-01-02 15:04:05.000000"))
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
 		set(due.Add(-batch.MaxEarly))
 		b, err := c.Read(t.Context(), batch.Wanted{Limit: 10, Ahead: time.Second})

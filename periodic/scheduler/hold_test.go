@@ -218,7 +218,7 @@ func TestTicksOfTheTimeInWhichATaskWaited(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'minutely', 'queue')")
 		f.ran("report", 20*time.Minute)
-		first := f.due("report", 10*time.Minute)
+		first := f.behind("report", 10*time.Minute, time.Minute)
 		f.once()
 		f.waits(first)
 		f.exec("UPDATE job SET state = 'success', finished = ?", f.at(-5*time.Minute))
@@ -238,7 +238,7 @@ func TestCatchupOfATaskThatWaited(t *testing.T) {
 			both(t, func(f *fixture) {
 				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup, grace) VALUES ('report', 'backup', 'hourly', 'queue', ?, 60)", catchup)
 				f.ran("report", 10*time.Hour)
-				first := f.due("report", 2*time.Hour)
+				first := f.behind("report", 2*time.Hour, time.Hour)
 				f.once()
 				f.waits(first)
 				for n := 1; n < 3; n++ {

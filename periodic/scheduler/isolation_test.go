@@ -20,7 +20,7 @@ func TestG5BadTimerDelaysNobody(t *testing.T) {
 			"empty": "", "nonsense": "when it rains", "zone": "daily Europe/Atlantis", "long": strings.Repeat("9", 254),
 		} {
 			f.exec(insertTask, id, timer)
-			f.due(id, time.Hour)
+			f.behind(id, time.Hour, time.Second)
 		}
 		f.exec(insertTask, "good", "yearly")
 		f.due("good", time.Second)

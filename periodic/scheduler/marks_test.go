@@ -139,7 +139,7 @@ func TestMarkWithAnUnreadableTime(t *testing.T) {
 	seen := f.watching()
 	at := f.at(-time.Second)
 	f.exec("DROP TRIGGER nextrun_task_refuse_marked")
-	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, worker = 'somebody', marked = 'yesterday' WHERE id = 'odd'", at, at)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?, worker = 'somebody', marked = 'yesterday' WHERE id = 'odd'", at, at, "*"+at[4:])
 	f.due("other", time.Second)
 	seen.until(f, "job of the other task", submitted("other"))
 	seen.until(f, "job of the marked task", submitted("odd"))

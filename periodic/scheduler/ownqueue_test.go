@@ -121,7 +121,7 @@ func TestOwnQueueHasLimitedTime(t *testing.T) {
 	f.exec(`INSERT INTO periodic_task (id, task, timer, sink) SELECT 'a' || i, 'send', 'yearly', 'work' FROM generate_series(1, 150) AS i`)
 	f.once(with)
 	at := f.at(-time.Minute)
-	f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE sink = 'work'", at, at)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ? WHERE sink = 'work'", at, at, "*"+at[4:])
 	f.once(with)
 	f.want(150, `SELECT count(*) FROM work_queue`)
 	f.want(150, `SELECT count(*) FROM periodic_tick AS t JOIN work_queue AS q ON q.id = t.jid WHERE decision = 'submitted'`)

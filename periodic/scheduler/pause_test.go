@@ -24,7 +24,7 @@ func TestPausedTicksAreSkipped(t *testing.T) {
 		f.once()
 		f.want(0, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason LIKE 'paused by ada since 20% UTC: moving'")
-		f.want(planned, "SELECT nextrun FROM periodic_task")
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE nextrun > ?", f.at(0))
 		f.exec("UPDATE periodic_task SET paused = NULL")
 		f.due("report", time.Second)
 		f.once()
@@ -115,7 +115,7 @@ func TestTicksOfAPauseThatIsOver(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, catchup, overlap) VALUES ('report', 'x', 'every 1h from 2026-01-01', 'all', 'allow')")
 		f.once()
 		f.exec("UPDATE periodic_task SET paused = ?, paused_until = ?", f.at(-50*time.Hour), f.at(-90*time.Minute))
-		f.due("report", 3*time.Hour)
+		f.behind("report", 3*time.Hour, time.Hour)
 		f.once()
 		const some = "SELECT CASE WHEN count(*) > 0 THEN 'some' END FROM periodic_tick, periodic_task WHERE "
 		f.want("some", some+"decision = 'submitted' AND periodic_tick.due >= paused_until")

@@ -75,11 +75,25 @@ func (f *fixture) at(offset time.Duration) string {
 func utc(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05.000000") }
 
 // due makes a task's planned tick one of some time ago, as if nobody had
-// scheduled since.
+// scheduled since. Its timer elapses each year at that time.
 func (f *fixture) due(id string, ago time.Duration) time.Time {
 	f.Helper()
 	at := f.at(-ago)
-	f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", at, at, id)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ? WHERE id = ?", at, at, "*"+at[4:], id)
+	return f.time(at)
+}
+
+// behind makes the planned tick of a task one of some time ago that its timer has: it elapses at the begin of each such span.
+func (f *fixture) behind(id string, ago, span time.Duration) time.Time {
+	f.Helper()
+	due := f.time(f.at(-ago)).Truncate(span)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
+	return due
+}
+
+// time reads a time as a user writes it.
+func (f *fixture) time(at string) time.Time {
+	f.Helper()
 	due, err := time.Parse("2006-01-02 15:04:05.000000", at)
 	if err != nil {
 		f.Fatal(err)

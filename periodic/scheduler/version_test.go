@@ -82,7 +82,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			f.exec("DELETE FROM periodic_task")
 			f.exec("DELETE FROM periodic_tick")
 			f.exec("DELETE FROM job")
-			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'daily')")
+			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', ?)", due.Format("*-01-02 15:04:05"))
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(due), utc(due))
 			b, err := c.Read(f.Context(), batch.Wanted{Limit: 10, Ahead: time.Second})
 			if err != nil || len(b.Plans) != 1 {

@@ -196,9 +196,9 @@ var ofTicks = []situation{
 	{
 		name: "no scheduler ran for hours",
 		set: func(w *world) {
-			begin := time.Now().UTC().Add(-330 * time.Minute) // so that the last tick was half an hour ago
-			w.sql("UPDATE periodic_task SET catchup = 'none', timer = 'every 1h from " + begin.Format(time.RFC3339) + "'")
-			w.planned(-330 * time.Minute)
+			begin := time.Now().UTC().Add(-330 * time.Minute).Format("2006-01-02T15:04:05Z") // so that the last tick was half an hour ago
+			w.sql("UPDATE periodic_task SET catchup = 'none', timer = 'every 1h from "+begin+"'",
+				"UPDATE periodic_task SET due = '"+begin[:10]+" "+begin[11:19]+".000000', nextrun = '"+begin[:10]+" "+begin[11:19]+".000000'")
 			w.scheduled()
 		},
 		codes:  []string{"tick_missed"},

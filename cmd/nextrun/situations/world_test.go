@@ -159,9 +159,10 @@ func (w *world) sql(statements ...string) {
 	}
 }
 
-// planned plans the task, as a scheduler does.
+// planned plans the task, as a scheduler does. A yearly timer elapses at that time of the year.
 func (w *world) planned(next time.Duration) {
-	w.sql(fmt.Sprintf("UPDATE periodic_task SET due = {%[1]s}, nextrun = {%[1]s}", next))
+	at := time.Now().UTC().Add(next).Format("2006-01-02 15:04:05.000000")
+	w.sql(fmt.Sprintf("UPDATE periodic_task SET due = '%[1]s', nextrun = '%[1]s', timer = CASE WHEN timer = 'yearly' OR timer LIKE '*-__-__ %%.%%' THEN '*%s' ELSE timer END", at, at[4:]))
 }
 
 // tick adds a job of the task that has waited for a minute, as a scheduler does.
