@@ -147,14 +147,6 @@ func withArgs(ctx context.Context, tx Tx, jobs []jobqueue.Job, give func([]jobqu
 	return nil
 }
 
-// LaterError says, by the task's id, why queues do not take jobs now, so that nothing of those tasks may be
-// committed. An empty reason is a job of the task that is not final, for whose end the task waits.
-type LaterError map[string]string
-
-func (e LaterError) Error() string {
-	return fmt.Sprintf("the jobs of %d tasks cannot be submitted now", len(e))
-}
-
 // resolveRefusals handles refused jobs. Where the queue gives no reason, somebody else has
 // usually submitted a job of the task since the claim. If that job has ended by
 // now, it submits the refused one again.

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -49,4 +50,25 @@ type EndedTick struct {
 type BadEnd struct {
 	TaskID, JID string
 	Err         error
+}
+
+// tellHooks tells the hooks of recorded ticks that get no job although they should.
+func (c Committer) tellHooks(ctx context.Context, tx Tx, done Outcome) error {
+	if c.Hooks == nil {
+		return nil
+	}
+	var missed []MissedTick
+	for _, tick := range done.Ticks {
+		t := done.Plans[tick.TaskID].Task
+		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
+			missed = append(missed, MissedTick{Task: t, Tick: tick})
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
+		return fmt.Errorf("write the events of hooks: %w", err)
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,4 +42,38 @@ func (o *Outcome) Moved() bool {
 // policy skips is not one.
 func (o *Outcome) lacksJob(tick periodic.Tick) bool {
 	return tick.Decision == periodic.Missed || tick.Decision == periodic.Late || o.refused[tick.Key()]
+}
+
+// recordTicks settles the skips of the plans that were written ahead and adds the new ticks. It
+// returns those that were recorded.
+func recordTicks(ctx context.Context, tx Tx, plans []*periodic.Plan) ([]periodic.Tick, error) {
+	settled, added := []periodic.Tick(nil), make([]periodic.Tick, 0, len(plans))
+	for _, p := range plans {
+		settled = append(settled, p.Settled...)
+		added = append(added, p.Ticks...)
+	}
+	if len(settled)+len(added) == 0 {
+		return nil, nil
+	}
+	keys, err := tx.Record(ctx, settled, added)
+	ticks := added
+	if len(settled) > 0 { // rarely
+		ticks = slices.Concat(settled, added)
+	}
+	if err != nil || len(keys) == len(ticks) {
+		return ticks, err
+	}
+	have := make(map[periodic.TickKey]bool, len(keys))
+	for _, k := range keys {
+		have[periodic.TickKey{TaskID: k.TaskID, Due: k.Due.UTC()}] = true
+	}
+	return slices.DeleteFunc(ticks, func(t periodic.Tick) bool { return !have[periodic.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
+}
+
+// LaterError says, by the task's id, why queues do not take jobs now, so that nothing of those tasks may be
+// committed. An empty reason is a job of the task that is not final, for whose end the task waits.
+type LaterError map[string]string
+
+func (e LaterError) Error() string {
+	return fmt.Sprintf("the jobs of %d tasks cannot be submitted now", len(e))
 }
