@@ -94,7 +94,7 @@ func TestURLFromAFile(t *testing.T) {
 	file := clitest.WriteFile(t, "database", "# of production\n\n  "+named+"\n")
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB_FILE": file}}
 	s.Must(t, "migrate", "up")
-	s.Must(t, "task", "add", "here", "--task", "echo", "--timer", "daily")
+	s.Must(t, "task", "add", "here", "--handler", "echo", "--timer", "daily")
 	clitest.WantLines(t, clitest.Shell{}.Must(t, "task", "list", "--db-file", file), "here")
 	clitest.WantLines(t, clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "mysql://"}}.Must(t, "task", "list", "--db-file", file), "here")
 	other := "sqlite:" + filepath.Join(t.TempDir(), "other.db")
