@@ -19,10 +19,10 @@ const (
 type Limits struct {
 	// RetryLimit is how often a failed job is tried again. 0: not set; [Never]: no
 	// retries.
-	RetryLimit int
+	RetryLimit int `yaml:"retry_limit" form:"orzero"`
 	// RetryDelay is how long a failed job is stuck before the first retry; it doubles
 	// with each further one. Of a job in whole seconds. 0: not set.
-	RetryDelay time.Duration
+	RetryDelay time.Duration `yaml:"retry_delay"`
 	// Timeout is how long an attempt may take. Of a job in whole seconds. 0: not set.
 	Timeout time.Duration
 }

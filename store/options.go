@@ -13,26 +13,26 @@ type Options struct {
 	Create bool
 	// ConnectTimeout limits how long making a connection may take (PostgreSQL).
 	// 0: 10 s.
-	ConnectTimeout time.Duration
+	ConnectTimeout time.Duration `yaml:"connect_timeout"`
 	// StatementTimeout limits each statement (PostgreSQL). It must stay well
 	// below the lease of a mark and the TTL of the scheduler lock.
 	// 0: 20 s.
-	StatementTimeout time.Duration
+	StatementTimeout time.Duration `yaml:"statement_timeout"`
 	// LockTimeout limits the wait for a lock: of a row on PostgreSQL, of the
 	// file on SQLite. 0: 5 s.
-	LockTimeout time.Duration
+	LockTimeout time.Duration `yaml:"lock_timeout"`
 	// IdleTimeout ends transactions in which nothing happens, such as those of
 	// a process that was stopped (PostgreSQL): after half of it where only nextrun works in
 	// them. A [sink.Submitter] has all of it, but for a second. 0: 10 s.
-	IdleTimeout time.Duration
+	IdleTimeout time.Duration `yaml:"idle_timeout"`
 	// MaxConns limits the connections to PostgreSQL, without the one that
 	// listens. SQLite has one writer and up to that many readers.
 	// 0: 10.
-	MaxConns int
+	MaxConns int `yaml:"max_conns"`
 	// PollOnly gives up notifications (PostgreSQL): for transaction poolers,
 	// through which LISTEN does not work. Changes are then noticed at the next
 	// poll.
-	PollOnly bool
+	PollOnly bool `yaml:"poll_only"`
 	// ListenURL is the URL at which watchers listen for notifications (PostgreSQL),
 	// each on a connection of its own, such as the server's where the other
 	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]

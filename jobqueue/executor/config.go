@@ -56,34 +56,35 @@ type Config struct {
 	// PoolSize is how many jobs run at once. While jobs end within milliseconds, up to nine times
 	// as many wait here for their turn, 500 at most; those that have not begun after
 	// 100 ms, or when the executor stops, go back to the queue. 0: 10.
-	PoolSize int
+	PoolSize int `yaml:"pool_size"`
 	// Groups limits the executor to jobs of these groups. Empty: all groups.
-	Groups []string
+	Groups []string `yaml:"groups"`
 	// High and Low are the counting scheme: of High+Low jobs of a group, High
 	// are of high priority and Low of low priority, as long as there are such.
 	// 0: 3 and 1.
-	High, Low int
+	High int `yaml:"high"`
+	Low  int `yaml:"low"`
 	// PollInterval is how often an idle executor looks for jobs without a
 	// notification. 0: 30 s.
-	PollInterval time.Duration
+	PollInterval time.Duration `yaml:"poll_interval"`
 	// RetryDelay is how long a failed job is stuck before it is tried again; it
 	// doubles with each retry, and varies by a tenth. 0: 10 s.
-	RetryDelay time.Duration
+	RetryDelay time.Duration `yaml:"retry_delay"`
 	// RetryLimit is how often a failed job is tried again. The [jobqueue.Limits] of its handler,
 	// and those of the job itself, come before it and RetryDelay. 0:
 	// 5; [Never]: no retries.
-	RetryLimit int
+	RetryLimit int `yaml:"retry_limit" form:"orzero"`
 	// RetryCap is the longest delay, unless the RetryDelay of the [jobqueue.Limits] is longer.
 	// 0: an hour.
-	RetryCap time.Duration
+	RetryCap time.Duration `yaml:"retry_cap"`
 	// MaxInterrupts is how often a job may lose its worker. The next time it fails,
 	// since the job itself may kill its workers. 0: 5;
 	// [Never]: a job that loses its worker fails.
-	MaxInterrupts int
+	MaxInterrupts int `yaml:"max_interrupts" form:"orzero"`
 	// ShutdownGrace is how long running jobs may go on once the executor stops;
 	// then their contexts are cancelled and they go back to waiting.
 	// 0: 20 s; negative: cancelled at once.
-	ShutdownGrace time.Duration
+	ShutdownGrace time.Duration `yaml:"shutdown_grace" form:"orzero"`
 	// Hooks, if not nil, hear of jobs that end, in the same transaction; store.DB.Hooks
 	// makes them. The executor runs their jobs, too, in four places beside PoolSize.
 	Hooks Hooks

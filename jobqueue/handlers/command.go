@@ -44,7 +44,7 @@ const maxArgsVariable = 100 << 10
 type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
 	// nothing of the job is inserted into it. Required.
-	Argv []string
+	Argv []string `yaml:"command" form:"program"`
 	// Env are NAME=value pairs in addition to this process's environment. The
 	// variables about the job go before them.
 	Env []string
@@ -52,16 +52,16 @@ type CommandConfig struct {
 	// as those that hold secrets. Env may still set them.
 	Without []string
 	// Dir is the working directory. Empty: this process's.
-	Dir string
+	Dir string `yaml:"dir"`
 	// Timeout is how long an attempt may take. 0: no limit.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 	// KillGrace is how long the processes have between SIGTERM and SIGKILL, on
 	// timeout, cancellation or shutdown. 0: 5 s; negative: none.
-	KillGrace time.Duration
+	KillGrace time.Duration `yaml:"kill_grace"`
 	// MaxOutput is how many bytes of output of an attempt go to the job log, in at
 	// most MaxOutput/16 + 100 lines; the rest is read and dropped. 0:
 	// 1 MiB; negative: no output.
-	MaxOutput int
+	MaxOutput int `yaml:"max_output" form:"bytes"`
 	// PermanentCodes are exit codes after which the job is not tried again.
 	PermanentCodes []int
 }

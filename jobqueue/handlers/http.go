@@ -23,11 +23,11 @@ import (
 // it has a control character), Nextrun-Attempt and, for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
 type HTTPConfig struct {
 	// Method of the call. Empty: POST.
-	Method string
+	Method string `yaml:"method" form:"method"`
 	// URL, absolute, http or https. Required.
-	URL string
+	URL string `yaml:"url"`
 	// Header is sent along.
-	Header http.Header
+	Header http.Header `yaml:"headers" form:"headers"`
 	// Timeout is how long an attempt may take. 0: 1 m;
 	// negative: no limit.
 	Timeout time.Duration

@@ -23,9 +23,9 @@ type PingConfig struct {
 	// URL is that of the switch, in the convention of healthchecks.io: /fail is added to it
 	// for a failure, and nothing for a success. No error shows more of it than the
 	// host. Required.
-	URL string
+	URL string `yaml:"url"`
 	// Timeout bounds a request with its answer. 0: 10 s.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // maxArgsNodes bounds the number of values in the args of a task. Aliases count
@@ -13,9 +11,8 @@ const maxArgsNodes = 100_000
 
 // args reads the args of a task. A text stays as it is; anything else is written as
 // JSON.
-func (r *reader) args(place string, n *yaml.Node) string {
-	n = resolve(n)
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
+func (r *reader) args(place string, n *node) string {
+	if n.kind == isText {
 		return r.text(place, n)
 	}
 	nodes := 0
@@ -31,39 +28,33 @@ func (r *reader) args(place string, n *yaml.Node) string {
 	return string(text)
 }
 
-// jsonValue is a YAML value for encoding/json. Dates stay texts.
-func jsonValue(n *yaml.Node, nodes *int) (any, error) {
-	n = resolve(n)
+// jsonValue is a value for encoding/json. Dates stay texts.
+func jsonValue(n *node, nodes *int) (value any, err error) {
 	if *nodes++; *nodes > maxArgsNodes {
 		return nil, fmt.Errorf("more than %d values", maxArgsNodes)
 	}
-	switch n.Kind {
-	case yaml.MappingNode:
+	switch n.kind {
+	case isMapping:
 		object := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			value, err := jsonValue(n.Content[i+1], nodes)
-			if err != nil {
+		for _, p := range n.pairs {
+			if object[p.key.text], err = jsonValue(p.value, nodes); err != nil {
 				return nil, err
 			}
-			object[resolve(n.Content[i]).Value] = value
 		}
 		return object, nil
-	case yaml.SequenceNode:
-		list := make([]any, len(n.Content))
-		for i, item := range n.Content {
-			value, err := jsonValue(item, nodes)
-			if err != nil {
+	case isList:
+		list := make([]any, len(n.items))
+		for i, item := range n.items {
+			if list[i], err = jsonValue(item, nodes); err != nil {
 				return nil, err
 			}
-			list[i] = value
 		}
 		return list, nil
+	case isText:
+		return n.text, nil
 	}
-	switch n.Tag {
-	case "!!int", "!!float", "!!bool", "!!null":
-		var value any
-		err := n.Decode(&value)
-		return value, err
+	if json.Valid([]byte(n.text)) { // it has more digits than a value of Go
+		return json.RawMessage(n.text), nil
 	}
-	return n.Value, nil
+	return n.plain, nil
 }

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/jobqueue/handlers/statement"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -21,11 +18,11 @@ import (
 // A setting that the file leaves out is zero, which stands for the default.
 type Config struct {
 	Path      string             // of the file; empty: there is no file
-	Database  store.Options      // section database
-	Scheduler scheduler.Config   // section scheduler
-	Executor  executor.Config    // section executor
-	Handlers  map[string]Handler // section handlers, by task name
-	Relay     Relay              // section relay
+	Database  store.Options      `yaml:"database"`
+	Scheduler scheduler.Config   `yaml:"scheduler"`
+	Executor  executor.Config    `yaml:"executor"`
+	Handlers  map[string]Handler `yaml:"handlers"` // by task name
+	Relay     Relay              `yaml:"relay"`
 	Hooks     HookSet            // the hooks for all
 	TaskHooks map[string]HookSet // section tasks, by the task's id
 
@@ -33,16 +30,16 @@ type Config struct {
 	Notify map[periodic.Sink]*Notify     // section queues: the key notify of queues that have it
 }
 
-// Handler runs the jobs of a task: a command, an HTTP call or SQL.
-type Handler struct {
-	Command *handlers.CommandConfig
-	HTTP    *handlers.HTTPConfig
-	SQL     *statement.Work
-	Limits  jobqueue.Limits // retries; Command, HTTP or SQL has the timeout
-	Hooks   HookSet
-
-	headerEnv map[string]string // http: environment variables with the values of headers
-	passEnv   []string          // command: environment variables that it inherits
+func (c *Config) read(r *reader, root *node) {
+	r.mapping(root, "", c, c.Hooks.keys(r), keys{
+		"queues": func(place string, n *node) { c.readQueues(r, place, n) },
+		"tasks": func(place string, n *node) {
+			c.TaskHooks = map[string]HookSet{}
+			r.pairs(n, place, func(key, value *node) {
+				c.TaskHooks[key.text] = taskHooks(r, join(place, key.text), value)
+			})
+		},
+	})
 }
 
 // StatementPlaces is how many SQL statements may run at once in this process, each on a
@@ -75,51 +72,21 @@ func (c *Config) Build(env func(string) string, db *store.DB) (map[string]jobque
 // Commands do not inherit them.
 func (c *Config) secretVariables() []string {
 	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
+	sets := append(slices.Collect(maps.Values(c.TaskHooks)), c.Hooks)
 	for _, h := range c.Handlers {
 		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
-		names = append(names, h.Hooks.secretVariables()...)
+		sets = append(sets, h.Hooks)
 	}
-	names = append(names, c.Hooks.secretVariables()...)
-	for _, s := range c.TaskHooks {
-		names = append(names, s.secretVariables()...)
+	for _, s := range sets {
+		for _, h := range s {
+			names = append(h.secrets.variables(names), h.urlEnv)
+		}
 	}
 	for _, n := range c.Notify {
 		names = slices.AppendSeq(names, maps.Values(n.headerEnv))
 	}
 	for _, route := range c.Relay.Topics {
-		names = slices.AppendSeq(names, maps.Values(route.headerEnv))
-		for _, s := range route.secrets {
-			names = append(names, s.env)
-		}
+		names = route.secrets.variables(names)
 	}
-	return names
-}
-
-func (h Handler) build(env func(string) string, db *store.DB, secrets []string) (jobqueue.Handler, error) {
-	if h.SQL != nil {
-		return h.SQL.Handler(db)
-	}
-	if h.Command != nil {
-		command := *h.Command
-		command.Without = secrets
-		for _, name := range h.passEnv {
-			if value := env(name); value != "" {
-				command.Env = append(slices.Clip(command.Env), name+"="+value)
-			}
-		}
-		return handlers.Command(command)
-	}
-	call := *h.HTTP
-	call.Header = call.Header.Clone()
-	fromEnv, err := headers(nil, h.headerEnv, env)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range fromEnv {
-		if call.Header == nil {
-			call.Header = http.Header{}
-		}
-		call.Header.Set(name, value)
-	}
-	return handlers.HTTP(call)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

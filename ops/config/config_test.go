@@ -116,7 +116,7 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},
 		{"bound", "executor: {pool_size: 0}\n", ":1: executor.pool_size must be a whole number from 1 to 10000"},
 		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h, such as 30s"},
-		{"lead", "scheduler:\n  lead: -1s\n", ":2: scheduler.lead must be a duration such as 1s, or 0 to mark tasks when they are due"},
+		{"lead", "scheduler:\n  lead: -1s\n", ":2: scheduler.lead must be a duration from 1ms to 10s, at most a third of lease, or 0, such as"},
 		{"lead of a lease", "scheduler: {lease: 9s,\n lead: 4s}\n", ":2: scheduler.lead must be a duration from 1ms to 3s, at most a third of lease"},
 		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be a duration from 10ms to 1.666s, a third of ttl"},
 		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be a duration from 10ms to 10s, a third of ttl"},
@@ -144,9 +144,14 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"method", "handlers: {a: {http: {url: 'http://x', method: get}}}\n", ":1: handlers.a.http.method must be one of GET, "},
 		{"variable", "handlers: {a: {command: [x], env: {A=B: c}}}\n", `:1: handlers.a.env: "A=B" cannot name a variable`},
 		{"size", "handlers: {a: {command: [x], max_output: 1XB}}\n", ":1: handlers.a.max_output must be a number of bytes"},
+		{"list as a key", "executor: {[a]: 1}\n", ":1: a key in executor must be a name"},
+		{"alias of itself", "handlers: &a {x: *a}\n", `:1: unknown key "x" in handlers.x`},
+		{"alias", "executor: {groups: &g [5]}\nhandlers: {a: {command: *g}}\n", `:1: handlers.a.command[0] must be a text; write "5" in quotes`},
+		{"date for a text", "handlers: {a: {command: [echo, 2026-01-01]}}\n", `:1: handlers.a.command[1] must be a text; write "2026-01-01" in quotes`},
+		{"limit of refusals", "relay: {topics: {a: {webhook: {url: 'http://x'},\n refusal_limit: 1001}}}\n", ":2: relay.topics.a.refusal_limit must be a whole number from 1 to 1000, or 0"},
 		{"two documents", "executor: {}\n---\nexecutor: {}\n", ": the file must hold one YAML document"},
-		{"no YAML", "executor: [\n", "line 1: "},
-		{"tab", "executor:\n\tpool_size: 1\n", "line 2: "},
+		{"no YAML", "executor: [\n", ":1: did not find"},
+		{"tab", "executor:\n\tpool_size: 1\n", ":2: found character that cannot start any token"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -256,7 +261,7 @@ relay:
 	if !slices.Equal(got, want) {
 		t.Errorf("commands do not get %q, want %q", got, want)
 	}
-	if h := c.Handlers["dump"]; !slices.Equal(h.passEnv, []string{"PGPASSWORD"}) || !slices.Equal(h.Command.Env, []string{"LANG=C"}) {
+	if h := c.Handlers["dump"]; !slices.Equal(h.inherited, []string{"PGPASSWORD"}) || !slices.Equal(h.Command.Env, []string{"LANG=C"}) {
 		t.Errorf("got %+v", h)
 	}
 }

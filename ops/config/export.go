@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,7 +42,7 @@ func calendarsNode(rows []days.Row) *yaml.Node {
 	return list
 }
 
-func encode(w io.Writer, root *yaml.Node) error {
+func encode(w io.Writer, root any) error {
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(root); err != nil {
@@ -92,39 +90,30 @@ func argsNode(args string) *yaml.Node {
 		return textNode(args)
 	}
 	root := n.Content[0]
-	again := (&reader{}).args("args", root)
-	if root.Kind == yaml.ScalarNode || !column.SameJSON(args, again) {
+	if root.Kind == yaml.ScalarNode || !column.SameJSON(args, (&reader{}).args("args", tree{}.node(root))) {
 		return textNode(args)
 	}
 	return root
 }
 
+// handlerInFile is a command in the section handlers, as [WriteHandlers] writes it.
+type handlerInFile struct {
+	Command []string          `yaml:"command,flow"`
+	Dir     string            `yaml:"dir,omitempty"`
+	Env     map[string]string `yaml:"env,omitempty"`
+}
+
 // WriteHandlers writes the section handlers of a configuration file for commands, of which it
 // writes program, variables and directory.
 func WriteHandlers(w io.Writer, commands map[string]*handlers.CommandConfig) error {
-	list := &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		list.Content = append(list.Content, textNode(name), commandNode(commands[name]))
-	}
-	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("handlers"), list}})
-}
-
-func commandNode(c *handlers.CommandConfig) *yaml.Node {
-	argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, word := range c.Argv {
-		argv.Content = append(argv.Content, textNode(word))
-	}
-	n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("command"), argv}}
-	if c.Dir != "" {
-		n.Content = append(n.Content, textNode("dir"), textNode(c.Dir))
-	}
-	if len(c.Env) > 0 {
-		env := &yaml.Node{Kind: yaml.MappingNode}
+	section := map[string]handlerInFile{}
+	for name, c := range commands {
+		handler := handlerInFile{Command: c.Argv, Dir: c.Dir, Env: map[string]string{}}
 		for _, pair := range c.Env {
-			name, value, _ := strings.Cut(pair, "=")
-			env.Content = append(env.Content, textNode(name), textNode(value))
+			variable, value, _ := strings.Cut(pair, "=")
+			handler.Env[variable] = value
 		}
-		n.Content = append(n.Content, textNode("env"), env)
+		section[name] = handler
 	}
-	return n
+	return encode(w, map[string]any{"handlers": section})
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -22,44 +20,39 @@ var gone = map[string]string{
 }
 
 // withoutGone is a task without the keys that it had in the first edition; it notes them.
-func (r *reader) withoutGone(n *yaml.Node, place string, known keys) *yaml.Node {
-	n = resolve(n)
-	if n.Kind != yaml.MappingNode {
-		return n
-	}
+func (r *reader) withoutGone(n *node, place string, known keys) *node {
 	left := *n
-	left.Content = nil
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if instead, found := gone[key.Value]; found && known[key.Value] == nil {
-			r.noteGone(key, join(place, key.Value), instead)
+	left.pairs = nil
+	for _, p := range n.pairs {
+		if instead, found := gone[p.key.text]; found && known[p.key.text] == nil {
+			r.noteGone(p.key, join(place, p.key.text), instead)
 			continue
 		}
-		left.Content = append(left.Content, key, n.Content[i+1])
+		left.pairs = append(left.pairs, p)
 	}
 	return &left
 }
 
-func (r *reader) noteGone(n *yaml.Node, what, instead string) {
-	r.gone = append(r.gone, Problem{n.Line, what + " is gone; use " + instead})
+func (r *reader) noteGone(n *node, what, instead string) {
+	r.gone = append(r.gone, Problem{n.line, what + " is gone; use " + instead})
 }
 
 // goneRow is what to use instead of a row of a calendar that is no day; empty: it is one.
-func goneRow(key, value *yaml.Node) string {
-	switch kind := resolve(value).Kind; {
-	case kind == yaml.MappingNode || kind == yaml.SequenceNode:
+func goneRow(key, value *node) string {
+	switch {
+	case value.kind == isMapping || value.kind == isList:
 		return "nextrun task pause --all --until TIME, or --group: a calendar holds only tasks that name it"
-	case strings.Contains(key.Value, " for "):
+	case strings.Contains(key.text, " for "):
 		return "days: a calendar has whole days; for times of day use the timer"
 	}
 	return ""
 }
 
 // several reports, and notes, that a task has several timers in one.
-func (r *reader) several(n *yaml.Node, place string, t *periodic.Task) bool {
+func (r *reader) several(n *node, place string, t *periodic.Task) bool {
 	if !strings.Contains(t.Timer, ";") {
 		return false
 	}
-	r.noteGone(find(n, "timer"), "a list of timers in "+join(place, "timer"), "a task for each timer; this one is left out")
+	r.noteGone(n.find("timer"), "a list of timers in "+join(place, "timer"), "a task for each timer; this one is left out")
 	return true
 }

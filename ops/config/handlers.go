@@ -2,134 +2,108 @@ package config
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/handlers/statement"
+	"github.com/nextrun/nextrun/store"
 )
 
-// handlerReader reads the section handlers.
-type handlerReader struct{ *reader }
+// Handler runs the jobs of a task: a command, an HTTP call or SQL.
+type Handler struct {
+	Command *handlers.CommandConfig
+	HTTP    *handlers.HTTPConfig
+	SQL     *statement.Work
+	Limits  jobqueue.Limits // retries; Command, HTTP or SQL has the timeout
+	Hooks   HookSet
 
-// handler reads a command, an HTTP call or SQL. Some keys are for commands only.
-func (r handlerReader) handler(place string, n *yaml.Node) Handler {
-	var kinds []string
-	for _, kind := range []string{"command", "http", "sql"} {
-		if has(n, kind) {
-			kinds = append(kinds, kind)
+	headerEnv map[string]string // http: environment variables with the values of headers
+	inherited []string          // command: environment variables that it inherits
+}
+
+func (h *Handler) read(r *reader, place string, n *node) {
+	kinds := slices.DeleteFunc([]string{"command", "http", "sql"}, func(kind string) bool { return !n.has(kind) })
+	switch {
+	case len(kinds) > 1:
+		r.problem(n, "%s has both %s; use one", place, strings.Join(kinds, " and "))
+	case n.has("http"):
+		h.HTTP = &handlers.HTTPConfig{Method: http.MethodPost}
+		r.mapping(n, place, &h.Limits, h.Hooks.keys(r), keys{
+			"timeout": &h.HTTP.Timeout,
+			"http": func(place string, n *node) {
+				r.mapping(n, place, h.HTTP, keys{"header_env": &h.headerEnv})
+				r.need(n, place, "url", "a ")
+			},
+		})
+		r.check(n, place, h.HTTP)
+	case n.has("sql"):
+		h.SQL = &statement.Work{}
+		r.mapping(n, place, h.SQL, &h.Limits, h.Hooks.keys(r), keys{
+			"sql": func(place string, n *node) { h.SQL.SQL = r.statements(place, n) },
+		})
+	default:
+		before := len(r.problems)
+		h.Command = &handlers.CommandConfig{}
+		r.mapping(n, place, h.Command, &h.Limits, h.Hooks.keys(r), keys{
+			"http": nil, "sql": nil, // known, but not here
+			"env": func(place string, n *node) { h.inherited = r.environment(place, n, h.Command) },
+		})
+		if len(r.problems) == before && len(kinds) == 0 { // an unknown key may be a misspelt one
+			r.problem(n, "%s needs one of command, http and sql", place)
 		}
 	}
-	if len(kinds) > 1 {
-		r.problem(n, "%s has both %s; use one", place, strings.Join(kinds, " and "))
-		return Handler{}
-	}
-	if has(n, "sql") {
-		return r.sql(place, n)
-	}
-	if has(n, "http") {
-		h := Handler{HTTP: &handlers.HTTPConfig{Method: http.MethodPost}}
-		r.mapping(n, place, r.withCommon(&h, keys{
-			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
-			"timeout": &h.HTTP.Timeout,
-		}))
-		r.check(n, place, h.HTTP)
-		r.check(n, place, &h.Limits)
-		return h
-	}
-	before := len(r.problems)
-	c := &handlers.CommandConfig{}
-	h := Handler{Command: c}
-	r.mapping(n, place, r.withCommon(&h, keys{
-		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
-		"http":       nil, // known, but not here
-		"sql":        nil,
-		"timeout":    &c.Timeout,
-		"kill_grace": &c.KillGrace,
-		"dir":        &c.Dir,
-		"env":        func(place string, v *yaml.Node) { h.passEnv = r.environment(place, v, &c.Env) },
-		"max_output": (*byteSize)(&c.MaxOutput),
-	}))
-	if len(r.problems) == before && !has(n, "command") { // an unknown key may be a misspelt one
-		r.problem(n, "%s needs one of command, http and sql", place)
-	}
-	r.check(n, place, c)
-	r.check(n, place, &h.Limits)
-	return h
-}
-
-// withCommon adds the keys that both kinds of handlers have: limits and hooks.
-func (r handlerReader) withCommon(h *Handler, known keys) keys {
-	l := &h.Limits
-	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, executor.Never)
-	known["retry_delay"] = &l.RetryDelay
-	return hookReader(r).withHooks(&h.Hooks, known)
-}
-
-func (r handlerReader) command(place string, n *yaml.Node) []string {
-	if resolve(n).Kind == yaml.ScalarNode {
-		r.problem(n, "%s must be a list of the program and its arguments, such as [echo, hello]; "+
-			"there is no shell that would split a text", place)
-		return nil
-	}
-	argv := r.texts(place, n)
-	if len(argv) > 0 && argv[0] == "" {
-		r.problem(n, "%s must begin with a program", place)
-	}
-	return argv
 }
 
 // environment reads environment variables as NAME=value pairs. The command inherits
 // a variable that has no value here from this process, even if it holds a secret.
-func (r handlerReader) environment(place string, n *yaml.Node, env *[]string) (inherited []string) {
-	r.pairs(n, place, func(key, value *yaml.Node) {
-		if strings.ContainsAny(key.Value, "=\x00") {
-			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
+func (r *reader) environment(place string, n *node, c *handlers.CommandConfig) (inherited []string) {
+	r.pairs(n, place, func(key, value *node) {
+		if strings.ContainsAny(key.text, "=\x00") {
+			r.problem(key, "%s: %q cannot name a variable", place, key.text)
 		}
-		if isNull(resolve(value)) {
-			inherited = append(inherited, key.Value)
+		if value.kind == isNull {
+			inherited = append(inherited, key.text)
 			return
 		}
-		*env = append(*env, key.Value+"="+r.text(join(place, key.Value), value))
+		c.Env = append(c.Env, key.text+"="+r.text(join(place, key.text), value))
 	})
 	return inherited
 }
 
-func (r handlerReader) http(place string, n *yaml.Node, h *Handler) {
-	r.mapping(n, place, keys{
-		"method":     func(place string, v *yaml.Node) { h.HTTP.Method = r.method(place, v) },
-		"url":        &h.HTTP.URL,
-		"headers":    func(place string, v *yaml.Node) { h.HTTP.Header = r.headers(place, v) },
-		"header_env": &h.headerEnv,
-	})
-	r.need(n, place, "url", "a ")
-	r.check(n, place, handlers.HTTPConfig{URL: h.HTTP.URL})
-}
-
-func (r handlerReader) sql(place string, n *yaml.Node) Handler {
-	s := &statement.Work{}
-	h := Handler{SQL: s}
-	r.mapping(n, place, r.withCommon(&h, keys{
-		"sql":     func(place string, v *yaml.Node) { s.SQL = r.statements(place, v) },
-		"role":    &s.Role,
-		"timeout": &s.Timeout,
-	}))
-	r.check(n, place, statement.Work{SQL: []string{"SELECT 1"}, Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
-	r.check(n, place, &h.Limits)
-	return h
-}
-
 // statements reads SQL: a text, or a list of texts.
-func (r handlerReader) statements(place string, n *yaml.Node) (list []string) {
-	if resolve(n).Kind == yaml.SequenceNode {
-		list = r.texts(place, n)
-	} else {
-		list = []string{r.text(place, n)}
-	}
-	if err := (statement.Work{SQL: list}).Validate(); err != nil {
+func (r *reader) statements(place string, n *node) []string {
+	texts := r.oneOrMore(place, n)
+	if err := (statement.Work{SQL: texts}).Validate(); err != nil {
 		r.problem(n, "%s: %v", place, err)
 	}
-	return list
+	return texts
+}
+
+func (h Handler) build(env func(string) string, db *store.DB, secrets []string) (jobqueue.Handler, error) {
+	switch {
+	case h.SQL != nil:
+		return h.SQL.Handler(db)
+	case h.Command != nil:
+		return handlers.Command(inheriting(h.Command, h.inherited, secrets, env))
+	}
+	call := *h.HTTP
+	var err error
+	if call.Header, err = headerWith(call.Header, h.headerEnv, env); err != nil {
+		return nil, err
+	}
+	return handlers.HTTP(call)
+}
+
+// inheriting is a command that inherits these variables, and no secrets of nextrun's.
+func inheriting(c *handlers.CommandConfig, inherited, secrets []string, env func(string) string) handlers.CommandConfig {
+	command := *c
+	command.Without = secrets
+	for _, name := range inherited {
+		if value := env(name); value != "" {
+			command.Env = append(slices.Clip(command.Env), name+"="+value)
+		}
+	}
+	return command
 }

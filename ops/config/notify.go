@@ -2,9 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/http"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
@@ -19,26 +16,16 @@ type Notify struct {
 	headerEnv map[string]string // environment variables with the values of headers
 }
 
-// notify reads the key notify of a queue: settings, or false.
-func (r queueReader) notify(place string, n *yaml.Node) *Notify {
-	c := &Notify{}
-	if resolve(n).Kind == yaml.ScalarNode && !isNull(resolve(n)) {
-		if resolve(n).Tag != "!!bool" || r.boolean(place, n) {
+// read reads the key notify of a queue: settings, or false.
+func (c *Notify) read(r *reader, place string, n *node) {
+	if n.kind != isMapping && n.kind != isNull {
+		if c.Off = n.plain == false; !c.Off {
 			r.problem(n, "%s must be a mapping with a url, or false", place)
 		}
-		c.Off = true
-		return c
+		return
 	}
-	r.mapping(n, place, keys{
-		"method":     func(place string, v *yaml.Node) { c.Method = r.method(place, v) },
-		"url":        &c.URL,
-		"headers":    func(place string, v *yaml.Node) { c.Header = r.headers(place, v) },
-		"header_env": &c.headerEnv,
-		"timeout":    &c.Timeout,
-	})
+	r.mapping(n, place, &c.Config, keys{"header_env": &c.headerEnv})
 	r.need(n, place, "url", "a ")
-	r.check(n, place, &c.Config)
-	return c
 }
 
 // BuildNotify returns the settings of the notifiers of queues. env looks up the
@@ -50,15 +37,9 @@ func (c *Config) BuildNotify(env func(string) string) ([]notify.Config, error) {
 			continue
 		}
 		cfg := n.Config
-		cfg.Sink, cfg.Header = sink, cfg.Header.Clone()
-		fromEnv, err := headers(nil, n.headerEnv, env)
-		if err == nil {
-			for name, value := range fromEnv {
-				if cfg.Header == nil {
-					cfg.Header = http.Header{}
-				}
-				cfg.Header.Set(name, value)
-			}
+		cfg.Sink = sink
+		var err error
+		if cfg.Header, err = headerWith(cfg.Header, n.headerEnv, env); err == nil {
 			err = cfg.Validate()
 		}
 		if err != nil {

@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // readNotify reads a text as the key notify of the queue job.
 func readNotify(text string) (n *Notify, err error) {
-	err = document("nextrun.yaml", []byte(text), func(r *reader, root *yaml.Node) { n = queueReader{r}.notify("queues.job.notify", root) })
+	n = &Notify{}
+	err = read("nextrun.yaml", []byte(text), func(r *reader, root *node) { n.read(r, "queues.job.notify", root) })
 	return n, err
 }
 

@@ -6,55 +6,34 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
-// queueTypes are the types of queues. Each makes one, with the keys that set its
-// fields.
-var queueTypes = map[string]func() (queues.Kind, keys){
-	"river": func() (queues.Kind, keys) {
-		k := &queues.River{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts, "priority": &k.Priority, "gone": &k.Gone}
-	},
-	"graphile-worker": func() (queues.Kind, keys) {
-		k := &queues.GraphileWorker{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts, "gone": &k.Gone}
-	},
-	"pg-boss": func() (queues.Kind, keys) {
-		k := &queues.PgBoss{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "per_task": &k.PerTask, "gone": &k.Gone}
-	},
-	"pgmq": func() (queues.Kind, keys) {
-		k := &queues.PGMQ{}
-		return k, keys{"queue": &k.Queue, "gone": &k.Gone}
-	},
-	"sql": func() (queues.Kind, keys) {
-		k := &queues.SQL{}
-		return k, keys{"enqueue": &k.Enqueue, "pending": &k.Pending, "cancel": &k.Cancel, "outcome": &k.Outcome, "gone": &k.Gone, "notify": &k.Notify}
-	},
+// queueTypes are the types of queues.
+var queueTypes = map[string]func() queues.Kind{
+	"river":           func() queues.Kind { return &queues.River{} },
+	"graphile-worker": func() queues.Kind { return &queues.GraphileWorker{} },
+	"pg-boss":         func() queues.Kind { return &queues.PgBoss{} },
+	"pgmq":            func() queues.Kind { return &queues.PGMQ{} },
+	"sql":             func() queues.Kind { return &queues.SQL{} },
 }
-
-// requiredKeys are the keys that a type needs, besides its type.
-var requiredKeys = map[string][]string{"sql": {"enqueue", "pending"}}
 
 // queueTypeNames is the list of types for messages.
 func queueTypeNames() string { return strings.Join(slices.Sorted(maps.Keys(queueTypes)), ", ") }
 
-// queueReader reads the section queues.
-type queueReader struct{ *reader }
-
-func (r queueReader) queues(place string, n *yaml.Node, c *Config) {
+func (c *Config) readQueues(r *reader, place string, n *node) {
 	c.Queues, c.Notify = map[periodic.Sink]queues.Kind{}, map[periodic.Sink]*Notify{}
-	r.pairs(n, place, func(key, value *yaml.Node) {
-		sink, place := periodic.Sink(key.Value), join(place, key.Value)
-		notify := func(place string, v *yaml.Node) { c.Notify[sink] = r.notify(place, v) }
+	r.pairs(n, place, func(key, value *node) {
+		sink, place := periodic.Sink(key.text), join(place, key.text)
+		notify := func(place string, n *node) {
+			c.Notify[sink] = &Notify{}
+			c.Notify[sink].read(r, place, n)
+		}
 		switch {
 		case sink == periodic.SinkJob || sink == periodic.SinkEvent:
-			if has(value, "type") {
+			if value.has("type") {
 				r.problem(key, "%s: %s is built in; choose another name for this queue", place, sink)
 				return
 			}
@@ -69,30 +48,28 @@ func (r queueReader) queues(place string, n *yaml.Node, c *Config) {
 }
 
 // queue reads a queue that is not built in.
-func (r queueReader) queue(place string, n *yaml.Node, notify func(string, *yaml.Node)) queues.Kind {
-	typed := find(n, "type")
+func (r *reader) queue(place string, n *node, notify func(string, *node)) queues.Kind {
+	typed, before := n.find("type"), len(r.problems)
 	if typed == nil {
 		r.problem(n, "%s needs a type: one of %s", place, queueTypeNames())
 		return nil
 	}
-	before := len(r.problems)
-	create, found := queueTypes[r.text(join(place, "type"), typed)]
-	if len(r.problems) > before {
+	create := queueTypes[r.text(join(place, "type"), typed)]
+	if create == nil {
+		if len(r.problems) == before {
+			r.problem(typed, "%s must be one of %s", join(place, "type"), queueTypeNames())
+		}
 		return nil
 	}
-	if !found {
-		r.problem(typed, "%s must be one of %s", join(place, "type"), queueTypeNames())
-		return nil
+	kind, more := create(), keys{"type": func(string, *node) {}, "notify": notify}
+	if sql, ok := kind.(*queues.SQL); ok {
+		if statement := n.find("notify"); statement != nil && statement.kind == isText {
+			more["notify"] = &sql.Notify
+		}
+		r.need(n, place, "enqueue", "")
+		r.need(n, place, "pending", "")
 	}
-	kind, known := create()
-	known["type"] = func(string, *yaml.Node) {} // read above
-	if statement := find(n, "notify"); statement == nil || resolve(statement).Tag != "!!str" || known["notify"] == nil {
-		known["notify"] = notify
-	}
-	r.mapping(n, place, known)
-	for _, key := range requiredKeys[resolve(typed).Value] {
-		r.need(n, place, key, "")
-	}
+	r.mapping(n, place, kind, more)
 	r.check(n, place, kindOf{kind})
 	return kind
 }

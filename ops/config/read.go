@@ -1,14 +1,10 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Error lists the problems of a file, at least one, in the order of lines.
@@ -47,29 +43,20 @@ func Read(path string) (*Config, error) {
 
 func parse(path string, text []byte) (*Config, error) {
 	config := &Config{Path: path}
-	err := document(path, text, func(r *reader, root *yaml.Node) { sectionReader{r}.config(root, config) })
-	if err != nil {
+	if err := read(path, text, config.read); err != nil {
 		return nil, err
 	}
 	return config, nil
 }
 
-// document calls read with the only YAML document of a file. It does not if the
-// file is empty or has only comments.
-func document(path string, text []byte, read func(r *reader, root *yaml.Node)) error {
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	var document, more yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return &Error{path, []Problem{{Text: err.Error()}}}
+// read calls into with the root of a file.
+func read(path string, text []byte, into func(*reader, *node)) error {
+	root, wrong := document(text)
+	if wrong != nil {
+		return &Error{path, []Problem{*wrong}}
 	}
 	r := &reader{unusable: map[string]func(){}}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		r.problem(&more, "the file must hold one YAML document")
-	}
-	read(r, document.Content[0])
+	into(r, root)
 	if len(r.problems) > 0 {
 		return &Error{path, inOrder(r.problems)}
 	}

@@ -3,16 +3,12 @@ package config
 import (
 	"fmt"
 	"maps"
-	"math"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// reader takes values out of YAML nodes and records what is wrong with them.
+// reader puts the values of a file into fields and records what is wrong with them.
 type reader struct {
 	problems []Problem
 	gone     []Problem // keys that files of the first edition have
@@ -22,110 +18,114 @@ type reader struct {
 	unusable map[string]func()
 }
 
-func (r *reader) problem(n *yaml.Node, format string, args ...any) {
-	r.problems = append(r.problems, Problem{n.Line, fmt.Sprintf(format, args...)})
+func (r *reader) problem(n *node, format string, args ...any) {
+	r.problems = append(r.problems, Problem{n.line, fmt.Sprintf(format, args...)})
 }
 
-// keys are the known keys of a mapping. Each has a pointer to the field that it
-// sets, of a type that [reader.value] knows, or a function that reads its value.
+// keys are keys of a mapping. Each has a pointer to what it sets, of a type that
+// [reader.value] knows, or a function that reads its value.
 type keys map[string]any
 
-// mapping reads a mapping; any other key is a problem.
-func (r *reader) mapping(n *yaml.Node, place string, known keys) {
-	r.pairs(n, place, func(key, value *yaml.Node) {
-		if field, found := known[key.Value]; found {
-			r.value(join(place, key.Value), value, field)
+// mapping reads a mapping into all of these: keys, and pointers to structs whose tags name
+// the keys of their fields. Any other key is a problem. Then it asks the structs for their bounds.
+func (r *reader) mapping(n *node, place string, into ...any) {
+	known := keys{}
+	for _, one := range into {
+		maps.Copy(known, keysOf(one))
+	}
+	r.pairs(n, place, func(key, value *node) {
+		if field, found := known[key.text]; found {
+			r.value(join(place, key.text), value, field)
 			return
 		}
-		r.problem(key, "unknown key %q in %s; known are %s", key.Value, name(place), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		r.problem(key, "unknown key %q in %s; known are %s", key.text, name(place), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	})
+	for _, one := range into {
+		if owner, ok := one.(owner); ok {
+			r.check(n, place, owner)
+		}
+	}
+}
+
+// keysOf are the keys of a mapping that is read into this.
+func keysOf(into any) keys {
+	if known, ok := into.(keys); ok {
+		return known
+	}
+	known, v := keys{}, reflect.ValueOf(into).Elem()
+	for i := range v.NumField() {
+		if tag := v.Type().Field(i).Tag; tag.Get("yaml") != "" {
+			known[tag.Get("yaml")] = inForm(v.Field(i).Addr().Interface(), tag.Get("form"))
+		}
+	}
+	return known
 }
 
 // value reads a value into a field.
-func (r *reader) value(place string, n *yaml.Node, field any) {
+func (r *reader) value(place string, n *node, field any) {
 	switch field := field.(type) {
-	case func(place string, n *yaml.Node):
+	case func(place string, n *node):
 		field(place, n)
-	case *string:
-		*field = r.text(place, n)
+	case interface{ read(*reader, string, *node) }:
+		field.read(r, place, n)
 	case *[]string:
 		*field = r.texts(place, n)
-	case *map[string]string:
-		named(r, field, r.text)(place, n)
 	case *bool:
 		*field = r.boolean(place, n)
-	case *int:
-		positive(r, place, n, field, math.MaxInt, strconv.Atoi)
-	case *time.Duration:
-		positive(r, place, n, field, math.MaxInt64, time.ParseDuration)
-	case *byteSize:
-		*field = byteSize(r.size(place, n))
+	default:
+		r.number(place, n, field)
+	}
+}
+
+// number reads numbers and durations, and what the kind of a type says how to read.
+func (r *reader) number(place string, n *node, field any) {
+	switch v := reflect.ValueOf(field).Elem(); v.Kind() {
+	case reflect.Int, reflect.Int64:
+		r.positive(place, n, field)
+	case reflect.String:
+		v.SetString(r.text(place, n))
+	case reflect.Struct:
+		r.mapping(n, place, field)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.value(place, n, v.Interface())
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		r.pairs(n, place, func(key, value *node) {
+			element := reflect.New(v.Type().Elem())
+			r.value(join(place, key.text), value, element.Interface())
+			v.SetMapIndex(reflect.ValueOf(key.text).Convert(v.Type().Key()), element.Elem())
+		})
 	default:
 		panic(fmt.Sprintf("%s: no way to read a %T", place, field))
 	}
 }
 
 // pairs calls fn for each key of a mapping. An empty value is an empty mapping.
-func (r *reader) pairs(n *yaml.Node, place string, fn func(key, value *yaml.Node)) {
-	n = resolve(n)
-	if isNull(n) {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
+func (r *reader) pairs(n *node, place string, fn func(key, value *node)) {
+	if n.kind != isNull && n.kind != isMapping {
 		r.problem(n, "%s must be a mapping of keys to values", name(place))
 		return
 	}
 	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := resolve(n.Content[i])
+	for _, p := range n.pairs {
 		switch {
-		case key.Kind != yaml.ScalarNode || key.Value == "":
-			r.problem(key, "a key in %s must be a name", name(place))
-		case seen[key.Value]:
-			r.problem(key, "%q stands twice in %s", key.Value, name(place))
+		case p.key.kind == isList || p.key.kind == isMapping || p.key.text == "":
+			r.problem(p.key, "a key in %s must be a name", name(place))
+		case seen[p.key.text]:
+			r.problem(p.key, "%q stands twice in %s", p.key.text, name(place))
 		default:
-			seen[key.Value] = true
-			fn(key, n.Content[i+1])
+			seen[p.key.text] = true
+			fn(p.key, p.value)
 		}
 	}
 }
-
-// named reads a mapping from names to values of one type.
-func named[T any](r *reader, values *map[string]T, read func(place string, n *yaml.Node) T) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) {
-		*values = map[string]T{}
-		r.pairs(n, place, func(key, value *yaml.Node) { (*values)[key.Value] = read(join(place, key.Value), value) })
-	}
-}
-
-// find is what a mapping has under a key, or nil.
-func find(n *yaml.Node, key string) *yaml.Node {
-	n = resolve(n)
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-// has reports whether a mapping has a key.
-func has(n *yaml.Node, key string) bool { return find(n, key) != nil }
 
 // need reports that a mapping lacks a key.
-func (r *reader) need(n *yaml.Node, place, key, article string) {
-	if !has(n, key) {
+func (r *reader) need(n *node, place, key, article string) {
+	if !n.has(key) {
 		r.problem(n, "%s needs %s%s", place, article, key)
 	}
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
-
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
 }
 
 func join(place, key string) string {

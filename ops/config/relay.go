@@ -3,8 +3,7 @@ package config
 import (
 	"crypto/tls"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -18,105 +17,63 @@ type Relay struct {
 	Topics map[string]Route // section topics, by topic; "*": all others
 }
 
+func (c *Relay) read(r *reader, place string, n *node) {
+	r.mapping(n, place, &c.Config, keys{"source": &c.Source, "topics": &c.Topics})
+}
+
 // Route is where the events of a topic go: a webhook or Kafka.
 // It names secrets; [Config.BuildRelay] looks them up.
 type Route struct {
 	Webhook      *webhook.Config
 	Kafka        *kafka.Config
-	RefusalLimit int // 0: outbox.DefaultRefusals; or outbox.Never
+	RefusalLimit int `yaml:"refusal_limit" form:"orzero"` // 0: outbox.DefaultRefusals; or outbox.Never
 
-	secrets   []secret          // webhook: keys of the signature; kafka: the password
-	headerEnv map[string]string // webhook: environment variables with the values of headers
+	secrets secrets
 }
 
-// secret says where a secret is: in an environment variable or in a file.
-type secret struct{ env, file string }
-
-// relayReader reads the section relay.
-type relayReader struct{ *reader }
-
-func (r relayReader) relay(place string, n *yaml.Node, c *Relay) {
-	r.mapping(n, place, keys{
-		"source":        &c.Source,
-		"concurrency":   &c.Concurrency,
-		"batch_size":    &c.BatchSize,
-		"batch_bytes":   (*byteSize)(&c.BatchBytes),
-		"lease":         &c.Lease,
-		"poll_interval": &c.PollInterval,
-		"retry_min":     &c.RetryMin,
-		"retry_max":     &c.RetryMax,
-		"topics":        named(r.reader, &c.Topics, r.route),
-	})
-	r.check(n, place, &c.Config)
+// Validate checks RefusalLimit.
+func (route *Route) Validate() error {
+	p := &service.Check{Config: "config.Route"}
+	p.Field(outbox.Never <= route.RefusalLimit && route.RefusalLimit <= 1000, "RefusalLimit", route.RefusalLimit, "1 to 1000, or Never")
+	return p.Err()
 }
 
-func (r relayReader) route(place string, n *yaml.Node) Route {
-	var route Route
-	if has(n, "webhook") == has(n, "kafka") {
+func (route *Route) read(r *reader, place string, n *node) {
+	if n.has("webhook") == n.has("kafka") {
 		r.problem(n, "%s needs one of webhook and kafka", place)
-		return route
+		return
 	}
-	r.mapping(n, place, keys{
-		"webhook":       func(place string, v *yaml.Node) { r.webhook(place, v, &route) },
-		"kafka":         func(place string, v *yaml.Node) { r.kafka(place, v, &route) },
-		"refusal_limit": orZero(r.reader, &route.RefusalLimit, outbox.Never),
+	r.mapping(n, place, route, keys{
+		"webhook": func(place string, n *node) { route.webhook(r, place, n) },
+		"kafka":   func(place string, n *node) { route.kafka(r, place, n) },
 	})
-	if route.RefusalLimit < outbox.Never || route.RefusalLimit > 1000 {
-		r.problem(n, "%s.refusal_limit must be 0 (no limit) to 1000", place)
-	}
-	return route
 }
 
-func (r relayReader) webhook(place string, n *yaml.Node, route *Route) {
-	c := &webhook.Config{}
-	route.Webhook = c
-	r.mapping(n, place, keys{
-		"url":         &c.URL,
-		"mode":        (*string)(&c.Mode),
-		"timeout":     &c.Timeout,
-		"headers":     &c.Headers,
-		"header_env":  &route.headerEnv,
-		"secret_env":  r.secretsInto(&route.secrets, func(s string) secret { return secret{env: s} }),
-		"secret_file": r.secretsInto(&route.secrets, func(s string) secret { return secret{file: s} }),
-	})
+func (route *Route) webhook(r *reader, place string, n *node) {
+	route.Webhook = &webhook.Config{}
+	r.mapping(n, place, route.Webhook, route.secrets.keys(r), keys{"mode": &route.Webhook.Mode})
 	r.need(n, place, "url", "a ")
-	r.check(n, place, c)
 }
 
-func (r relayReader) kafka(place string, n *yaml.Node, route *Route) {
-	c := &kafka.Config{}
-	route.Kafka = c
+func (route *Route) kafka(r *reader, place string, n *node) {
 	secure := false
-	r.mapping(n, place, keys{
-		"brokers":       &c.Brokers,
-		"topic":         &c.Topic,
-		"structured":    &c.Structured,
-		"timeout":       &c.Timeout,
-		"max_bytes":     &c.MaxBytes,
-		"create_topics": &c.CreateTopics,
-		"tls":           &secure,
-		"sasl":          func(place string, v *yaml.Node) { r.sasl(place, v, route) },
-	})
+	route.Kafka = &kafka.Config{}
+	r.mapping(n, place, route.Kafka, keys{"tls": &secure, "sasl": func(place string, n *node) { route.sasl(r, place, n) }})
 	if secure {
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		route.Kafka.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	r.need(n, place, "brokers", "")
-	r.check(n, place, c)
 }
 
-func (r relayReader) sasl(place string, n *yaml.Node, route *Route) {
-	c := route.Kafka
-	var password secret
+func (route *Route) sasl(r *reader, place string, n *node) {
 	r.mapping(n, place, keys{
-		"mechanism":     (*string)(&c.Mechanism),
-		"user":          &c.User,
-		"password_env":  &password.env,
-		"password_file": &password.file,
+		"mechanism": &route.Kafka.Mechanism, "user": &route.Kafka.User,
+		"password_env":  func(place string, n *node) { route.secrets.env = []string{r.text(place, n)} },
+		"password_file": func(place string, n *node) { route.secrets.file = []string{r.text(place, n)} },
 	})
-	route.secrets = []secret{password}
 	r.need(n, place, "mechanism", "a ")
 	r.need(n, place, "user", "a ")
-	if has(n, "password_env") == has(n, "password_file") {
+	if n.has("password_env") == n.has("password_file") {
 		r.problem(n, "%s needs one of password_env and password_file", place)
 	}
 }

@@ -3,9 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -41,14 +38,14 @@ func (c *Config) BuildRelay(env func(string) string) (*Publishers, error) {
 }
 
 func (p *Publishers) add(topic string, route Route, relay Relay, env func(string) string) error {
-	secrets, err := lookUp(route.secrets, env)
+	secrets, err := route.secrets.lookUp(env)
 	if err != nil {
 		return err
 	}
 	if route.Webhook != nil {
 		cfg := *route.Webhook
 		cfg.Source, cfg.Secrets = relay.Source, secrets
-		if cfg.Headers, err = headers(cfg.Headers, route.headerEnv, env); err != nil {
+		if cfg.Headers, err = headers(cfg.Headers, route.secrets.headerEnv, env); err != nil {
 			return err
 		}
 		hook, err := webhook.New(cfg)
@@ -87,47 +84,4 @@ func inTime(timeout, byDefault, lease time.Duration) error {
 		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
 	}
 	return nil
-}
-
-func lookUp(secrets []secret, env func(string) string) ([]string, error) {
-	var found []string
-	for _, s := range secrets {
-		value, err := s.lookUp(env)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, value)
-	}
-	return found, nil
-}
-
-func (s secret) lookUp(env func(string) string) (string, error) {
-	if s.env != "" {
-		if value := env(s.env); value != "" {
-			return value, nil
-		}
-		return "", fmt.Errorf("the environment variable %s for a secret is not set", s.env)
-	}
-	text, err := os.ReadFile(s.file)
-	if err != nil {
-		return "", fmt.Errorf("read a secret: %w", err)
-	}
-	if value := strings.TrimSpace(string(text)); value != "" {
-		return value, nil
-	}
-	return "", fmt.Errorf("the file %s for a secret is empty", s.file)
-}
-
-// headers are the given headers and those whose values are in environment variables.
-func headers(given, inEnv map[string]string, env func(string) string) (map[string]string, error) {
-	all := map[string]string{}
-	maps.Copy(all, given)
-	for name, variable := range inEnv {
-		value := env(variable)
-		if value == "" {
-			return nil, fmt.Errorf("the environment variable %s for the header %s is not set", variable, name)
-		}
-		all[name] = value
-	}
-	return all, nil
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -30,14 +28,14 @@ type TaskFile struct {
 // [periodic.Task.Validate] does.
 func ParseTasks(path string, text []byte) (TaskFile, error) {
 	var file TaskFile
-	err := document(path, text, func(r *reader, root *yaml.Node) {
+	err := read(path, text, func(r *reader, root *node) {
 		r.mapping(root, "", keys{
-			"tasks": func(place string, v *yaml.Node) {
-				r.pairs(v, place, func(key, value *yaml.Node) { r.taskOf(&file, join(place, key.Value), key.Value, value) })
+			"tasks": func(place string, v *node) {
+				r.pairs(v, place, func(key, value *node) { r.taskOf(&file, join(place, key.text), key.text, value) })
 			},
-			"calendars": func(place string, v *yaml.Node) {
-				r.pairs(v, place, func(key, value *yaml.Node) {
-					file.Calendars = append(file.Calendars, r.calendar(join(place, key.Value), key.Value, value)...)
+			"calendars": func(place string, v *node) {
+				r.pairs(v, place, func(key, value *node) {
+					file.Calendars = append(file.Calendars, r.calendar(join(place, key.text), key.text, value)...)
 				})
 			},
 		})
@@ -47,7 +45,7 @@ func ParseTasks(path string, text []byte) (TaskFile, error) {
 }
 
 // taskOf reads a task of a file.
-func (r *reader) taskOf(file *TaskFile, place, id string, n *yaml.Node) {
+func (r *reader) taskOf(file *TaskFile, place, id string, n *node) {
 	t := periodic.NewTask(id, "", "")
 	r.task(place, n, &t)
 	if r.several(n, place, &t) {
@@ -58,16 +56,16 @@ func (r *reader) taskOf(file *TaskFile, place, id string, n *yaml.Node) {
 }
 
 // calendar reads the rows of a calendar: from when they hold to their reasons.
-func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
+func (r *reader) calendar(place, name string, n *node) (rows []days.Row) {
 	first := len(r.gone)
-	r.pairs(n, place, func(key, value *yaml.Node) {
+	r.pairs(n, place, func(key, value *node) {
 		if instead := goneRow(key, value); instead != "" {
-			r.noteGone(key, fmt.Sprintf("%q in %s", key.Value, place), instead)
+			r.noteGone(key, fmt.Sprintf("%q in %s", key.text, place), instead)
 			return
 		}
-		row, err := days.ParseWhen(key.Value)
-		if row.Name = name; !isNull(resolve(value)) {
-			row.Reason = r.text(join(place, key.Value), value)
+		row, err := days.ParseWhen(key.text)
+		if row.Name = name; value.kind != isNull {
+			row.Reason = r.text(join(place, key.text), value)
 		}
 		if err == nil {
 			err = row.Validate()
@@ -83,11 +81,11 @@ func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
 	return rows
 }
 
-func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
+func (r *reader) task(place string, n *node, t *periodic.Task) {
 	known := keys{}
 	for _, c := range column.OfUsers(periodic.Columns()) {
 		if c.Name != "id" { // it is the key of the task
-			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
+			known[c.Name] = func(place string, v *node) { c.Set(t, r.column(place, v, c)) }
 		}
 	}
 	r.mapping(r.withoutGone(n, place, known), place, known)
@@ -96,7 +94,7 @@ func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 }
 
 // column reads the value of a column.
-func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Value {
+func (r *reader) column(place string, n *node, c periodic.Column) column.Value {
 	v := column.Value{Kind: c.Kind}
 	switch c.Kind {
 	case column.Text:
@@ -120,9 +118,9 @@ func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Va
 }
 
 // parsed reads a scalar. The error of parse is what to use instead.
-func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) {
-		value, err := parse(resolve(n).Value)
+func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *node) {
+	return func(place string, n *node) {
+		value, err := parse(n.text)
 		if err != nil {
 			r.problem(n, "%s must be %v", place, err)
 		}

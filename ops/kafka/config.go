@@ -40,22 +40,22 @@ const (
 // holds a secret: do not log it.
 type Config struct {
 	// Brokers are the addresses, HOST:PORT, of some brokers of the cluster.
-	Brokers []string
+	Brokers []string `yaml:"brokers"`
 	// Topic is the topic of all records. Empty: that of the event.
-	Topic string
+	Topic string `yaml:"topic"`
 	// Structured puts the whole event into the value.
-	Structured bool
+	Structured bool `yaml:"structured"`
 	// Source is the attribute source of the events, a URI reference.
 	// Empty: cloudevents.DefaultSource.
 	Source string
 	// Timeout is how long a batch may take to be acknowledged. It must be well
 	// below the lease of the relay. 0: DefaultTimeout.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 	// MaxBytes is the greatest size of a batch of records, and so of an event;
 	// brokers have their own bound. 0: DefaultMaxBytes.
-	MaxBytes int
+	MaxBytes int `yaml:"max_bytes"`
 	// CreateTopics asks the brokers to create topics that do not exist.
-	CreateTopics bool
+	CreateTopics bool `yaml:"create_topics"`
 	// TLS encrypts the connections. nil: they are not encrypted.
 	TLS *tls.Config
 	// Mechanism, User and Password log in. Empty: without.

@@ -26,17 +26,17 @@ type Config struct {
 	// Sink is the queue whose consumers hear of new jobs. Empty: periodic.SinkJob.
 	Sink periodic.Sink
 	// Method of the request. Empty: POST.
-	Method string
+	Method string `yaml:"method" form:"method"`
 	// URL, absolute, http or https.
-	URL string
+	URL string `yaml:"url"`
 	// Addresses, if not nil, returns URLs to use instead of URL, at most 100: each
 	// of them gets the request, independently of the others. It is called at a
 	// commit, at most every 30 s, and may fail: then the last URLs are used.
 	Addresses func(ctx context.Context) ([]string, error)
 	// Header is sent along.
-	Header http.Header
+	Header http.Header `yaml:"headers" form:"headers"`
 	// Timeout limits a request with its answer, 1 ms to 1 h. 0: 5 s.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 	// Logger takes the log lines. nil: logrus.StandardLogger().

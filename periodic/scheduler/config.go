@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,31 +52,32 @@ type Config struct {
 	Name string
 	// BatchSize is the greatest number of tasks that are locked, decided and
 	// submitted together, 1 to 10,000. 0: 2500.
-	BatchSize int
+	BatchSize int `yaml:"batch_size"`
 	// Lease is how long a mark of Docspell, or of an older nextrun, is valid: a task whose mark
 	// is older is scheduled. At least 1 s.
 	// 0: 30 s.
-	Lease time.Duration
+	Lease time.Duration `yaml:"lease"`
 	// Lead is how long before its time a task is read and decided at the
 	// earliest, so that only its job is left to submit when it is due. At most 10 s and
 	// a third of Lease. 0: 1 s, or a third of Lease if that is less. Negative:
 	// tasks are read when they are due.
-	Lead time.Duration
+	Lead time.Duration `yaml:"lead" form:"orzero"`
 	// PollInterval is the longest time between two queries: how late a change can
 	// be noticed if its notification is lost. At least 10 ms.
 	// 0: 30 s.
-	PollInterval time.Duration
+	PollInterval time.Duration `yaml:"poll_interval"`
 	// RetryMin and RetryMax bound the time between attempts after an error; it
 	// doubles from one to the other, with jitter. 0: 100 ms,
 	// 10 s.
-	RetryMin, RetryMax time.Duration
+	RetryMin time.Duration `yaml:"retry_min"`
+	RetryMax time.Duration `yaml:"retry_max"`
 	// Mode says who schedules. Empty: ModeShared.
 	Mode Mode
 	// Lock is the lock of the modes leader and exclusive.
-	Lock LockConfig
+	Lock LockConfig `yaml:"lock"`
 	// Retention says how long ticks, jobs and events are kept. A scheduler that was started deletes
 	// what is older, once a day; RunOnce deletes nothing.
-	Retention Retention
+	Retention Retention `yaml:"retention"`
 	// Submitters are the queues that are not nextrun's own, by their names. A task
 	// selects one by the column sink. One named job or event takes the place of the
 	// built-in queue. Names begin with a lower-case letter; letters, digits, '-' and
@@ -117,7 +119,7 @@ func (c Config) Validate() error {
 	service.Within(p, "BatchSize", c.BatchSize, 1, maxBatch)
 	service.Within(p, "Lease", c.Lease, minLease, longest)
 	most := min(maxLead, c.Lease/leasePerLead)
-	p.Field(c.Lead <= most, "Lead", c.Lead, fmt.Sprintf("1ms to %s, at most a third of Lease", most))
+	p.Field(c.Lead <= most, "Lead", c.Lead, fmt.Sprintf("1ms to %s, at most a third of Lease, or negative", most))
 	service.Within(p, "PollInterval", c.PollInterval, minPollInterval, longest)
 	service.Within(p, "RetryMin", c.RetryMin, minRetry, longest)
 	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
@@ -161,16 +163,27 @@ const (
 // Valid reports whether m is one of the modes.
 func (m Mode) Valid() bool { return m == ModeShared || m == ModeLeader || m == ModeExclusive }
 
-// LockConfig is the lock of the modes leader and exclusive; see
-// [leader.Config] for the bounds.
+// LockConfig is the lock of the modes leader and exclusive; [leader.Config] has the bounds.
 type LockConfig struct {
 	// Name of the lock. Schedulers with locks of different names are independent of
 	// each other. Empty: leader.DefaultLock.
-	Name string
+	Name string `yaml:"name"`
 	// TTL is the longest time after a crash of the holder in which no scheduler runs.
 	// 0: leader.DefaultTTL.
-	TTL time.Duration
+	TTL time.Duration `yaml:"ttl"`
 	// Heartbeat is the time between renewals, at most a third of TTL.
 	// 0: leader.DefaultHeartbeat, or a third of TTL if that is less.
-	Heartbeat time.Duration
+	Heartbeat time.Duration `yaml:"heartbeat"`
+}
+
+// Validate returns an error that names every field that is out of bounds.
+func (l LockConfig) Validate() error {
+	var problems []error
+	for _, e := range service.Fields(leader.Config{Lock: l.Name, Holder: "x", TTL: l.TTL, Heartbeat: l.Heartbeat}.Validate()) {
+		if e.Field == "Lock" {
+			e.Field = "Name"
+		}
+		problems = append(problems, e)
+	}
+	return errors.Join(problems...)
 }

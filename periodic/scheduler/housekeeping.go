@@ -75,12 +75,12 @@ const (
 // Retention says how long what is over is kept before a scheduler deletes it: 0: 30 days; [Forever].
 type Retention struct {
 	// Ticks: since they were decided. The newest one of each task stays. At least 1 h.
-	Ticks time.Duration
+	Ticks time.Duration `yaml:"ticks" form:"orzero"`
 	// Jobs: since they ended, with their logs. Those in a table that was there before nextrun
 	// came, as Docspell's, stay. At least 1 h.
-	Jobs time.Duration
+	Jobs time.Duration `yaml:"jobs" form:"orzero"`
 	// Events: since they were published. The newest one of each aggregate stays. At least 24 h.
-	Events time.Duration
+	Events time.Duration `yaml:"events" form:"orzero"`
 }
 
 // WithDefaults fills in what is not set.

@@ -20,18 +20,18 @@ import (
 // add jobs with such keys yourself.
 type GraphileWorker struct {
 	// Schema holds Graphile Worker's tables; empty: graphile_worker.
-	Schema string
+	Schema string `yaml:"schema"`
 	// Queue is the named queue of all jobs, up to 128 characters. Graphile Worker
 	// runs the jobs of a named queue one at a time, also those of different tasks.
 	// Empty: no named queue, so that jobs run in parallel.
-	Queue string
+	Queue string `yaml:"queue"`
 	// MaxAttempts is how often Graphile Worker tries a job of a task without
 	// retry_limit; 0: 25, its own default.
-	MaxAttempts int
+	MaxAttempts int `yaml:"max_attempts"`
 	// Gone is how a job ended that is not in the tables any more: success, failed or
 	// unknown. Graphile Worker deletes jobs when they have succeeded, or are removed, and
 	// keeps those that failed. Empty: success.
-	Gone string
+	Gone string `yaml:"gone"`
 }
 
 // graphileNameLength is the greatest length of identifiers and named queues.

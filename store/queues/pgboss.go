@@ -21,16 +21,16 @@ import (
 // singleton_key. A group_ other than default becomes its group_id.
 type PgBoss struct {
 	// Schema holds pg-boss's tables; empty: pgboss.
-	Schema string
+	Schema string `yaml:"schema"`
 	// Queue is the queue of all tasks; empty: each task's task.
-	Queue string
+	Queue string `yaml:"queue"`
 	// PerTask applies policies such as short and exclusive to the jobs of each task
 	// alone, not to the whole queue: the task's id is the singleton_key in every queue.
-	PerTask bool
+	PerTask bool `yaml:"per_task"`
 	// Gone is how a job ended that is not in the table any more: success, failed or unknown.
 	// pg-boss deletes jobs a week after their end, unless a queue says otherwise.
 	// Empty: unknown.
-	Gone string
+	Gone string `yaml:"gone"`
 }
 
 func (k PgBoss) validate() error {

@@ -19,10 +19,10 @@ import (
 type PGMQ struct {
 	// Queue is PGMQ's queue for all tasks; empty: each task's group_. Letters count
 	// as small ones.
-	Queue string
+	Queue string `yaml:"queue"`
 	// Gone is how a job ended whose message was archived or deleted: success, failed or
 	// unknown. Empty: success.
-	Gone string
+	Gone string `yaml:"gone"`
 }
 
 func (k PGMQ) validate() error {

@@ -20,19 +20,19 @@ import (
 type River struct {
 	// Schema is where River's tables are; empty: in the search path. It must be
 	// empty on SQLite.
-	Schema string
+	Schema string `yaml:"schema"`
 	// Queue is the name of River's queue for all tasks; empty: each task's group_.
-	Queue string
+	Queue string `yaml:"queue"`
 	// MaxAttempts is how often River tries a job of a task without retry_limit;
 	// 0: 25, its own default.
-	MaxAttempts int
+	MaxAttempts int `yaml:"max_attempts"`
 	// Priority is River's priority for all tasks, 1 (first) to 4; 0: that of the
 	// task: 9 and 10 become 1, 6 to 8 become 2, 3 to 5 become 3, 0 to 2 become 4.
-	Priority int
+	Priority int `yaml:"priority"`
 	// Gone is how a job ended that is not in the table any more: success, failed or unknown.
 	// River deletes jobs a day after their end, and those that failed after a week.
 	// Empty: unknown.
-	Gone string
+	Gone string `yaml:"gone"`
 }
 
 // RiverTick returns the tick that a job of River is for, from its Metadata; ok is false for a job that no task has

@@ -28,24 +28,24 @@ type SQL struct {
 	// ref that is the jid. For jobs that it does not add it can return the columns
 	// refused, the reason, and passing, whether to try again later. A statement that
 	// returns no columns adds all jobs.
-	Enqueue string
+	Enqueue string `yaml:"enqueue"`
 	// Pending returns the ref, or the jid, of those jobs of nextrun_open that are not
 	// final. It takes no locks. On SQLite write nextrun_open CROSS JOIN your table, so
 	// that it finds the rows of these jobs only. It can also return state (waiting, running or stuck) and
 	// started, a time in UTC.
-	Pending string
+	Pending string `yaml:"pending"`
 	// Cancel cancels those jobs of nextrun_open that no worker has begun, and returns
 	// their ref or jid. Pass over locked rows. Empty: jobs are not cancelled, so that
 	// the policy replace waits like queue.
-	Cancel string
+	Cancel string `yaml:"cancel"`
 	// Outcome returns, for those jobs of nextrun_open that are in the table, the ref or the jid,
 	// and outcome: success, failed, cancelled, or NULL for a job that has not ended. It can
 	// also return finished, a time in UTC, attempts and error. It only reads, and has ten
 	// seconds. Empty: nobody can tell how jobs end.
-	Outcome string
+	Outcome string `yaml:"outcome"`
 	// Gone is how a job ended that Outcome does not return: success, failed or unknown.
 	// Empty: unknown.
-	Gone string
+	Gone string `yaml:"gone"`
 	// Notify wakes the workers, such as SELECT pg_notify('jobs', queue) FROM
 	// nextrun_queues. Empty: they find the jobs by themselves.
 	Notify string

@@ -23,9 +23,9 @@ type Work struct {
 	SQL []string
 	// Role runs the SQL (PostgreSQL). The role of the connection must be a member of it. It limits what the
 	// statement can do by mistake; functions that the statement calls can go back to the role of the connection.
-	Role string
+	Role string `yaml:"role"`
 	// Timeout is how long an attempt may take. 0: no limit.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 }
 
 // longest is the greatest Timeout.

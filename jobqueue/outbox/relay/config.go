@@ -35,25 +35,26 @@ type Config struct {
 	Topics []string
 	// Concurrency is how many topics are worked on at a time. At most
 	// Concurrency times BatchSize events are with the publisher. 1 to 1000. 0: 8.
-	Concurrency int
+	Concurrency int `yaml:"concurrency"`
 	// BatchSize is the maximum number of events that are handed over and
 	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
 	// each topic are published twice. 0: 100.
-	BatchSize int
+	BatchSize int `yaml:"batch_size"`
 	// BatchBytes limits the payload of a batch of more than one event.
 	// 0: 8 MiB.
-	BatchBytes int
+	BatchBytes int `yaml:"batch_bytes" form:"bytes"`
 	// Lease is how long a topic is held for a batch. The publisher has three
 	// quarters of it for the batch, and must need much less for one event. At
 	// least 1 s. 0: 30 s.
-	Lease time.Duration
+	Lease time.Duration `yaml:"lease"`
 	// PollInterval is the longest time between queries: how late an event is
 	// noticed if its notification is lost. At least 10 ms.
 	// 0: 30 s.
-	PollInterval time.Duration
+	PollInterval time.Duration `yaml:"poll_interval"`
 	// RetryMin and RetryMax bound the time between attempts. It doubles from
 	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
-	RetryMin, RetryMax time.Duration
+	RetryMin time.Duration `yaml:"retry_min"`
+	RetryMax time.Duration `yaml:"retry_max"`
 	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
 	Tracer Tracer
 	// Logger receives the log lines. nil: logrus.StandardLogger().

@@ -31,7 +31,7 @@ const (
 // secrets: do not log it.
 type Config struct {
 	// URL is where events are posted to: http or https.
-	URL string
+	URL string `yaml:"url"`
 	// Mode is Structured if empty.
 	Mode Mode
 	// Source is the attribute source of the events, a URI reference.
@@ -45,10 +45,10 @@ type Config struct {
 	Secrets []string
 	// Headers are sent along, such as Authorization. They must not be of
 	// those that the publisher sets.
-	Headers map[string]string
+	Headers map[string]string `yaml:"headers"`
 	// Timeout bounds a request with its answer. It must be well below the lease
 	// of the relay. 0: 10 s.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout"`
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 }

@@ -138,7 +138,7 @@ func hookCommand(c *config.Config, one hooks.Hook) []string {
 	if one.Kind == hooks.OnPing {
 		return nil
 	}
-	h := *set.At(one.Kind)
+	h := set[one.Kind]
 	if h == nil || h.Command == nil {
 		return nil
 	}
