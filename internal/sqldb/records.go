@@ -1,10 +1,6 @@
 package sqldb
 
-import (
-	"fmt"
-	"strconv"
-	"time"
-)
+import "fmt"
 
 // Records are rows handed to the database as one parameter, so that a
 // statement has the same text and the same number of parameters whatever the
@@ -71,25 +67,3 @@ func Bool(name string) Field { return Field{name, FieldBool} }
 
 // Row is a column of places of rows (PostgreSQL), which are texts to Go.
 func Row(name string) Field { return Field{name, FieldRow} }
-
-// IsNull reports whether records write a value as NULL.
-func IsNull(value any) bool {
-	at, ok := value.(time.Time)
-	return value == nil || ok && at.IsZero()
-}
-
-// AppendValue writes a value that looks the same in an array of PostgreSQL and
-// in JSON.
-func AppendValue(to []byte, value any) ([]byte, error) {
-	switch v := value.(type) {
-	case time.Time:
-		return append(Timestamp(v).appendTo(append(to, '"')), '"'), nil
-	case int:
-		return strconv.AppendInt(to, int64(v), 10), nil
-	case int64:
-		return strconv.AppendInt(to, v, 10), nil
-	case bool:
-		return strconv.AppendBool(to, v), nil
-	}
-	return nil, fmt.Errorf("a record cannot hold a %T", value)
-}

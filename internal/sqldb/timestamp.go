@@ -33,9 +33,6 @@ func (t Timestamp) String() string {
 	return time.Time(t).UTC().Format(timeFormat)
 }
 
-// appendTo appends what String returns.
-func (t Timestamp) appendTo(to []byte) []byte { return time.Time(t).UTC().AppendFormat(to, timeFormat) }
-
 // firstTime and lastTime are the times that can be shown and written anywhere,
 // in JSON for one.
 var (

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
@@ -73,28 +75,28 @@ func escaped(text []byte) []byte {
 // appendElement writes a value as an element of an array; see "Array Input and
 // Output Syntax" in PostgreSQL's manual.
 func appendElement(to []byte, value any) ([]byte, error) {
-	text, ok := value.(string)
-	switch {
-	case sqldb.IsNull(value):
+	switch v := value.(type) {
+	case nil:
 		return append(to, "NULL"...), nil
-	case !ok:
-		return unquoted(to, value)
-	case isPlain(text):
-		return append(to, text...), nil
+	case string:
+		if isPlain(v) {
+			return append(to, v...), nil
+		}
+		to = append(to, '"')
+		return append(append(to, escaped([]byte(strings.ToValidUTF8(v, "\uFFFD")))...), '"'), nil
+	case time.Time:
+		if v.IsZero() {
+			return append(to, "NULL"...), nil
+		}
+		return append(to, sqldb.Timestamp(v).String()...), nil
+	case int:
+		return strconv.AppendInt(to, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(to, v, 10), nil
+	case bool:
+		return strconv.AppendBool(to, v), nil
 	}
-	to = append(to, '"')
-	return append(append(to, escaped([]byte(strings.ToValidUTF8(text, "\uFFFD")))...), '"'), nil
-}
-
-// unquoted appends what [sqldb.AppendValue] writes, without quotes: no such value needs them.
-func unquoted(to []byte, value any) ([]byte, error) {
-	begin := len(to)
-	to, err := sqldb.AppendValue(to, value)
-	if err == nil && to[begin] == '"' {
-		to = slices.Delete(to, begin, begin+1)
-		to = to[:len(to)-1]
-	}
-	return to, err
+	return nil, fmt.Errorf("a record cannot hold a %T", value)
 }
 
 // isPlain reports whether a text needs no quotes in an array.
