@@ -109,6 +109,9 @@ handlers:
 			}
 			p := run("short")
 			p.signal(sig)
+			if sig == syscall.SIGHUP {
+				p.waitFor("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
+			}
 			p.waitFor("stopping; a second signal ends it at once  grace=1h0m0s  jobs=1  running=short")
 			write(t, release, "")
 			if exit := p.end(); exit != ui.Done {

@@ -56,13 +56,9 @@ func usageOf(c *cobra.Command, width int) string {
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
-	if c.HasAvailableSubCommands() {
-		b.WriteString("\nCommands:\n")
-		for _, one := range c.Commands() {
-			if one.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-*s  %s\n", c.NamePadding(), one.Name(), one.Short)
-			}
-		}
+	writeCommands(&b, c, "", "Commands")
+	for _, g := range c.Groups() {
+		writeCommands(&b, c, g.ID, g.Title)
 	}
 	if c.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flagsOf(c).FlagUsagesWrapped(width))
@@ -74,6 +70,20 @@ func usageOf(c *cobra.Command, width int) string {
 		fmt.Fprintf(&b, "\nSee: %s COMMAND --help\n", c.CommandPath())
 	}
 	return b.String()
+}
+
+// writeCommands lists the commands of a group under its title, if it has any.
+func writeCommands(b *strings.Builder, c *cobra.Command, group, title string) {
+	for _, one := range c.Commands() {
+		if !one.IsAvailableCommand() || one.GroupID != group {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(b, "\n%s:\n", title)
+			title = ""
+		}
+		fmt.Fprintf(b, "  %-*s  %s\n", c.NamePadding(), one.Name(), one.Short)
+	}
 }
 
 // flagsOf are the flags of a command as its help text has them.

@@ -29,6 +29,29 @@ func TestHelpIsShort(t *testing.T) {
 	}
 }
 
+// The program alone shows its commands in four groups, in 80 columns, and that is no mistake.
+func TestHelpOfTheProgramHasGroups(t *testing.T) {
+	t.Parallel()
+	help := clitest.Shell{}.Must(t)
+	at := -1
+	for _, group := range []string{"\nRun:\n", "\nLook:\n", "\nChange:\n", "\nOperate:\n", "\nFlags:\n"} {
+		next := strings.Index(help, group)
+		if next <= at {
+			t.Errorf("%q is missing, or not in its place:\n%s", group, help)
+		}
+		at = next
+	}
+	commands, _, _ := strings.Cut(help, "\nFlags:\n")
+	for line := range strings.Lines(commands) {
+		if len(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("wider than 80 columns: %s", line)
+		}
+	}
+	if strings.Contains(help, "\nCommands:\n") || help != (clitest.Shell{}).Must(t, "--help") {
+		t.Errorf("a command has no group, or --help says something else:\n%s", help)
+	}
+}
+
 // An error says where the help is, without writing it all.
 func TestHelpIsNotWrittenOnErrors(t *testing.T) {
 	t.Parallel()

@@ -45,18 +45,45 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
-	ui.Group(root,
-		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
-		migrate.Command(env), check.Command(env), service.HealthCommand(env),
-		task.Command(env), imports.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
-		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
-	)
+	addGroups(env, root)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	setHelp(env, root)
 	forgetDefaults(find(root, "task set"))
 	addCompletion(env, root)
 	return root
+}
+
+// addGroups adds the commands, by what people want to do.
+func addGroups(env *ui.Env, root *cobra.Command) {
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Run", []*cobra.Command{
+			service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
+		}},
+		{"Look", []*cobra.Command{
+			why.Command(env), timer.PreviewCommand(env), timer.NextCommand(env), tick.Command(env), service.HealthCommand(env),
+		}},
+		{"Change", []*cobra.Command{task.Command(env), job.Command(env), event.Command(env), imports.Command(env)}},
+		{"Operate", []*cobra.Command{migrate.Command(env), check.Command(env), lock.Command(env), versionCommand(env)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, one := range g.commands {
+			one.GroupID = g.title
+		}
+		ui.Group(root, g.commands...)
+	}
+	root.SetCompletionCommandGroupID("Operate")
+	root.SetHelpCommandGroupID("Operate")
+	unknown := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return unknown(c, args)
+	}
 }
 
 // find finds a command that is there.

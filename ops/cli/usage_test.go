@@ -17,7 +17,6 @@ func TestWrongUsage(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"", []string{"missing command", "migrate", "See: nextrun --help"}},
 		{"taks", []string{`unknown command "taks"`, "did you mean task", "See: nextrun --help"}},
 		{"zzz", []string{`unknown command "zzz"`, "use one of check, dashboard, "}},
 		{"help zzz", []string{"zzz"}},

@@ -22,7 +22,7 @@ func init() { service.Program = builtFrom().short() } // what processes tell oth
 func versionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Show the version of this program, and the commit it was built from",
+		Short: "Show the version and the commit that it was built from",
 		Args:  ui.Arguments(),
 		RunE:  func(*cobra.Command, []string) error { return env.Printf("nextrun version %s\n", builtFrom()) },
 	}

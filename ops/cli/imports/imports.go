@@ -15,7 +15,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "import",
-		Short: "Translate a crontab or an iCalendar file into a file for task apply",
+		Short: "Translate a crontab or an iCalendar file for task apply",
 	}, crontabCommand(env), icsCommand(env))
 }
 

@@ -126,7 +126,10 @@ func (s *services) schema(migrate bool) lifecycle.Stage {
 }
 
 // sayStopping says what the end of the process waits for.
-func (s *services) sayStopping() {
+func (s *services) sayStopping(ctx context.Context) {
+	if errors.Is(context.Cause(ctx), ui.ErrHangup) {
+		s.log.Warn("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
+	}
 	log := logrus.FieldLogger(s.log)
 	if names := s.running.names(); len(names) > 0 {
 		log = log.WithFields(logrus.Fields{"jobs": len(names), "running": strings.Join(names, ", "), "grace": s.grace()})
@@ -169,7 +172,7 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 			return err
 		}
 	}
-	said := sync.OnceFunc(s.sayStopping)
+	said := sync.OnceFunc(func() { s.sayStopping(ctx) })
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
 	if err := s.process.Start(ctx); err != nil {
 		if ctx.Err() == nil {

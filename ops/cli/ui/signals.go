@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"sync"
@@ -9,16 +10,17 @@ import (
 	"time"
 )
 
+// ErrHangup is the cause of a context that SIGHUP has ended.
+var ErrHangup = errors.New("SIGHUP")
+
 // LastWords is how long a process may take to end after a second signal.
 const LastWords = 2 * time.Second
 
-// WithSignals returns a context that ends with the first SIGINT, SIGTERM or
-// SIGHUP. With
-// a second one [Run] no longer waits for running jobs: their commands are ended,
-// and the process with them, within two seconds and with exit code 1. stop puts
-// everything back.
+// WithSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP.
+// After a second one nothing waits for running jobs: their commands are ended, and the
+// process with them, within two seconds and with exit code 1. stop puts everything back.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, first := context.WithCancel(parent)
+	ctx, first := context.WithCancelCause(parent)
 	atOnce, second := context.WithCancel(context.WithoutCancel(parent))
 	ctx = context.WithValue(ctx, atOnceKey{}, atOnce)
 	signals := make(chan os.Signal, 2)
@@ -29,14 +31,17 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	over := make(chan struct{})
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		for cancels := []context.CancelFunc{first, second}; len(cancels) > 0; {
+		for atOnce.Err() == nil {
 			select {
 			case s := <-signals:
-				if s == syscall.SIGHUP && ctx.Err() != nil {
-					continue // the end of a session may send several
+				switch {
+				case ctx.Err() == nil && s == syscall.SIGHUP:
+					first(ErrHangup)
+				case ctx.Err() == nil:
+					first(nil)
+				case s != syscall.SIGHUP: // the end of a session may send several
+					second()
 				}
-				cancels[0]()
-				cancels = cancels[1:]
 			case <-over:
 				return
 			}
@@ -52,7 +57,7 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(signals)
 		close(over)
 		waiting.Wait()
-		first()
+		first(nil)
 		second()
 	})
 }
