@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -59,7 +60,7 @@ func parseCron(t text) (Schedule, error) {
 		words = cut(expression).words
 	}
 	if err := p.expression(words); err != nil {
-		return nil, p.otherCron(words, err)
+		return nil, cmp.Or(p.behind(words), err)
 	}
 	c.text = strings.Join(p.normal, " ")
 	c.Set = elapse.NewSet(p.rule(), p.clock(), z)
@@ -85,4 +86,20 @@ func (p *cronParser) unknownName(words []word) error {
 			"unknown name %q", name.text)
 	}
 	return p.failMeant(name.at, meant, "unknown name %q", name.text)
+}
+
+// behind is the error for what does not belong at the end: a zone, where calendar events have
+// theirs, or a command, as in a crontab.
+func (p *cronParser) behind(words []word) error {
+	if len(words) < 6 {
+		return nil
+	}
+	if w := words[5]; strings.ContainsAny(w.text[:1], "/.~") {
+		return p.failAt(w.at, "a timer has no command; a handler runs it")
+	}
+	last := words[len(words)-1]
+	if _, err := elapse.ZoneNamed(last.text); err != nil && !(isLetter(last.text[0]) && strings.Contains(last.text, "/")) {
+		return nil
+	}
+	return p.failAt(last.at, "the zone of a cron expression stands in front, as in %sEurope/Berlin 0 2 * * *", zonePrefixes[0])
 }

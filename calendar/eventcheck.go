@@ -45,7 +45,7 @@ func (f eventField) complaint(p elapse.Component) string {
 	case p.Start < f.low || p.Start > f.high || p.Stop > f.high:
 		return " is not in " + f.span()
 	case p.Stop >= 0 && p.Stop < p.Start:
-		return " ends before it starts"
+		return " ends before it starts; write two, as in 22..23,0..5"
 	case p.Stop < 0 && f.backward && p.Start-p.Repeat < f.low:
 		return " repeats beyond the last day at once"
 	case p.Stop < 0 && !f.backward && p.Start+p.Repeat > f.high:
@@ -66,9 +66,6 @@ func (f eventField) suggest(p elapse.Component) string {
 		return "; midnight is 00:00, at the start of a day"
 	case f.backward && p.Start > 28:
 		return "; a month may have 28 days only"
-	case p.Stop >= f.low && p.Stop < p.Start && p.Start <= f.high && p.Repeat == f.unit && f.name != yearField.name:
-		low, high := elapse.Range(f.low, p.Stop, f.unit), elapse.Range(p.Start, f.high/f.unit*f.unit, f.unit)
-		return "; did you mean " + string(elapse.Chain{low, high}.Append(nil, 1, f.unit)) + "?"
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func (s *eventParser) dateParts(parts *[3]datePart, spec *eventSpec) (n int, err
 		case s.take("~"):
 			spec.fromEnd = true
 		case !s.take("-"):
-			return 0, s.neitherDateNorTime(start)
+			return 0, s.fail("expected `-` or `~` in a date or `:` in a time, found %s", s.found())
 		}
 	}
 }

@@ -133,8 +133,7 @@ func (s *eventParser) weekdayRange() (uint8, error) {
 		return 0, err
 	}
 	if last < first {
-		return 0, s.failAt(at, "the range ends before it starts, as a week runs from Mon to Sun; did you mean %s?",
-			wrappedWeekdays(first, last))
+		return 0, s.failAt(at, "the range ends before it starts, as a week runs from Mon to Sun; write two, as in Fri..Sun,Mon")
 	}
 	return uint8(elapse.BitRange(first, last)), nil
 }

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -53,4 +54,13 @@ func Location(s Schedule) *time.Location {
 		return s.Zone.Location
 	}
 	return time.UTC
+}
+
+// notRule is the error for an RRULE of iCalendar (RFC 5545); nil: the timer is none.
+func notRule(timer string) error {
+	if !strings.Contains(strings.ToUpper(timer), "FREQ=") {
+		return nil
+	}
+	return text{timer: timer}.failAt(0, `an RRULE is not a timer; write a calendar event, such as "Mon *-*-1..7 09:00" for the first Monday of each month, `+
+		`or an interval, such as "every 2 weeks from 2026-01-31T09:00:00Z"; the columns starts and ends bound it`)
 }

@@ -74,24 +74,16 @@ func edits(a, b string) int {
 
 // otherNotation improves the error of a calendar event that was meant to be something else.
 func otherNotation(t text, err error) error {
-	trimmed := strings.TrimSpace(t.timer)
 	switch n := len(t.words); {
 	case n == 4 && cronLike(t.words):
-		return t.failMeant(len(t.timer), ifTimer(trimmed+" *"), "a cron expression has 5 to 7 fields, this one has 4")
+		return t.failAt(len(t.timer), "a cron expression has 5 to 7 fields, this one has 4")
 	case n > 0 && n < 4 && isDigit(t.words[0].text[0]):
-		if every := ifTimer("every " + trimmed); every != "" {
+		every := "every " + strings.TrimSpace(t.timer)
+		if _, not := Parse(every); not == nil {
 			return t.failMeant(t.words[0].at, every, "an interval starts with the word every")
 		}
 	}
 	return err
-}
-
-// ifTimer returns a suggestion that is a timer, else nothing.
-func ifTimer(suggestion string) string {
-	if _, err := Parse(suggestion); err != nil {
-		return ""
-	}
-	return suggestion
 }
 
 // cronLike reports whether every word could be a field of a cron expression, and of nothing else.

@@ -1,8 +1,6 @@
 package calendar
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -52,42 +50,15 @@ func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
 	return z, nil
 }
 
-// suggestZone is the end of a message about an unknown zone: the zone that was meant, or that the
-// name stands for something else.
+// suggestZone is the end of a message about an unknown zone: the zone that an abbreviation, or a name that is much
+// like it, stands for.
 func suggestZone(name string) string {
-	if zone := zoneMeant(name); zone != "" {
-		return didYouMean(zone)
+	zone, ok := commonZones[strings.ToUpper(name)]
+	if !ok {
+		zone = nearest(name, likelyZones...)
 	}
-	if short := nearest(name, slices.Sorted(maps.Keys(shorthands))...); short != "" && len(name) > 3 {
-		return "; a name such as " + short + " stands alone"
+	if zone == "" {
+		return "; use a name of the zone database, such as Europe/Berlin"
 	}
-	return "; use a name of the zone database, such as Europe/Berlin"
-}
-
-// zoneMeant returns a zone of that abbreviation, the same name in the usual case, or a name that is
-// much like it, else "".
-func zoneMeant(name string) string {
-	if zone, ok := commonZones[strings.ToUpper(name)]; ok {
-		return zone
-	}
-	if usual := usualCase(name); usual != name {
-		if _, err := elapse.ZoneNamed(usual); err == nil {
-			return usual
-		}
-	}
-	return nearest(name, likelyZones...)
-}
-
-// usualCase writes each part of a name with a capital, but for small words: America/Port_of_Spain.
-func usualCase(name string) string {
-	b := []byte(strings.ToLower(name))
-	for i := range b {
-		if i == 0 || strings.IndexByte("/_-", b[i-1]) >= 0 {
-			word, _, _ := strings.Cut(string(b[i:]), "_")
-			if word != "of" && word != "es" && word != "au" && isLetter(b[i]) {
-				b[i] -= 'a' - 'A'
-			}
-		}
-	}
-	return string(b)
+	return didYouMean(zone)
 }

@@ -28,7 +28,7 @@ func ExampleLint() {
 		panic(err)
 	}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, f := range explain.Lint(s, at, 0) {
+	for _, f := range explain.Lint(s, at) {
 		fmt.Println(f.Code+":", f.Message)
 	}
 	// Output:

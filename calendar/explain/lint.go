@@ -19,7 +19,6 @@ const (
 	LintMoved       = "dst-moved"      // a change of the clock moves an elapse
 	LintAdded       = "dst-added"      // a change of the clock repeats an hour, and elapses in it
 	LintMerged      = "dst-merged"     // a change of the clock makes two elapses one
-	LintFrequent    = "frequent"       // it elapses more often than wanted
 )
 
 // Finding is something that the author of a timer may not expect. It is not an error.
@@ -42,15 +41,13 @@ func (f Finding) Sentence() string {
 const lintYears = 2
 
 // Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap
-// years or some months only, that its days or steps mean something else than they seem to, what the changes of the clock in the two following years do to it, and
-// whether two elapses in these years are closer than atLeast (0: any distance will do). It looks at
-// 10,000 elapses at most. Findings are in the order of their codes above. Schedules that this
-// package has not made are checked for never and frequent only.
-func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
+// years or some months only, that its days or steps mean something else than they seem to, and what
+// the changes of the clock in the two following years do to it. Findings are in the order of their
+// codes above. Schedules that this package has not made are checked for never only.
+func Lint(s calendar.Schedule, at time.Time) (list []Finding) {
 	if s.Next(at).IsZero() {
 		return []Finding{never(s, at)}
 	}
-	var list []Finding
 	switch s := s.(type) {
 	case interface{ Elapses() *elapse.Set }:
 		set := s.Elapses()
@@ -61,7 +58,7 @@ func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
 			list = lintClock(s.Zone, s, false, at)
 		}
 	}
-	return append(list, lintDistance(s, at, atLeast)...)
+	return list
 }
 
 func never(s calendar.Schedule, at time.Time) Finding {
@@ -92,22 +89,4 @@ func lintDates(s *elapse.Set) []Finding {
 		months += " of most years"
 	}
 	return []Finding{{Code: LintShortMonths, Message: fmt.Sprintf("day %d does not exist in %s", last, months)}}
-}
-
-// lintDistance looks for elapses that are closer to each other than they should.
-func lintDistance(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
-	end := at.AddDate(lintYears, 0, 0)
-	last := s.Next(at)
-	for range 10_000 {
-		next := s.Next(last)
-		if next.IsZero() || next.After(end) {
-			return nil
-		}
-		if distance := next.Sub(last); distance < atLeast {
-			return []Finding{{LintFrequent, fmt.Sprintf("elapses %v after another elapse, more often than every %v",
-				distance, atLeast), next}}
-		}
-		last = next
-	}
-	return nil
 }

@@ -12,60 +12,54 @@ import (
 func TestLint(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		timer   string
-		atLeast time.Duration
-		want    string // code, message and time of each finding
+		timer string
+		want  string // code, message and time of each finding
 	}{
-		{"daily", time.Hour, ""},
-		{"12:00,05", time.Hour, "frequent: elapses 5m0s after another elapse, more often than every 1h0m0s at 2026-01-01T12:05:00Z"},
-		{"*-02-30", 0, "never: never elapses"},
-		{"0 0 31 4 *", 0, "never: never elapses"},
-		{"2020-01-01", 0, "never: never elapses again; the last time was 2020-01-01T00:00:00Z"},
-		{"*-02-29", 0, "leap-years: elapses in leap years only"},
-		{"0 0 29 2 *", 0, "leap-years: elapses in leap years only"},
-		{"*-*-31", 0, "short-months: day 31 does not exist in February, April, June, September and November"},
-		{"*-04..07-31", 0, "short-months: day 31 does not exist in April and June"},
-		{"*-*-15,29", 0, "short-months: day 29 does not exist in February of most years"},
-		{"0 0 30W * *", 0, "short-months: day 30 does not exist in February"},
-		{"*-12-31", 0, ""},
-		{"0 0 13 * 5", 0, "day-or-weekday: elapses on the 13th of every month and on Fridays; a day that is one of the two is enough"},
-		{"0 0 1-7 6 1", 0, "day-or-weekday: elapses on the 1st to 7th of June and on Mondays in June; a day that is one of the two is enough"},
-		{"0 0 */12 * 5", 0, ""},
-		{"0 0 1 * *", 0, ""},
-		{"0 0 1 * 0-6", 0, ""},
-		{"Fri *-*-13", 0, ""},
-		{"*/7 * * * *", 0, "uneven: elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes"},
-		{"*:05/10", 0, ""},
-		{"*/15 * * * *", 0, ""},
-		{"0,20,30,50 * * * *", 0, ""},
-		{"1-9/2 * * * *", 0, ""},
-		{"0 */5 * * *", 0, "uneven: elapses every 5 hours, but from hour 20 to hour 0 there are 4 hours"},
-		{"*:*:00/11", 0, "uneven: elapses every 11 seconds, but from second 55 to second 0 there are 5 seconds"},
-		{"*-*~1", 0, ""},
-		{"0 0 L * *", 0, ""},
-		{"*:0/5", 15 * time.Minute,
-			"frequent: elapses 5m0s after another elapse, more often than every 15m0s at 2026-01-01T00:10:00Z"},
-		{"*:0/5", 5 * time.Minute, ""},
-		{"every 90s", 2 * time.Minute,
-			"frequent: elapses 1m30s after another elapse, more often than every 2m0s at 2026-01-01T00:03:00Z"},
-		{"02:30 Europe/Berlin", 0,
+		{"daily", ""},
+		{"*-02-30", "never: never elapses"},
+		{"0 0 31 4 *", "never: never elapses"},
+		{"2020-01-01", "never: never elapses again; the last time was 2020-01-01T00:00:00Z"},
+		{"*-02-29", "leap-years: elapses in leap years only"},
+		{"0 0 29 2 *", "leap-years: elapses in leap years only"},
+		{"*-*-31", "short-months: day 31 does not exist in February, April, June, September and November"},
+		{"*-04..07-31", "short-months: day 31 does not exist in April and June"},
+		{"*-*-15,29", "short-months: day 29 does not exist in February of most years"},
+		{"0 0 30W * *", "short-months: day 30 does not exist in February"},
+		{"*-12-31", ""},
+		{"0 0 13 * 5", "day-or-weekday: elapses on the 13th of every month and on Fridays; a day that is one of the two is enough"},
+		{"0 0 1-7 6 1", "day-or-weekday: elapses on the 1st to 7th of June and on Mondays in June; a day that is one of the two is enough"},
+		{"0 0 */12 * 5", ""},
+		{"0 0 1 * *", ""},
+		{"0 0 1 * 0-6", ""},
+		{"Fri *-*-13", ""},
+		{"*/7 * * * *", "uneven: elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes"},
+		{"*:05/10", ""},
+		{"*/15 * * * *", ""},
+		{"0,20,30,50 * * * *", ""},
+		{"1-9/2 * * * *", ""},
+		{"0 */5 * * *", "uneven: elapses every 5 hours, but from hour 20 to hour 0 there are 4 hours"},
+		{"*:*:00/11", "uneven: elapses every 11 seconds, but from second 55 to second 0 there are 5 seconds"},
+		{"*-*~1", ""},
+		{"0 0 L * *", ""},
+		{"*:0/5", ""},
+		{"02:30 Europe/Berlin",
 			"dst-moved: 2026-03-29 02:30 does not exist and elapses at 03:30 at 2026-03-29T01:30:00Z; " +
 				"dst-moved: 2027-03-28 02:30 does not exist and elapses at 03:30 at 2027-03-28T01:30:00Z; " +
 				"dst-merged: 2026-10-25 02:30 occurs twice and elapses the first time only at 2026-10-25T00:30:00Z; " +
 				"dst-merged: 2027-10-31 02:30 occurs twice and elapses the first time only at 2027-10-31T00:30:00Z"},
-		{"2026-*-* *:0/15 Europe/Berlin", 0,
+		{"2026-*-* *:0/15 Europe/Berlin",
 			"dst-added: 2026-10-25 02:00 occurs twice and elapses both times at 2026-10-25T01:00:00Z; " +
 				"dst-merged: 2026-03-29 02:00 does not exist and elapses together with 03:00 at 2026-03-29T01:00:00Z"},
-		{"2026-10-* 05:00 Europe/Berlin", 0, ""},
-		{"every 1 day from 2026-03-01 02:30 Europe/Berlin", 0,
+		{"2026-10-* 05:00 Europe/Berlin", ""},
+		{"every 1 day from 2026-03-01 02:30 Europe/Berlin",
 			"dst-moved: 2026-03-29 02:30 does not exist and elapses at 03:30 at 2026-03-29T01:30:00Z; " +
 				"dst-moved: 2027-03-28 02:30 does not exist and elapses at 03:30 at 2027-03-28T01:30:00Z; " +
 				"dst-merged: 2026-10-25 02:30 occurs twice and elapses the first time only at 2026-10-25T00:30:00Z; " +
 				"dst-merged: 2027-10-31 02:30 occurs twice and elapses the first time only at 2027-10-31T00:30:00Z"},
-		{"every 24h from 2026-03-01 02:30 Europe/Berlin", 0, ""},
+		{"every 24h from 2026-03-01 02:30 Europe/Berlin", ""},
 	} {
 		var got []string
-		for _, f := range explain.Lint(mustParse(t, c.timer), at, c.atLeast) {
+		for _, f := range explain.Lint(mustParse(t, c.timer), at) {
 			text := f.Code + ": " + f.Message
 			if !f.At.IsZero() {
 				text += " at " + f.At.Format(time.RFC3339)
@@ -73,16 +67,16 @@ func TestLint(t *testing.T) {
 			got = append(got, text)
 		}
 		if strings.Join(got, "; ") != c.want {
-			t.Errorf("Lint(%q, %v)\n got %s\nwant %s", c.timer, c.atLeast, strings.Join(got, "; "), c.want)
+			t.Errorf("Lint(%q)\n got %s\nwant %s", c.timer, strings.Join(got, "; "), c.want)
 		}
 	}
-	if got := explain.Lint(foreign{}, at, time.Minute); len(got) != 1 || got[0].Code != explain.LintFrequent {
+	if got := explain.Lint(foreign{}, at); len(got) != 0 {
 		t.Errorf("Lint of a schedule of another package: %v", got)
 	}
 }
 
 func TestFindingsAsJSON(t *testing.T) {
-	text, err := json.Marshal(explain.Lint(mustParse(t, "*-02-30"), time.Now(), 0))
+	text, err := json.Marshal(explain.Lint(mustParse(t, "*-02-30"), time.Now()))
 	if want := `[{"code":"never","message":"never elapses"}]`; err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}

@@ -58,7 +58,7 @@ func FuzzSchedule(f *testing.F) {
 		if explain.Schedule(s) == "" {
 			t.Fatalf("%q has no explanation", timer)
 		}
-		for _, finding := range explain.Lint(s, at, time.Second) {
+		for _, finding := range explain.Lint(s, at) {
 			if finding.Code == "" || finding.Message == "" {
 				t.Fatalf("%q has an empty finding", timer)
 			}

@@ -18,7 +18,7 @@ type timerNotes struct {
 }
 
 func notesOn(schedule calendar.Schedule, now time.Time) (n timerNotes) {
-	for _, f := range explain.Lint(schedule, now, 0) {
+	for _, f := range explain.Lint(schedule, now) {
 		if strings.HasPrefix(f.Code, "dst-") { // nothing is wrong now
 			n.Clocks = append(n.Clocks, f.Sentence())
 		} else {

@@ -18,9 +18,6 @@ func One(value int64) Component { return Component{value, -1, 0} }
 // Repeat returns a repetition that goes on to the end of the field.
 func Repeat(start, repeat int64) Component { return Component{start, -1, repeat} }
 
-// Range returns a range, every repeat-th value of it.
-func Range(start, stop, repeat int64) Component { return Component{start, stop, repeat} }
-
 // Chain is a list of components in normal form: sorted, without doubles. A nil chain is `*`.
 type Chain []Component
 

@@ -169,7 +169,7 @@ func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
 	if err != nil {
 		return // reported already
 	}
-	findings := explain.Lint(schedule, r.env.Now(), 0)
+	findings := explain.Lint(schedule, r.env.Now())
 	for _, f := range findings {
 		if !aboutClock(f) {
 			r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)

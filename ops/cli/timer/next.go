@@ -106,7 +106,7 @@ func nextOf(env *ui.Env, timer string, o nextOptions) (nextResult, *time.Locatio
 		result.Explanation = explain.Schedule(schedule)
 	}
 	if o.lint {
-		result.Lint = explain.Lint(schedule, after, 0)
+		result.Lint = explain.Lint(schedule, after)
 	}
 	return result, zone, nil
 }
