@@ -102,14 +102,16 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 
 func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error {
 	output := newOutput(job, c.MaxOutput)
+	stdout, stderr := &stream{output: output, level: jobqueue.Info}, &stream{output: output, level: jobqueue.Warn}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(append(c.inherited(os.Environ()), c.Env...), variables(ctx, job)...)
-	cmd.Stdin = strings.NewReader(job.Args)
-	cmd.WaitDelay = drainTime // for a grandchild that holds standard input open
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(job.Args), stdout, stderr
+	cmd.WaitDelay = drainTime // for a grandchild that holds one of them open
 	ownGroup(cmd)
 	defer endsWithExecutor(cmd)()
-	if err := output.start(cmd); err != nil {
+	if err := cmd.Start(); err != nil {
+		output.end()
 		return c.notStarted(err)
 	}
 	exited, stopped := make(chan struct{}), make(chan bool)
@@ -117,10 +119,13 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	err := cmd.Wait()
 	close(exited)
 	byUs := <-stopped
-	output.drain()
+	output.end(stdout, stderr)
 	killGroup(cmd) // what the program has started and left behind
 	if byUs {      // an exit code of 0 then says that it stopped in order, not that it is done
 		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		job.Logf(jobqueue.Warn, "output was read for %s after the program ended; a process that it left behind still holds it open", drainTime)
 	}
 	return c.verdict(cmd, err)
 }

@@ -2,9 +2,6 @@ package handlers
 
 import (
 	"bytes"
-	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -17,172 +14,118 @@ const (
 	// maxLine is where a line of output is cut in two.
 	maxLine = 16 << 10
 	// drainTime is how long the output is read after the program has exited: a
-	// process that has left the program's group may hold it open for ever. The
-	// time in which the job log takes no lines does not count.
+	// process that has left the program's group may hold it open for ever.
 	drainTime = time.Second
 	// freeLines and bytesPerLine bound the lines of an output, short ones too.
 	freeLines    = 100
 	bytesPerLine = 16
 )
 
-// output reads what a program writes into the job log, line by line, up to a
-// number of bytes and lines; the rest is read and counted.
+// output is what a program writes, for the job log: line by line, up to a number of
+// bytes and lines; the rest is counted. It keeps lines until the log takes them, which
+// may have to wait for the database: the program never does.
 type output struct {
-	job     *jobqueue.JobContext
-	streams []*stream
-	readers sync.WaitGroup
+	job    *jobqueue.JobContext
+	logged sync.WaitGroup
+	more   *sync.Cond
 
 	mu      sync.Mutex
 	bytes   int // that still fit
 	lines   int // that still fit
 	dropped int
-	exited  time.Time // of the program; zero: it runs
+	waiting []line
+	ended   bool
 }
 
+type line struct {
+	level jobqueue.Level
+	text  string
+}
+
+// newOutput begins to log what the streams will be given, until end is called.
 func newOutput(job *jobqueue.JobContext, limit int) *output {
 	limit = max(limit, 0)
-	return &output{job: job, bytes: limit, lines: limit/bytesPerLine + min(limit, freeLines)}
+	o := &output{job: job, bytes: limit, lines: limit/bytesPerLine + min(limit, freeLines)}
+	o.more = sync.NewCond(&o.mu)
+	o.logged.Go(o.log)
+	return o
 }
 
-// start starts the program with pipes that are read from now on.
-func (o *output) start(cmd *exec.Cmd) error {
-	var ends []*os.File
-	pipe := func(level jobqueue.Level) (*os.File, error) {
-		read, write, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		o.streams = append(o.streams, &stream{output: o, level: level, pipe: read})
-		ends = append(ends, write)
-		return write, nil
-	}
-	stdout, err := pipe(jobqueue.Info)
-	if err == nil {
-		cmd.Stdout = stdout
-		cmd.Stderr, err = pipe(jobqueue.Warn)
-	}
-	if err == nil {
-		err = cmd.Start()
-	}
-	for _, end := range ends {
-		_ = end.Close() // the program has its own
-	}
-	for _, s := range o.streams {
-		if err != nil {
-			_ = s.pipe.Close()
-			continue
-		}
-		o.readers.Go(s.read)
-	}
-	return err
-}
-
-// drain reads what is left when the program has exited, and says in the job log
-// what is missing.
-func (o *output) drain() {
-	now := time.Now()
+// log writes lines to the job log as they come.
+func (o *output) log() {
 	o.mu.Lock()
-	o.exited = now
-	o.mu.Unlock()
-	for _, s := range o.streams {
-		_ = s.pipe.SetReadDeadline(now.Add(drainTime)) // the reader may move it
+	defer o.mu.Unlock()
+	for {
+		for len(o.waiting) == 0 {
+			if o.ended {
+				return
+			}
+			o.more.Wait()
+		}
+		lines := o.waiting
+		o.waiting = nil
+		o.mu.Unlock()
+		for _, l := range lines {
+			o.job.Log(l.level, l.text)
+		}
+		o.mu.Lock()
 	}
-	o.readers.Wait()
-	for _, s := range o.streams {
-		if s.cut {
-			o.job.Logf(jobqueue.Warn, "output was read for %s after the program ended; a process that it left behind still holds it open", drainTime)
-			break
+}
+
+// end waits until the log has what was written, and says how much of it is missing.
+func (o *output) end(streams ...*stream) {
+	o.mu.Lock()
+	for _, s := range streams {
+		if len(s.rest) > 0 { // a last line that has no end
+			o.take(s.level, string(s.rest))
 		}
 	}
+	o.ended = true
+	o.more.Signal()
+	o.mu.Unlock()
+	o.logged.Wait()
 	if o.dropped > 0 {
 		o.job.Logf(jobqueue.Warn, "%d bytes of output were dropped", o.dropped)
 	}
 }
 
-func (o *output) exitedAt() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.exited
-}
-
-// take reports whether a line still fits. Nothing fits after the first line that
-// did not.
-func (o *output) take(line string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.dropped > 0 || len(line) > o.bytes || o.lines == 0 {
-		o.dropped += len(line) + 1
-		return false
+// take keeps a line if it still fits. Nothing fits after the first line that did not.
+func (o *output) take(level jobqueue.Level, text string) {
+	text = strings.TrimSuffix(text, "\r")
+	if o.dropped > 0 || len(text) > o.bytes || o.lines == 0 {
+		o.dropped += len(text) + 1
+		return
 	}
-	o.bytes -= len(line)
+	o.bytes -= len(text)
 	o.lines--
-	return true
+	o.waiting = append(o.waiting, line{level, text})
+	o.more.Signal()
 }
 
-// stream splits one of the program's outputs into lines.
+// stream is standard output or standard error.
 type stream struct {
 	output *output
 	level  jobqueue.Level
-	pipe   *os.File
-	rest   []byte
-	waited time.Duration // for the job log, since the program has exited
-	cut    bool          // not read to its end
+	rest   []byte // of a line that has no end yet
 }
 
-func (s *stream) read() {
-	defer s.pipe.Close() //nolint:errcheck // it was only read
-	defer s.flush()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := s.pipe.Read(buffer)
-		s.write(buffer[:n])
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return
-		}
-		if exited := s.output.exitedAt(); !exited.IsZero() {
-			end := exited.Add(drainTime + s.waited)
-			if s.cut = !time.Now().Before(end); s.cut {
-				return
-			}
-			_ = s.pipe.SetReadDeadline(end)
-		}
-	}
-}
-
-func (s *stream) write(p []byte) {
+// Write takes the lines that have an end, and cuts those that are too long.
+func (s *stream) Write(p []byte) (int, error) {
+	s.output.mu.Lock()
+	defer s.output.mu.Unlock()
 	s.rest = append(s.rest, p...)
 	for {
 		end := bytes.IndexByte(s.rest, '\n')
 		if end < 0 && len(s.rest) <= maxLine {
-			return
+			return len(p), nil
 		}
 		next := end + 1
 		if end < 0 || end > maxLine {
 			end = cut(s.rest)
 			next = end
 		}
-		s.line(string(s.rest[:end]))
+		s.output.take(s.level, string(s.rest[:end]))
 		s.rest = s.rest[next:]
-	}
-}
-
-// line writes a line to the job log, which may have to wait for the database.
-func (s *stream) line(line string) {
-	line = strings.TrimSuffix(line, "\r")
-	if !s.output.take(line) {
-		return
-	}
-	began := time.Now()
-	s.output.job.Log(s.level, line)
-	if exited := s.output.exitedAt(); !exited.IsZero() {
-		s.waited += min(time.Since(began), time.Since(exited))
-	}
-}
-
-// flush writes a last line that has no end.
-func (s *stream) flush() {
-	if len(s.rest) > 0 {
-		s.line(string(s.rest))
 	}
 }
 
