@@ -4,49 +4,22 @@ package traceparent
 
 import (
 	"context"
+	"regexp"
 	"strings"
 )
 
-// The parts of a traceparent of version 00, VERSION-TRACE-PARENT-FLAGS.
-const (
-	versionEnd = 2
-	traceEnd   = versionEnd + 1 + 32
-	parentEnd  = traceEnd + 1 + 16
-	length     = parentEnd + 1 + 2
-	longest    = 254 // of later versions
-)
+// form is that of version 00, VERSION-TRACE-PARENT-FLAGS. There is no later one.
+var form = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
 
-// Clean returns a text if it is a traceparent of version 00, what version 00 has of one
-// of a later version, and "" for all else.
+// Clean returns a text if it is a traceparent of version 00, and "" for all else.
 func Clean(text string) string {
-	if len(text) < length || len(text) > longest {
+	if text == "" {
 		return ""
 	}
-	version, trace, parent, flags := text[:versionEnd], text[versionEnd+1:traceEnd], text[traceEnd+1:parentEnd], text[parentEnd+1:length]
-	separated := text[versionEnd] == '-' && text[traceEnd] == '-' && text[parentEnd] == '-'
-	if !separated || !isHex(version) || !isHex(trace) || !isHex(parent) || !isHex(flags) ||
-		version == "ff" || isZero(trace) || isZero(parent) {
+	if parts := form.FindStringSubmatch(text); parts == nil || isZero(parts[1]) || isZero(parts[2]) {
 		return ""
 	}
-	switch more := text[length:]; {
-	case version == "00" && more == "":
-		return text
-	case version == "00" || more != "" && more[0] != '-':
-		return ""
-	}
-	return "00-" + trace + "-" + parent + "-" + sampled(flags)
-}
-
-// sampled are the flags of version 00 that correspond to those of a later one.
-func sampled(flags string) string {
-	if strings.ContainsRune("13579bdf", rune(flags[1])) {
-		return "01"
-	}
-	return "00"
-}
-
-func isHex(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+	return text
 }
 
 func isZero(text string) bool { return strings.Trim(text, "0") == "" }

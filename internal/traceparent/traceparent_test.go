@@ -12,16 +12,10 @@ const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 func TestClean(t *testing.T) {
 	t.Parallel()
-	later := func(version, flags string) string { return version + valid[2:len(valid)-2] + flags }
 	for text, want := range map[string]string{
-		valid:                                valid,
-		later("00", "03"):                    later("00", "03"),
-		later("cc", "01"):                    valid, // a later version is understood as far as version 00 goes
-		later("01", "fe"):                    later("00", "00"),
-		later("cc", "09") + "-what the next": valid,
-		later("cc", "01") + "x":              "",
-		later("cc", "01") + "-" + strings.Repeat("x", 300): "",
-		later("ff", "01"):                   "",
+		valid:                               valid,
+		valid[:53] + "03":                   valid[:53] + "03",
+		"01" + valid[2:]:                    "",
 		"":                                  "",
 		"none":                              "",
 		valid + "-01":                       "",
@@ -44,10 +38,9 @@ func TestClean(t *testing.T) {
 
 func FuzzClean(f *testing.F) {
 	f.Add(valid)
-	f.Add("cc" + valid[2:] + "-more")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := traceparent.Clean(text)
-		if got != "" && (len(got) != len(valid) || got[:3] != "00-" || traceparent.Clean(got) != got) {
+		if got != "" && (len(got) != len(valid) || got[:3] != "00-" || got != text) {
 			t.Errorf("%q became %q", text, got)
 		}
 	})

@@ -55,20 +55,10 @@ func (p *Publisher) Close() {
 // what comes behind the first event that is not is produced again.
 func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, error) {
 	records := make([]*kgo.Record, 0, len(events))
-	var unusable error // why the event after these records cannot be a record
 	for _, e := range events {
-		r, err := p.cfg.record(ctx, e)
-		if err != nil {
-			unusable = err
-			break
-		}
-		records = append(records, r)
+		records = append(records, p.cfg.record(ctx, e))
 	}
-	produced, err := p.produce(ctx, records)
-	if err == nil {
-		err = unusable
-	}
-	return produced, err
+	return p.produce(ctx, records)
 }
 
 // produce returns how many of the first records were acknowledged, and why the

@@ -12,7 +12,7 @@ import (
 )
 
 // record is an event as a record.
-func (c Config) record(ctx context.Context, e outbox.Event) (*kgo.Record, error) {
+func (c Config) record(ctx context.Context, e outbox.Event) *kgo.Record {
 	cloud := cloudevents.New(e, c.Source)
 	r := &kgo.Record{Topic: e.Topic, Key: []byte(e.AggregateID), Value: []byte(cloud.Data)}
 	if c.Topic != "" {
@@ -25,18 +25,15 @@ func (c Config) record(ctx context.Context, e outbox.Event) (*kgo.Record, error)
 		header("traceparent", parent)
 	}
 	if c.Structured {
-		var err error
-		if r.Value, err = cloud.Structured(); err != nil {
-			return nil, outbox.Refuse(err)
-		}
+		r.Value = cloud.Structured()
 		header("content-type", cloudevents.StructuredType+"; charset=utf-8")
-		return r, nil
+		return r
 	}
 	for _, a := range cloud.Attributes {
 		header("ce_"+a.Name, a.Value)
 	}
 	header("content-type", cloud.ContentType)
-	return r, nil
+	return r
 }
 
 // What a record and each of its headers take in a batch beside their texts, at

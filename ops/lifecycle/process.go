@@ -10,7 +10,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/web"
 )
 
 const (
@@ -47,7 +46,7 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	check := service.Check{Config: "lifecycle.Config"}
 	if c.HealthAddress != "" {
-		_, err := web.LoopbackAddress(c.HealthAddress)
+		_, err := LoopbackAddress(c.HealthAddress)
 		check.Field(err == nil, "HealthAddress", c.HealthAddress, "a loopback address with a port, such as 127.0.0.1:8321")
 	}
 	service.AtLeast(&check, "StartTimeout", c.StartTimeout, time.Millisecond)

@@ -10,8 +10,6 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/web"
 )
 
 // HealthPath is where a process reports its health.
@@ -30,7 +28,7 @@ func (p *Process) healthStage() Stage {
 	return Stage{
 		Name: healthStageName,
 		Up: func(ctx context.Context) error {
-			address, err := web.LoopbackAddress(p.cfg.HealthAddress)
+			address, err := LoopbackAddress(p.cfg.HealthAddress)
 			if err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -77,40 +76,23 @@ func New(e outbox.Event, source string) Event {
 
 // Structured is the event in CloudEvents' JSON format, of the media type
 // [StructuredType]: the attributes in their order, then the data.
-func (c Event) Structured() ([]byte, error) {
+func (c Event) Structured() []byte {
 	b := make([]byte, 0, len(c.Data)+512)
-	member := func(name, value string) (err error) {
-		b, err = appendText(append(append(append(b, ',', '"'), name...), '"', ':'), value)
-		return err
+	member := func(name, value string) {
+		text, _ := json.Marshal(value) // a text never fails
+		b = append(fmt.Appendf(b, `,"%s":`, name), text...)
 	}
 	for _, a := range c.Attributes {
-		if err := member(a.Name, a.Value); err != nil {
-			return nil, err
-		}
+		member(a.Name, a.Value)
 	}
-	if err := member("datacontenttype", c.ContentType); err != nil {
-		return nil, err
-	}
+	member("datacontenttype", c.ContentType)
 	if c.ContentType == jsonType {
 		b = append(append(b, `,"data":`...), c.Data...)
-	} else if err := member("data", c.Data); err != nil {
-		return nil, err
+	} else {
+		member("data", c.Data)
 	}
 	b[0] = '{' // in the place of the first comma
-	return append(b, '}'), nil
-}
-
-// appendText appends a text as [json.Marshal] writes it. Most texts have nothing
-// to escape, and are spared it.
-func appendText(b []byte, text string) ([]byte, error) {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
-		return append(append(append(b, '"'), text...), '"'), nil
-	}
-	escaped, err := json.Marshal(text)
-	if err != nil {
-		return nil, fmt.Errorf("encode CloudEvent: %w", err)
-	}
-	return append(b, escaped...), nil
+	return append(b, '}')
 }
 
 // cloudTime is a time as RFC 3339 has it, in UTC.

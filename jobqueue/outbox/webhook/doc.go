@@ -16,8 +16,7 @@
 // In binary mode it does not cover the attributes other than the id.
 //
 // The signature is computed here and not by the library of Standard Webhooks:
-// these few lines keep the hashes of a key for the next event, take several keys,
-// and add no dependency.
+// these few lines take several keys, and add no dependency.
 //
 // # Answers
 //

@@ -19,10 +19,7 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 	c := cloudevents.New(event, p.cfg.Source)
 	body, contentType := []byte(c.Data), c.ContentType
 	if p.cfg.Mode == Structured {
-		var err error
-		if body, err = c.Structured(); err != nil {
-			return nil, outbox.Refuse(err)
-		}
+		body = c.Structured()
 		contentType = cloudevents.StructuredType + "; charset=utf-8"
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
@@ -41,7 +38,7 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 			r.Header.Set("ce-"+a.Name, headerValue(a.Value))
 		}
 	}
-	sign(r.Header, p.signers, headerValue(event.ID), time.Now(), body)
+	sign(r.Header, p.keys, headerValue(event.ID), time.Now(), body)
 	return r, nil
 }
 

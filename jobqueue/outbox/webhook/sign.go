@@ -5,11 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"hash"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -28,32 +26,22 @@ const signatureVersion = "v1,"
 var ErrSignature = errors.New("the signature is missing, wrong or too old")
 
 // sign sets the headers of a signed request.
-func sign(h http.Header, signers []*signer, id string, at time.Time, body []byte) {
-	if len(signers) == 0 {
+func sign(h http.Header, keys [][]byte, id string, at time.Time, body []byte) {
+	if len(keys) == 0 {
 		return
 	}
 	timestamp := strconv.FormatInt(at.Unix(), 10)
-	signatures := make([]string, len(signers))
-	for i, s := range signers {
-		signatures[i] = signatureVersion + base64.StdEncoding.EncodeToString(s.digest(id, timestamp, body))
+	signatures := make([]string, len(keys))
+	for i, key := range keys {
+		signatures[i] = signatureVersion + base64.StdEncoding.EncodeToString(digest(key, id, timestamp, body))
 	}
 	h.Set(HeaderID, id)
 	h.Set(HeaderTimestamp, timestamp)
 	h.Set(HeaderSignature, strings.Join(signatures, " "))
 }
 
-// signer signs with one key. It keeps initialized hashes of the key for the next
-// events.
-type signer struct{ hashes sync.Pool }
-
-func newSigner(key []byte) *signer {
-	return &signer{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
-}
-
-func (s *signer) digest(id, timestamp string, body []byte) []byte {
-	mac := s.hashes.Get().(hash.Hash)
-	defer s.hashes.Put(mac)
-	mac.Reset()
+func digest(key []byte, id, timestamp string, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + timestamp + "."))
 	mac.Write(body)
 	return mac.Sum(nil)
@@ -78,7 +66,7 @@ func Verify(h http.Header, body []byte, now time.Time, tolerance time.Duration, 
 			continue
 		}
 		for _, key := range keys {
-			if hmac.Equal(given, newSigner(key).digest(h.Get(HeaderID), h.Get(HeaderTimestamp), body)) {
+			if hmac.Equal(given, digest(key, h.Get(HeaderID), h.Get(HeaderTimestamp), body)) {
 				return nil
 			}
 		}

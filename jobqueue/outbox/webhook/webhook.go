@@ -21,10 +21,10 @@ const (
 // Publisher posts events to a URL. It implements [outbox.Publisher] and is safe
 // for concurrent use.
 type Publisher struct {
-	cfg     Config
-	signers []*signer // one for each secret
-	client  *http.Client
-	target  web.Target // with what no error may show
+	cfg    Config
+	keys   [][]byte // one for each secret
+	client *http.Client
+	target web.Target // with what no error may show
 }
 
 // New returns a publisher. It returns an error that names the field if the
@@ -44,14 +44,11 @@ func New(cfg Config) (*Publisher, error) {
 		t.MaxIdleConnsPerHost = t.MaxIdleConns // all topics may go to one host
 		transport = t
 	}
-	p := &Publisher{cfg: cfg, client: &http.Client{
+	p := &Publisher{cfg: cfg, keys: keys, client: &http.Client{
 		Transport:     transport,
 		Timeout:       cfg.Timeout,
 		CheckRedirect: web.NoRedirects,
 	}}
-	for _, key := range keys {
-		p.signers = append(p.signers, newSigner(key))
-	}
 	header := http.Header{}
 	for name, value := range cfg.Headers {
 		header.Set(name, value)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tools "github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 )
@@ -17,7 +16,7 @@ func healthAddress(env *ui.Env, flag string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	address, err := tools.LoopbackAddress(text)
+	address, err := lifecycle.LoopbackAddress(text)
 	if err != nil {
 		return "", ui.Usagef("--health or NEXTRUN_HEALTH is %q; use a loopback address with a port, such as 127.0.0.1:8321: "+
 			"whoever reaches it may read it", text)

@@ -14,7 +14,6 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	tools "github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -253,7 +252,7 @@ func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, e
 		}
 		o.Authorize = dashboard.Header(f.header, proxies, access)
 	default:
-		if f.address, err = tools.LoopbackAddress(f.address); err != nil {
+		if f.address, err = lifecycle.LoopbackAddress(f.address); err != nil {
 			return o, ui.Usagef("the address of the dashboard is %v; for another address say who may see it: --dashboard-users FILE", err)
 		}
 		if f.acts {
