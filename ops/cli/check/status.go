@@ -1,0 +1,181 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// mostShown is how many lines each part of the status has.
+const mostShown = 10
+
+// status is what is wrong, what runs and what comes next.
+type status struct {
+	totals    figures.Totals
+	attention int       // tasks that need it
+	wrong     []finding // the first of these tasks, and events and hooks that do not get out
+	running   []jobqueue.Job
+	next      []periodic.Task
+}
+
+// StatusCommand returns `nextrun status`.
+func StatusCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Show what needs attention, what runs and what is next",
+		Long: `Show what needs attention, which jobs run and which tasks are next: the first page of
+the dashboard in a terminal. Exit code 3: something needs attention.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
+				s, err := readStatus(c.Context(), env, db, queues)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = env.PrintJSON(s.json())
+				} else {
+					err = s.print(env)
+				}
+				if err == nil && (len(s.wrong) > 0 || s.totals.NoScheduler()) {
+					return ui.ErrChanges
+				}
+				return err
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func readStatus(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues) (s status, err error) {
+	if s.totals, err = figures.Of(db).Totals(ctx); err != nil {
+		return s, err
+	}
+	tasks := periodic.NewTasks(db.Tasks())
+	troubled, err := tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+	if err != nil {
+		return s, err
+	}
+	s.attention = len(troubled)
+	for i := range troubled[:min(len(troubled), mostShown)] {
+		f, err := diagnosis.Read(ctx, db, periodic.Submitters(queues), troubled[i].ID)
+		if err != nil {
+			return s, err
+		}
+		s.wrong = append(s.wrong, finding{levelError, troubled[i].ID, firstOf(f.Findings(), troubled[i].ID)})
+	}
+	events := report{env: env}
+	events.checkEvents(ctx, db)
+	s.wrong = append(s.wrong, events.findings...)
+	s.running, err = jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Running}, Limit: mostShown})
+	if err != nil {
+		return s, err
+	}
+	s.next, err = tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostShown})
+	return s, err
+}
+
+// firstOf is the most important finding about a task.
+func firstOf(findings []diagnosis.Finding, id string) string {
+	if len(findings) == 0 {
+		return "see: nextrun why " + id
+	}
+	return findings[0].Text
+}
+
+// summary is how everything is, in two lines.
+func (s *status) summary() string {
+	t, waiting, running := s.totals, 0, 0
+	for _, q := range t.Counted() {
+		if q.State == string(jobqueue.Running) || q.State == string(jobqueue.Scheduled) {
+			running += q.Jobs
+		} else {
+			waiting += q.Jobs
+		}
+	}
+	schedulers := "no scheduler runs"
+	if t.Working > 0 {
+		schedulers = ui.Counted(t.Working, "scheduler")
+	}
+	all, well := t.Enabled+t.Paused+t.Disabled+t.Blocked, "all on time"
+	if all == 0 {
+		well = "add one with nextrun task add"
+	}
+	var states []string
+	for _, one := range []struct {
+		n     int
+		state string
+	}{{s.attention, map[bool]string{true: "needs attention", false: "need attention"}[s.attention == 1]}, {t.Overdue, "overdue"}, {t.Paused, "paused"}, {t.Disabled, "disabled"}} {
+		if one.n > 0 {
+			states = append(states, fmt.Sprint(one.n, " ", one.state))
+		}
+	}
+	return fmt.Sprintf("%s: %s\n%s; jobs: %d waiting, %d running\n", ui.Counted(all, "task"),
+		cmp.Or(strings.Join(states, ", "), well), schedulers, waiting, running)
+}
+
+func (s *status) print(env *ui.Env) error {
+	if err := env.Printf("%s", s.summary()); err != nil {
+		return err
+	}
+	wrong := ui.NewTable("NEEDS ATTENTION", "WHY").Wrap()
+	for _, f := range s.wrong {
+		wrong.Add(f.About, f.Text)
+	}
+	running := ui.NewTable("RUNNING", "JOB", "SINCE", "WORKER").IDs("JOB").Least("WORKER")
+	for i := range s.running {
+		j := &s.running[i]
+		running.Add(cmp.Or(j.Tracker, j.Task), j.JID, env.Ago(j.Started), j.Worker)
+	}
+	next := ui.NewTable("NEXT", "IN", "AT", "HANDLER").Least("HANDLER", "AT")
+	for i := range s.next {
+		t := &s.next[i]
+		in, at := env.Ago(t.NextRun), env.Moment(t.NextRun)
+		switch {
+		case t.Unplanned():
+			in, at = "not planned yet", ""
+		case t.Pause.At(t.NextRun), t.Pause.At(env.Now()) && t.NextRun.Before(env.Now()):
+			in = "paused"
+		}
+		next.Add(t.ID, in, at, t.Task)
+	}
+	for _, part := range []struct {
+		rows  int
+		table *ui.Table
+	}{{len(s.wrong), wrong}, {len(s.running), running}, {len(s.next), next}} {
+		if part.rows == 0 {
+			continue
+		}
+		if err := cmp.Or(env.Printf("\n"), env.PrintTable(part.table, nil, false)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *status) json() ui.Object {
+	t := s.totals
+	running, next := []ui.Object{}, []ui.Object{}
+	for _, j := range s.running {
+		running = append(running, ui.Object{{"job", j.JID}, {"task", ui.OrNull(j.Tracker)}, {"handler", j.Task}, {"started", j.Started}, {"worker", j.Worker}})
+	}
+	for _, t := range s.next {
+		next = append(next, ui.Object{{"task", t.ID}, {"nextrun", t.NextRun}, {"handler", t.Task}})
+	}
+	return ui.Object{
+		{"schedulers", t.Working}, {"enabled", t.Enabled}, {"paused", t.Paused}, {"disabled", t.Disabled}, {"overdue", t.Overdue},
+		{"need_attention", s.attention}, {"attention", append([]finding{}, s.wrong...)}, {"running", running}, {"next", next},
+	}
+}
