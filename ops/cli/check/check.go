@@ -22,8 +22,7 @@ import (
 
 // options are the flags of `nextrun check`.
 type options struct {
-	strict, verbose bool
-	asJSON          bool
+	strict, asJSON bool
 
 	guarantees bool
 	since      ui.TimeFlag
@@ -38,8 +37,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Short: "Check configuration, database and tasks",
 		Long: `Check the configuration, the database and the tasks. An error is something that
 does not work, a warning something that probably does not do what you want, a note
-something to know. What changes of the clock do to tasks is one note; --verbose
-names each of these tasks.
+something to know.
 
 --guarantees checks something else, on a live database: that each tick has one job
 and a record, that marks and leases end, and that events are in order. The ticks of
@@ -57,20 +55,17 @@ all could be checked. 2: wrong usage.`,
 			if o.guarantees {
 				return checkGuarantees(c.Context(), env, o)
 			}
-			r := &report{env: env, verbose: o.verbose}
+			r := &report{env: env}
 			r.check(c.Context())
 			return r.print(o)
 		},
 	}
 	command.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings, too")
-	command.Flags().BoolVar(&o.verbose, "verbose", false, "name each task to which changes of the clock do something")
 	command.Flags().BoolVar(&o.guarantees, "guarantees", false, "check that the guarantees were kept")
 	command.Flags().Var(&o.since, "since", "with --guarantees: check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
 	command.Flags().Var(&o.timeout, "timeout", "with --guarantees: give up after this time, such as 90 or 10m (default 1m)")
 	ui.JSONFlag(command, &o.asJSON)
-	for _, other := range []string{"strict", "verbose"} {
-		command.MarkFlagsMutuallyExclusive("guarantees", other)
-	}
+	command.MarkFlagsMutuallyExclusive("guarantees", "strict")
 	return command
 }
 
@@ -92,7 +87,6 @@ type finding struct {
 // report is what `nextrun check` finds.
 type report struct {
 	env      *ui.Env
-	verbose  bool
 	docspell bool      // the database is Docspell's
 	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
 	findings []finding

@@ -26,14 +26,13 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 	tasks := periodic.NewTasks(db.Tasks())
 	filter := periodic.TaskFilter{Limit: checkPage}
 	found, seen := len(r.findings), 0
-	clock := &clockChanges{}
 	for {
 		list, err := tasks.List(ctx, filter)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			r.checkTask(&list[i], c, clock)
+			r.checkTask(&list[i], c)
 		}
 		if seen += len(list); len(list) < checkPage {
 			break
@@ -44,7 +43,6 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 		r.add(levelOK, "tasks", "%d, no problems found", seen)
 	}
 	slices.SortStableFunc(r.findings[found:], byImportance)
-	r.addClock(clock)
 	return r.checkOverdue(ctx, db)
 }
 
@@ -66,7 +64,7 @@ func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChanges) {
+func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	about := "task " + t.ID
 	if t.ID == "" {
 		r.add(levelError, about, "its id is empty, so commands cannot name it; add it with another id, then: DELETE FROM periodic_task WHERE id = ''")
@@ -89,7 +87,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 	}
 	switch ended := !t.Ends.IsZero() && !t.Ends.After(r.env.Now()); {
 	case len(upcoming) > 0:
-		r.lint(about, t, clock)
+		r.lint(about, t)
 	case ended:
 		r.add(levelWarning, about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
 	default:
@@ -162,20 +160,17 @@ func importance(f finding) int {
 	return 2
 }
 
-// lint adds what may surprise about a timer. What a change of the clock does to it is
-// kept apart.
-func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
+// lint adds what may surprise about a timer, but for changes of the clock: nextrun next --lint names those.
+func (r *report) lint(about string, t *periodic.Task) {
 	schedule, err := calendar.ParseAt(t.Timer, r.env.Now())
 	if err != nil {
 		return // reported already
 	}
-	findings := explain.Lint(schedule, r.env.Now())
-	for _, f := range findings {
-		if !aboutClock(f) {
+	for _, f := range explain.Lint(schedule, r.env.Now()) {
+		if f.Code != explain.LintMoved && f.Code != explain.LintAdded && f.Code != explain.LintMerged {
 			r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
 		}
 	}
-	clock.add(about, t.Timer, findings)
 }
 
 // problemLevel says whether the column problem holds a warning or an error.
