@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,12 +27,12 @@ type options struct {
 
 	guarantees bool
 	since      ui.TimeFlag
-	timeout    ui.SecondsFlag
+	timeout    ui.Flag[time.Duration]
 }
 
 // Command returns `nextrun check`.
 func Command(env *ui.Env) *cobra.Command {
-	o := options{since: ui.TimeFlag{Past: true}}
+	o := options{since: ui.TimeFlag{Past: true}, timeout: ui.SecondsFlag(false)}
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, database and tasks",

@@ -2,7 +2,6 @@ package job
 
 import (
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +11,14 @@ import (
 
 func pruneCommand(env *ui.Env) *cobra.Command {
 	var states stateFlag
-	var age ui.AgeFlag
+	age := ui.AgeFlag()
 	command := &cobra.Command{
 		Use:     "prune --older-than AGE",
 		Short:   "Delete jobs that have ended, with their logs",
 		Example: "  nextrun job prune --older-than 30d --state success,cancelled",
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !c.Flags().Changed("older-than") {
+			if age.Value == nil {
 				return ui.Usagef("give an age: --older-than 30d, or --older-than 0 for all that have ended")
 			}
 			for _, s := range states {
@@ -28,7 +27,7 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 				}
 			}
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				n, err := queue.Prune(c.Context(), jobqueue.PruneFilter{OlderThan: time.Duration(age), States: states})
+				n, err := queue.Prune(c.Context(), jobqueue.PruneFilter{OlderThan: *age.Value, States: states})
 				return errors.Join(env.Printf("deleted jobs: %d\n", n), err)
 			})
 		},

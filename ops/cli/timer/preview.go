@@ -17,14 +17,15 @@ import (
 
 // previewOptions are the flags of `nextrun preview`.
 type previewOptions struct {
-	span   spanFlag
+	span   ui.Flag[time.Duration]
 	number int
 	asJSON bool
 }
 
 // PreviewCommand returns `nextrun preview`.
 func PreviewCommand(env *ui.Env) *cobra.Command {
-	o := previewOptions{span: spanFlag(24 * time.Hour)}
+	o, day := previewOptions{span: spanFlag()}, 24*time.Hour
+	o.span.Value = &day
 	command := &cobra.Command{
 		Use:   "preview",
 		Short: "Show the coming ticks of all tasks",
@@ -56,7 +57,7 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.
 	}
 	env.WarnBlocked(queues, list)
 	now := env.Now()
-	until := now.Add(time.Duration(o.span))
+	until := now.Add(*o.span.Value)
 	r := previewTicks{most: o.number, each: o.asJSON, series: map[string]*series{}, minutes: map[time.Time]int{}}
 	for tick := range periodic.Preview(list, now, until) {
 		r.add(tick)
@@ -69,30 +70,25 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.
 	return printPreview(env, result, o)
 }
 
-// spanFlag is how far to look ahead.
-type spanFlag time.Duration
-
-func (f *spanFlag) String() string { return "" }
-func (f *spanFlag) Type() string   { return "hours" }
-
-// words are hours up to two days.
-func (f *spanFlag) words() string {
-	if ahead := time.Duration(*f); ahead >= 48*time.Hour {
-		return text.Text(ahead)
-	}
-	return fmt.Sprintf("%g h", time.Duration(*f).Hours())
+// spanFlag is how far to look ahead: hours, or a duration.
+func spanFlag() ui.Flag[time.Duration] {
+	return ui.Flag[time.Duration]{Kind: "hours", Parse: func(text string) (time.Duration, error) {
+		span, err := ui.ParseSpan(text)
+		if hours, notNumber := strconv.ParseFloat(text, 64); notNumber == nil {
+			span, err = ui.ParseSpan(fmt.Sprintf("%fh", hours))
+		}
+		const most = 366 * 24 * time.Hour
+		if err != nil || span <= 0 || span > most {
+			return 0, errors.New("hours, or a duration such as 90m or 2d, up to 366d")
+		}
+		return span, nil
+	}}
 }
 
-// Set reads hours, or a duration.
-func (f *spanFlag) Set(text string) error {
-	span, err := ui.ParseSpan(text)
-	if hours, notNumber := strconv.ParseFloat(text, 64); notNumber == nil {
-		span, err = ui.ParseSpan(fmt.Sprintf("%fh", hours))
+// ahead is a time that is that long, in hours up to two days.
+func ahead(span time.Duration) string {
+	if span >= 48*time.Hour {
+		return text.Text(span)
 	}
-	const most = 366 * 24 * time.Hour
-	if err != nil || span <= 0 || span > most {
-		return errors.New("use hours, or a duration such as 90m or 2d, up to 366d")
-	}
-	*f = spanFlag(span)
-	return nil
+	return fmt.Sprintf("%g h", span.Hours())
 }

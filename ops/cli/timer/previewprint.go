@@ -107,7 +107,7 @@ func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
 		header = append(header, "REPEATS")
 	}
 	t := ui.NewTable(header...).Least("UTC", "LEFT").
-		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", o.span.words()))
+		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", ahead(*o.span.Value)))
 	for _, line := range r.Ticks {
 		cells := []any{env.Moment(line.NextRun), line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID}
 		if isUTC {

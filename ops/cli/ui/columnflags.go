@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/ops/config"
 )
 
 // ColumnFlags are the flags of a command that set the columns of a row.
@@ -44,7 +45,7 @@ func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) fu
 		truth := f.flags.Bool(name, v.Number != 0, c.Help)
 		return func() column.Value { return column.Of(*truth) }
 	case column.Count:
-		var n CountFlag
+		n := Flag[int]{Kind: "number", Parse: config.ParseCount, AllowNone: true}
 		f.flags.Var(&n, name, c.Help)
 		return func() column.Value {
 			if v.Null = n.Value == nil; !v.Null {
@@ -53,7 +54,7 @@ func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) fu
 			return v
 		}
 	case column.Seconds:
-		d := SecondsFlag{AllowNone: none}
+		d := SecondsFlag(none)
 		f.flags.Var(&d, name, c.Help)
 		return func() column.Value {
 			if v.Null = d.Value == nil; !v.Null {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -82,78 +81,46 @@ func orNone(allowed bool) string {
 	return ""
 }
 
-// SecondsFlag is a flag that holds whole seconds: 90, 90s or 1h30m. It is nil
-// for "none" if that is allowed.
-type SecondsFlag struct {
-	Value     *time.Duration
+// Flag is a flag that holds what Parse reads, whose errors say what to use. It is nil while it
+// is not set, and for "none" if that is allowed.
+type Flag[T any] struct {
+	Value     *T
+	Kind      string // what the help text says about the value
+	Parse     func(string) (T, error)
 	AllowNone bool
 }
 
-func (f *SecondsFlag) String() string {
-	if f.Value == nil {
-		return ""
-	}
-	return f.Value.String()
-}
+func (f *Flag[T]) String() string { return "" }
 
 // Type is what the help text says about the value.
-func (f *SecondsFlag) Type() string { return "seconds" }
+func (f *Flag[T]) Type() string { return f.Kind }
 
-// Set reads a duration.
-func (f *SecondsFlag) Set(text string) error {
+// Set reads a value.
+func (f *Flag[T]) Set(text string) error {
 	if text == "none" && f.AllowNone {
 		f.Value = nil
 		return nil
 	}
-	d, err := config.ParseSeconds(text)
+	value, err := f.Parse(text)
 	if err != nil {
 		return fmt.Errorf("use %w%s", err, orNone(f.AllowNone))
 	}
-	f.Value = &d
+	f.Value = &value
 	return nil
 }
 
-// CountFlag is a flag that holds a number from 0 on. It is nil for "none".
-type CountFlag struct{ Value *int }
-
-func (f *CountFlag) String() string {
-	if f.Value == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.Value)
+// SecondsFlag holds whole seconds: 90, 90s or 1h30m.
+func SecondsFlag(allowNone bool) Flag[time.Duration] {
+	return Flag[time.Duration]{Kind: "seconds", Parse: config.ParseSeconds, AllowNone: allowNone}
 }
 
-// Type is what the help text says about the value.
-func (f *CountFlag) Type() string { return "number" }
-
-// Set reads a number.
-func (f *CountFlag) Set(text string) error {
-	if text == "none" {
-		f.Value = nil
-		return nil
-	}
-	n, err := config.ParseCount(text)
-	if err != nil {
-		return fmt.Errorf("use %w, or none", err)
-	}
-	f.Value = &n
-	return nil
-}
-
-// AgeFlag is a flag that holds how long ago something was: 90m, 24h, 30d.
-type AgeFlag time.Duration
-
-func (f *AgeFlag) String() string { return "" }
-
-// Type is what the help text says about the value.
-func (f *AgeFlag) Type() string { return "age" }
-
-// Set reads an age.
-func (f *AgeFlag) Set(text string) error {
-	d, err := ParseSpan(text)
-	if err != nil {
-		return errors.New("use an age such as 90m, 24h or 30d")
-	}
-	*f = AgeFlag(d)
-	return nil
+// AgeFlag holds how long ago something was: 90m, 24h, 30d.
+func AgeFlag() Flag[time.Duration] {
+	return Flag[time.Duration]{Kind: "age", Parse: func(text string) (time.Duration, error) {
+		d, err := ParseSpan(text)
+		if err != nil {
+			err = errors.New("an age such as 90m, 24h or 30d")
+		}
+		return d, err
+	}}
 }

@@ -12,13 +12,20 @@ import (
 // ListFlags are the flags of a command that lists rows.
 type ListFlags struct {
 	JSON         bool
-	most         mostFlag
+	most         Flag[int]
 	limit        int
 	since, until TimeFlag
 }
 
 // Register adds --json and --limit to a command that lists all by default.
 func (f *ListFlags) Register(command *cobra.Command) {
+	f.most = Flag[int]{Kind: "int", Parse: func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			err = errors.New("a whole number from 1 on")
+		}
+		return n, err
+	}}
 	command.Flags().VarP(&f.most, "limit", "n", "maximum number (default all)")
 	JSONFlag(command, &f.JSON)
 }
@@ -60,8 +67,8 @@ func IfNone(command *cobra.Command, first string) string {
 // PrintList writes rows as the flags say: in a table, or as JSON. Row returns the JSON of a row
 // and its cells.
 func PrintList[T any](env *Env, f *ListFlags, t *Table, rows []T, row func(*T) (object any, cells []any)) error {
-	if f.most > 0 {
-		rows = rows[:min(len(rows), int(f.most))]
+	if f.most.Value != nil {
+		rows = rows[:min(len(rows), *f.most.Value)]
 	}
 	objects := make([]any, len(rows))
 	for i := range rows {
@@ -70,22 +77,4 @@ func PrintList[T any](env *Env, f *ListFlags, t *Table, rows []T, row func(*T) (
 		t.Add(cells...)
 	}
 	return env.PrintTable(t, objects, f.JSON)
-}
-
-// mostFlag is --limit of a list that has all its rows by default.
-type mostFlag int
-
-func (f *mostFlag) String() string { return "" }
-
-// Type is what the help text says about the value.
-func (f *mostFlag) Type() string { return "int" }
-
-// Set reads a number.
-func (f *mostFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New("use a whole number from 1 on")
-	}
-	*f = mostFlag(n)
-	return nil
 }
