@@ -75,13 +75,8 @@ type taskReader interface {
 	List(ctx context.Context, filter TaskFilter) ([]Task, error)
 	// Ticks reads ticks, the latest first.
 	Ticks(ctx context.Context, filter TickFilter) ([]Tick, error)
-	// Outcomes reads what became of tasks last, by their ids. Tasks without a tick are
-	// not among them.
-	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
 	// Calendars reads the rows of all calendars, in the order of their names and days.
 	Calendars(ctx context.Context) ([]days.Row, error)
-	// Results reads what became of jobs and events, by their ids.
-	Results(ctx context.Context, jids []string) (map[string]Result, error)
 	// Awaited reads the newest job of a task whose end in its queue is not recorded yet; without
 	// one, sink is empty.
 	Awaited(ctx context.Context, id string) (sink Sink, job sink.Open, err error)
@@ -101,24 +96,6 @@ type originKeeper interface {
 	LockOrigins(ctx context.Context) error
 	// SetOrigin gives tasks to an origin; empty: to none.
 	SetOrigin(ctx context.Context, ids []string, origin string) error
-}
-
-// Outcome is what became of a task last.
-type Outcome struct {
-	Last   Tick   // its last tick
-	Run    *Tick  // its last tick that was submitted; nil: there is none
-	Result Result // of Run
-}
-
-// Result is what became of the job or the event of a tick, as far as nextrun's own
-// tables tell. It is zero if they do not: for queues of others that do not tell, and for what
-// has been deleted.
-type Result struct {
-	Sink              Sink      // SinkJob or SinkEvent; empty: another queue
-	State             string    // a state of jobs; of events pending, published or dead; of another queue an [sink.EndState]
-	Retries           int       // of the job; of events the failed attempts
-	Started, Finished time.Time // of the job; an event finishes when it is published or dead
-	Message           string    // what the job said at its end; the problem of the event
 }
 
 // TaskFilter selects tasks; its zero value selects all.
@@ -149,16 +126,20 @@ const (
 	TaskPaused   TaskState = "paused"   // enabled and paused, and not blocked
 	TaskBlocked  TaskState = "blocked"  // enabled, and its row has a problem that keeps it from running
 	TaskProblem  TaskState = "problem"  // its row has a problem, or a warning
-	// TaskFailed: it is enabled, and it is paused after failures, or of its five newest ticks, the newest
+	// TaskFailed: it is enabled, and it is paused after failures, or of its ten newest ticks, the newest
 	// that has ended failed, was missed or late.
 	TaskFailed TaskState = "failed"
-	// TaskAttention: it is enabled, and failed, with a problem, or not expected to finish in time; or of its ten newest ticks, three failed, were missed or
-	// late, half of those that ended at least, with fewer than three successes since; or four were skipped, since jobs of two
-	// earlier ones had not ended.
+	// TaskAttention: it is enabled, and failed, overdue or with a problem or warning; or no run has succeeded in time, as the view periodic_stale
+	// has it. A task that somebody has paused needs attention only if it is overdue, or has a problem or warning.
 	TaskAttention TaskState = "attention"
 	TaskRetrying  TaskState = "retrying" // a job of it has failed and is tried again
 	TaskOverdue   TaskState = "overdue"  // it is enabled, and has been due for 5 s or more
 )
+
+// TaskStates are all states that select tasks, in the order in which people read them.
+func TaskStates() []TaskState {
+	return []TaskState{TaskEnabled, TaskPaused, TaskBlocked, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
+}
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {

@@ -50,12 +50,6 @@ type Tick struct {
 
 }
 
-// Result is what became of the tick's job in a queue that is not nextrun's own; zero: it has not
-// ended, or nobody can tell.
-func (t Tick) Result() Result {
-	return Result{State: string(t.Ended), Retries: max(t.Attempts-1, 0), Finished: t.Finished, Message: t.Error}
-}
-
 // TickKey identifies a tick.
 type TickKey struct {
 	TaskID string

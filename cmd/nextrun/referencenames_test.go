@@ -32,20 +32,7 @@ func names(t *testing.T, section string) (list []string) {
 	return list
 }
 
-// codes are the codes of the list of findings, in the page's order.
-func codes(t *testing.T) (list []string) {
-	t.Helper()
-	_, section, _ := strings.Cut(readFile(t, "../../docs/reference.md"), "\n## Findings\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	_, section, _ = strings.Cut(section, "\n- ")
-	text := regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(section, "") // explanations
-	for _, match := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
-		list = append(list, match[1])
-	}
-	return list
-}
-
-// The page has the states, decisions, findings and exit codes of the code.
+// The page has the states, decisions and exit codes of the code.
 func TestReferenceNames(t *testing.T) {
 	t.Parallel()
 	for section, want := range map[string][]string{
@@ -56,9 +43,6 @@ func TestReferenceNames(t *testing.T) {
 		if have := names(t, section); !slices.Equal(have, want) {
 			t.Errorf("docs/reference.md has under %s %q, the code %q", section, have, want)
 		}
-	}
-	if want := constants(t, "../../ops/internal/diagnosis/cause.go", "Code"); !slices.Equal(codes(t), want) {
-		t.Errorf("docs/reference.md has the findings %q, the code %q", codes(t), want)
 	}
 	meanings := map[string]string{}
 	for _, table := range referenceTables(t) {

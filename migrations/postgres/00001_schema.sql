@@ -685,7 +685,7 @@ SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worke
        coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
-       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts,
+       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts, j.interrupts,
        coalesce(j.result, k.error, m.problem) AS result
   FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
  WHERE k.decided IS NOT NULL;
@@ -719,6 +719,7 @@ COMMENT ON VIEW periodic_health IS 'each task with its last run and what became 
 -- young if a task runs every few seconds. A submission counts as success where nobody can tell
 -- how the job ends: it has no outcome, and none is awaited.
 -- What calendars and people leave out need not succeed. A tick may be as late as its jitter.
+-- A task whose newest tick succeeded, and which is not due, is not looked at any closer: most are so.
 CREATE VIEW periodic_stale AS
 SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
        CASE WHEN t.sink = 'job' OR e.told THEN 'job' ELSE 'submission' END AS judged_by,
@@ -755,6 +756,8 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
      WHERE r.task_id = t.id AND r.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
      ORDER BY r.due DESC LIMIT 1) AS last ON true
  WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
+   AND (t.due <= c.now - interval '60 seconds'
+        OR (SELECT r.state FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1) IS DISTINCT FROM 'success')
    AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
  ORDER BY e.expected;
 COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';

@@ -707,7 +707,7 @@ SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worke
        coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
-       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts,
+       coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts, j.interrupts,
        coalesce(j.result, k.error, m.problem) AS result
   FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
  WHERE k.decided IS NOT NULL;
@@ -742,6 +742,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
 -- young if a task runs every few seconds. A submission counts as success where nobody can tell
 -- how the job ends: it has no outcome, and none is awaited.
 -- What calendars and people leave out need not succeed. A tick may be as late as its jitter.
+-- A task whose newest tick succeeded, and which is not due, is not looked at any closer: most are so.
 CREATE VIEW periodic_stale AS
 WITH usual AS MATERIALIZED (
   -- Of the ten newest successes among the last 1,000 ticks, the median time from the
@@ -763,6 +764,8 @@ WITH usual AS MATERIALIZED (
          ORDER BY last.due DESC LIMIT 10)) AS last_success
     FROM periodic_task AS t
    WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= strftime('%Y-%m-%d %H:%M:%f', 'now'))
+     AND (t.due <= strftime('%Y-%m-%d %H:%M:%f', 'now', '-60 seconds')
+          OR (SELECT r.state FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1) IS NOT 'success')
 ), task AS MATERIALIZED (
   SELECT *, strftime('%Y-%m-%d %H:%M:%f', 'now', printf('-%.3f seconds', 60 + delay + 2 * usual)) AS by_now FROM usual
 ), judged AS MATERIALIZED (

@@ -16,7 +16,6 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/tick"
 	"github.com/nextrun/nextrun/ops/cli/timer"
 	"github.com/nextrun/nextrun/ops/cli/ui"
-	"github.com/nextrun/nextrun/ops/cli/why"
 )
 
 func rootCommand(env *ui.Env) *cobra.Command {
@@ -64,7 +63,7 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 			service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		}},
 		{"Look", []*cobra.Command{
-			check.StatusCommand(env), why.Command(env), timer.PreviewCommand(env), timer.NextCommand(env), tick.Command(env), service.HealthCommand(env),
+			check.StatusCommand(env), task.Why(env), timer.PreviewCommand(env), timer.NextCommand(env), tick.Command(env), service.HealthCommand(env),
 		}},
 		{"Change", []*cobra.Command{task.Command(env), job.Command(env), event.Command(env), imports.Command(env)}},
 		{"Operate", []*cobra.Command{migrate.Command(env), check.Command(env), lock.Command(env), versionCommand(env)}},

@@ -14,8 +14,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
@@ -117,7 +117,7 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 
 // tellSilent says of running jobs that their workers have been silent for long.
 func (s *server) tellSilent(ctx context.Context, jobs []jobRow) error {
-	services, err := figures.Of(s.db).Services(ctx)
+	services, err := view.Of(s.db).Services(ctx)
 	for _, one := range services {
 		for i, j := range jobs {
 			if silence := s.now().Sub(one.Seen); j.Worker == one.Worker && j.State == string(jobqueue.Running) && silence > silentLong {
@@ -150,9 +150,11 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	for i, j := range jobs {
 		d.Jobs, ticks[i] = append(d.Jobs, s.jobRow(j)), periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
 	}
-	hands, err := figures.AskedFor(ctx, s.db, ticks)
+	runs, err := view.Of(s.db).Of(ctx, ticks)
 	for i := range d.Jobs {
-		d.Jobs[i].Hand = hands[d.Jobs[i].JID]
+		if at := slices.IndexFunc(runs, func(r view.Run) bool { return r.JID == d.Jobs[i].JID }); at >= 0 {
+			d.Jobs[i].Hand = runs[at].Hand()
+		}
 	}
 	return d, cmp.Or(err, s.tellSilent(ctx, d.Jobs), d.count(ctx, s))
 }
@@ -165,14 +167,14 @@ const (
 
 // count counts the jobs in each state, and ranks the tasks that fail most.
 func (d *jobList) count(ctx context.Context, s *server) error {
-	t, err := figures.Of(s.db).Totals(ctx)
+	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
 		return err
 	}
 	if d.Others, d.Open, err = s.others(ctx); err != nil {
 		return err
 	}
-	ends, err := figures.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
+	ends, err := view.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
 	in, of, ended := map[string]int{}, map[string]int{}, 0
 	for _, q := range t.Counted() {
 		in[q.State] += q.Jobs
@@ -196,16 +198,16 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 
 // jobView is the page of a job.
 type jobView struct {
-	Job      jobRow              `json:"job"`
-	Findings []diagnosis.Finding `json:"findings"` // why it waits, if it does
-	Args     string              `json:"args"`
-	Unusual  string              `json:"-"` // how its duration differs from that of others of its task; empty: not much
-	Bars     storyBars           `json:"-"` // its attempts, and the waits before them
-	Lines    []logLine           `json:"log"`
-	More     bool                `json:"more"` // there are more lines, or some after After
-	After    int64               `json:"after,omitempty"`
-	Next     int64               `json:"next,omitempty"`
-	Can      []string            `json:"-"` // what may be done with it
+	Job      jobRow        `json:"job"`
+	Findings []why.Finding `json:"findings"` // why it waits, if it does
+	Args     string        `json:"args"`
+	Unusual  string        `json:"-"` // how its duration differs from that of others of its task; empty: not much
+	Bars     storyBars     `json:"-"` // its attempts, and the waits before them
+	Lines    []logLine     `json:"log"`
+	More     bool          `json:"more"` // there are more lines, or some after After
+	After    int64         `json:"after,omitempty"`
+	Next     int64         `json:"next,omitempty"`
+	Can      []string      `json:"-"` // what may be done with it
 }
 
 type logLine struct {
@@ -225,17 +227,17 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
-	findings, err := diagnosis.OfJob(ctx, s.db, &j)
+	findings, err := why.OfJob(ctx, s.db, &j, frame.Zone(r))
 	if err != nil {
 		return nil, err
 	}
-	d.Findings = s.shownFindings(findings, frame.Zone(r))
+	d.Findings = s.shownFindings(findings)
 	if j.State == jobqueue.Success {
 		if d.Unusual, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
 			return nil, err
 		}
 	}
-	steps, err := diagnosis.Attempts(ctx, s.db, &j, findings)
+	steps, err := why.Attempts(ctx, s.db, &j, findings)
 	if err != nil {
 		return nil, err
 	}

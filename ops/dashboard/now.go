@@ -15,7 +15,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -85,7 +85,7 @@ const (
 )
 
 func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
-	t, err := figures.Of(s.db).Totals(ctx)
+	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	zone, trouble := frame.Zone(r), errgroup.Group{} // beside the rest: the pages have two connections
 	trouble.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
-	ran, silent, err := figures.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+	ran, silent, err := view.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
 	if err == nil {
 		err = d.readBeside(ctx, s, t, zone)
 	}
@@ -114,7 +114,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // readBeside reads what stands beside the tasks: the next hour, jobs and events.
-func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, zone *time.Location) (err error) {
+func (d *nowView) readBeside(ctx context.Context, s *server, t view.Totals, zone *time.Location) (err error) {
 	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t figures.Totals, z
 }
 
 // readStrips adds the tasks that ran last, apart from those that need attention.
-func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent figures.LatestTasks, now time.Time, zone *time.Location) error {
+func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent view.LatestTasks, now time.Time, zone *time.Location) error {
 	room, first := max(stripTasks-len(d.Troubled), 10), 0
 	if d.Page > 1 {
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
@@ -165,15 +165,19 @@ func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent figures
 		}
 	}
 	slices.SortStableFunc(d.Quiet, func(a, b taskRow) int {
-		return cmp.Or(-compare(a.State == "enabled", b.State == "enabled"), a.Next.Compare(b.Next))
+		return cmp.Or(-compare(a.NoNext == "", b.NoNext == ""), a.Next.Compare(b.Next))
 	})
 	d.More = d.Ran > before+len(d.Strips)
-	history, err := s.history(ctx, d.Strips, 1)
+	ids := make([]string, len(d.Strips))
+	for i := range ids {
+		ids[i] = d.Strips[i].ID
+	}
+	newest, err := view.Of(s.db).Newest(ctx, ids, 1, periodic.Never)
 	if err != nil {
 		return err
 	}
-	for i := range d.Strips {
-		for _, k := range history[d.Strips[i].ID].Ticks {
+	for i, id := range ids {
+		for _, k := range newest[id] {
 			last := s.cell(k, zone)
 			d.Strips[i].Last = &last
 		}
@@ -199,9 +203,12 @@ func (d *nowView) LeftOut() string {
 }
 
 // latestRow is a task of which only the newest tick is known.
-func latestRow(t *figures.Latest, now time.Time, zone *time.Location) taskRow {
-	pause := periodic.Pause{Since: now, Until: t.Until, By: t.By}
-	return taskRow{ID: t.ID, State: t.State, Next: t.NextRun, NoNext: noNext(t.State, t.Blocked, pause, now, zone)}
+func latestRow(t *view.Latest, now time.Time, zone *time.Location) taskRow {
+	pause := periodic.Pause{}
+	if t.State == view.Paused {
+		pause = periodic.Pause{Since: now, Until: t.Until, By: t.By}
+	}
+	return taskRow{ID: t.ID, State: t.State, Next: t.NextRun, NoNext: noNext(t.State != view.Disabled, t.State == view.Blocked, pause, now, zone)}
 }
 
 // judge is the sentence of the page.
@@ -256,7 +263,7 @@ func count(n int, thing string) string {
 	return show.Number(n) + " " + thing + "s"
 }
 
-func totalsOf(t figures.Totals) totals {
+func totalsOf(t view.Totals) totals {
 	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	d.Fresh = d.Fresh || t.Working == 0 && d.All() == 0

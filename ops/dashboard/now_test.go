@@ -83,6 +83,7 @@ func TestNowOfANewDatabase(t *testing.T) {
 			s.Errorf("%+v\n%s", d, page)
 		}
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('t', 'work', 'hourly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
 		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
 		s.data("/?format=json", &d)
 		if d.Empty || d.Totals.Fresh || d.Totals.Overdue == 0 || !strings.Contains(s.get("/"), `role="alert"`) {
@@ -124,7 +125,8 @@ func TestNowSortsByHarm(t *testing.T) {
 		s.Exec(`UPDATE periodic_task SET problem = 'warning: the args are odd' WHERE id = 'a-warned'`)
 		s.Exec(`UPDATE periodic_task SET timer = 'Mun' WHERE id IN ('f-blocked', 'i-mistyped')`)
 		s.Exec(`UPDATE periodic_task SET problem = 'timer "Mun": unknown' WHERE id IN ('f-blocked', 'i-mistyped')`)
-		s.Exec(`UPDATE periodic_task SET nextrun = ?, created = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`, sqldb.Timestamp(now.Add(-time.Minute)))
+		s.Exec(`UPDATE periodic_task SET nextrun = ? WHERE id = 'g-overdue'`, sqldb.Timestamp(now.Add(-time.Minute)))
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`)
 		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed) VALUES ('b-missed', ?, 'missed', ?, 7)`, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now))
 		for n, id := range []string{"d-failed-often", "d-failed-often", "d-failed-often", "c-failed-once", "e-failed-important"} {

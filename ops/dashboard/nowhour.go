@@ -10,7 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -123,8 +123,8 @@ type loadView struct {
 // waitsLong is how long a job may wait before the page says so.
 const waitsLong = 5 * time.Minute
 
-func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) {
-	services, err := figures.Of(s.db).Services(ctx)
+func (s *source) load(ctx context.Context, t view.Totals) (*loadView, error) {
+	services, err := view.Of(s.db).Services(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +157,9 @@ func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) 
 }
 
 // executors counts the executors that are known to run, and their places.
-func executors(services []figures.Service) (n, places int) {
+func executors(services []view.Service) (n, places int) {
 	for _, one := range services {
-		if one.Lives && one.Kind == figures.Executor && !slices.Equal(one.Groups, []string{jobqueue.HookGroup}) {
+		if one.Lives && one.Kind == view.Executor && !slices.Equal(one.Groups, []string{jobqueue.HookGroup}) {
 			n, places = n+1, places+one.Places
 		}
 	}
@@ -187,7 +187,7 @@ type otherQueue struct {
 
 // others is what is known of the queues of other projects, and how many of their jobs are not known to have ended.
 func (s *source) others(ctx context.Context) (list []otherQueue, open int, err error) {
-	known, err := figures.Others(ctx, s.db)
+	known, err := view.Others(ctx, s.db)
 	for _, q := range known {
 		_, tells := s.queues[periodic.Sink(q.Sink)].(sink.EndTeller)
 		list, open = append(list, otherQueue{q.Sink, q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open

@@ -30,13 +30,13 @@ func pauseOf(t *periodic.Task, now time.Time, zone *time.Location) string {
 }
 
 // noNext says why a task has no next run, or what becomes of its ticks until it has one; empty: it has one.
-func noNext(state string, blocked bool, p periodic.Pause, now time.Time, zone *time.Location) string {
+func noNext(enabled, blocked bool, p periodic.Pause, now time.Time, zone *time.Location) string {
 	switch {
-	case state == "disabled":
+	case !enabled:
 		return "none while disabled"
 	case blocked:
 		return "none while blocked"
-	case state != "paused":
+	case !p.At(now):
 		return ""
 	case p.Until.IsZero():
 		return "skipped until resumed"

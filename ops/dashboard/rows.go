@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
@@ -22,24 +22,28 @@ const shownTicks = 14
 
 // taskRow is a task in a table.
 type taskRow struct {
-	ID      string         `json:"id"`
-	Handler string         `json:"task"`
-	Group   string         `json:"group"`
-	State   string         `json:"state"`
-	Timer   string         `json:"timer"`
-	Words   string         `json:"timer_in_words"`
-	Problem string         `json:"problem,omitempty"`
-	Pause   string         `json:"pause,omitempty"`
-	Last    *cell          `json:"last,omitempty"`  // the newest tick
-	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
-	Next    time.Time      `json:"next,omitzero"`
-	NoNext  string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
-	Cells   []cell         `json:"ticks"`             // the oldest first
-	Day     []dayCell      `json:"day,omitempty"`     // what became of the ticks of the last 24 hours
-	Strip   template.HTML  `json:"-"`                 // the cells drawn
-	Zone    *time.Location `json:"-"`                 // of the timer
-	known   int            // cells of the day
+	ID        string         `json:"id"`
+	Handler   string         `json:"task"`
+	Group     string         `json:"group"`
+	State     view.State     `json:"state"`
+	Cause     view.Cause     `json:"attention,omitempty"` // why it needs attention
+	Timer     string         `json:"timer"`
+	Words     string         `json:"timer_in_words"`
+	Problem   string         `json:"problem,omitempty"`
+	Attention string         `json:"attention_in_words,omitempty"`
+	Pause     string         `json:"pause,omitempty"`
+	Last      *cell          `json:"last,omitempty"` // the newest tick
+	Next      time.Time      `json:"next,omitzero"`
+	NoNext    string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
+	Cells     []cell         `json:"ticks"`             // the oldest first
+	Day       []dayCell      `json:"day,omitempty"`     // what became of the ticks of the last 24 hours
+	Strip     template.HTML  `json:"-"`                 // the cells drawn
+	Zone      *time.Location `json:"-"`                 // of the timer
+	known     int            // cells of the day
 }
+
+// Kind is the shape and colour of its state.
+func (r taskRow) Kind() string { return kindOf(r.State, r.Cause) }
 
 // cell is a tick in a strip.
 type cell struct {
@@ -59,51 +63,38 @@ type cell struct {
 
 // rows are tasks with their newest ticks.
 func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zone *time.Location) ([]taskRow, error) {
-	list := make([]taskRow, len(tasks))
-	for i := range tasks {
-		list[i].ID = tasks[i].ID
-	}
-	of, err := s.history(ctx, list, ticks)
-	for i := range tasks {
-		list[i] = s.row(&tasks[i], of[tasks[i].ID], zone)
+	facts, err := view.Of(s.db).Facts(ctx, tasks, ticks)
+	list := make([]taskRow, len(facts))
+	for i := range facts {
+		list[i] = s.row(&facts[i], zone)
 	}
 	return list, err
 }
 
-// history reads the newest ticks of tasks, by their ids.
-func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[string]figures.History, error) {
-	ids := make([]string, len(rows))
-	for i := range rows {
-		ids[i] = rows[i].ID
-	}
-	history, err := figures.Of(s.db).HistoryBefore(ctx, ids, ticks, periodic.Never)
-	of := make(map[string]figures.History, len(history))
-	for _, h := range history {
-		of[h.ID] = h
-	}
-	return of, err
-}
-
-func (s *source) row(t *periodic.Task, h figures.History, zone *time.Location) taskRow {
-	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
-		Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
-	r.NoNext = noNext(r.State, t.Blocked() != "", t.Pause, s.now(), zone)
+func (s *source) row(f *view.Facts, zone *time.Location) taskRow {
+	t, status := f.Task, f.Status()
+	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: status.State, Cause: status.Cause,
+		Attention: s.attention(f, zone), Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: status.Next, Cells: make([]cell, len(f.Runs))}
+	r.NoNext = noNext(t.Enabled, t.Blocked() != "", t.Pause, s.now(), zone)
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		r.Zone = calendar.Location(schedule)
 		r.Words = explain.Schedule(schedule)
 	}
-	for i, k := range h.Ticks {
-		r.Cells[len(h.Ticks)-1-i] = s.cell(k, zone)
+	for i, k := range f.Runs {
+		r.Cells[len(f.Runs)-1-i] = s.cell(k, zone)
 	}
 	r.Strip = strip(s.prefix, r.ID, r.Cells, shownTicks)
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
-		r.Last.Slow = unusual(&h.Ticks[0], usual(h.Ticks))
-	}
-	if !t.Enabled {
-		r.Next = time.Time{}
+		r.Last.Slow = unusual(&f.Runs[0], usual(f.Runs))
 	}
 	return r
+}
+
+// attention says in a clause why a task needs attention; empty: it does not.
+func (s *source) attention(f *view.Facts, zone *time.Location) string {
+	said := f.Attention(func(at time.Time) string { return show.Clock(at, f.Now, zone) })
+	return show.Shorten(show.Printable(s.mask.Line(show.Local(said, f.Now, zone))), 300)
 }
 
 // strip draws the newest ticks of a task beside each other, so many of them.
@@ -118,34 +109,20 @@ func strip(prefix, id string, cells []cell, places int) template.HTML {
 	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
 }
 
-// stateOf is the state of a task, for people.
-func stateOf(t *periodic.Task, now time.Time) string {
-	switch {
-	case !t.Enabled:
-		return "disabled"
-	case t.Pause.At(now):
-		return "paused"
-	}
-	return "enabled"
-}
-
-// cell is a tick as it stands in a strip.
-func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: string(k.Decision), Why: show.Local(reasons.Then(k.Reason), k.Due, zone), JID: k.JID, Own: k.Own, Hand: k.Hand}
+// cell is a run as it stands in a strip.
+func (s *source) cell(k view.Run, zone *time.Location) cell {
+	c := cell{Due: k.Due, State: k.Outcome(), Why: show.Local(reasons.Then(k.Reason), k.Due, zone), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
 	if c.Hand == c.Why {
 		c.Why = "" // it is said once
-	}
-	if k.State != "" {
-		c.State = k.State
 	}
 	if c.Why == "" && (c.State == "failed" || c.State == "stuck" || c.State == "unknown") {
 		c.Why = s.mask.Line(k.Result)
 	}
-	if !k.Started.IsZero() && !k.Finished.IsZero() {
-		c.Took = text.Exact(k.Finished.Sub(k.Started))
+	if k.Took() > 0 {
+		c.Took = text.Exact(k.Took())
 	}
-	if c.Lost = k.Lost; k.Retries > 0 {
-		c.Tries = k.Retries + 1
+	if k.Attempts > 1 {
+		c.Tries = k.Attempts
 	}
 	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
 	if k.Missed > 1 {

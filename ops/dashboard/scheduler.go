@@ -10,7 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -26,45 +26,18 @@ type schedulerView struct {
 	Instances []instanceRow `json:"instances"` // that run
 	Queue     []depthRow    `json:"queue"`
 	Others    []otherQueue  `json:"other_queues,omitempty"`
-	Newest    decided       `json:"last_decision"`
-	Submitted decided       `json:"last_submitted"`
 	Next      time.Time     `json:"next_due,omitzero"` // the first tick to come of all
 	Limits    []limitRow    `json:"limits"`
-}
-
-// decided is a decision about a tick.
-type decided struct {
-	Task     string    `json:"task,omitempty"`
-	Decision string    `json:"decision,omitempty"`
-	By       string    `json:"scheduler,omitempty"`
-	Due      time.Time `json:"due,omitzero"`
-	At       time.Time `json:"at,omitzero"`
-	worker   string
-}
-
-func decidedOf(d figures.Decided) decided {
-	name, _, _ := strings.Cut(d.Worker, service.BootMark)
-	return decided{d.TaskID, d.Decision, name, d.Due, d.At, d.Worker}
 }
 
 // Schedulers are those that run.
 func (d *schedulerView) Schedulers() (list []instanceRow) {
 	for _, one := range d.Instances {
-		if one.Kind == string(figures.Scheduler) {
+		if one.Kind == string(view.Scheduler) {
 			list = append(list, one)
 		}
 	}
 	return list
-}
-
-// Gone reports whether the scheduler that decided last is not known to run any more.
-func (d *schedulerView) Gone() bool {
-	return !slices.ContainsFunc(d.Schedulers(), func(one instanceRow) bool { return one.Name+service.BootMark+one.Boot == d.Newest.worker })
-}
-
-// Idle reports whether those that run have decided nothing yet: the last decision is older than they are.
-func (d *schedulerView) Idle() bool {
-	return !slices.ContainsFunc(d.Schedulers(), func(one instanceRow) bool { return one.Started.Before(d.Newest.At) })
 }
 
 // Leader holds the lock that schedulers share, if they have one; nil: none is held.
@@ -120,7 +93,7 @@ type limitRow struct {
 }
 
 func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error) {
-	t, err := figures.Of(s.db).Totals(ctx)
+	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +122,12 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	if d.Others, _, err = s.others(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.readDecided(ctx, s); err != nil {
+	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})
+	if err != nil {
 		return nil, err
+	}
+	if len(next) > 0 {
+		d.Next = next[0].NextRun
 	}
 	if err := d.readQueue(ctx, s); err != nil {
 		return nil, err
@@ -160,20 +137,6 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	}
 	d.readStages(ctx, s)
 	return &d, nil
-}
-
-// readDecided reads what was decided last, and when the first tick to come of all is due.
-func (d *schedulerView) readDecided(ctx context.Context, s *server) error {
-	newest, submitted, err := figures.Of(s.db).LastDecided(ctx)
-	if err != nil {
-		return err
-	}
-	d.Newest, d.Submitted = decidedOf(newest), decidedOf(submitted)
-	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})
-	if len(next) > 0 {
-		d.Next = next[0].NextRun
-	}
-	return err
 }
 
 // clock says in words how far the database's clock is ahead.
@@ -199,7 +162,7 @@ func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
 }
 
 func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
-	services, err := figures.Of(s.db).Services(ctx)
+	services, err := view.Of(s.db).Services(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/ops/internal/why"
 )
 
 // storyView is the page of what became of a tick, as `nextrun why --at` tells it.
 type storyView struct {
-	*diagnosis.Story
+	*why.Story
 
 	Bars storyBars
 	Zone *time.Location
@@ -29,7 +29,7 @@ type storyBars struct {
 
 // storyBar is a step, and its time as a part of a width of 1000.
 type storyBar struct {
-	diagnosis.Step
+	why.Step
 
 	At   string // when it began; empty: when the step before it did
 	Path string
@@ -49,17 +49,17 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	if d.Story, err = diagnosis.Tell(ctx, s.db, id, at, d.Zone); err != nil {
+	if d.Story, err = why.Tell(ctx, s.db, id, at, d.Zone); err != nil {
 		return nil, err
 	}
 	d.Answer = show.Shorten(show.Printable(s.mask.Line(show.Local(d.Answer, d.Due, d.Zone))), 600)
-	if d.Took > 0 {
-		differs, err := s.unusual(ctx, id, d.Took)
+	if d.HasJob() && d.Run.State == "success" {
+		differs, err := s.unusual(ctx, id, d.Run.Took())
 		if err != nil {
 			return nil, err
 		}
 		if differs != "" {
-			d.Answer += " It took " + text.Exact(d.Took) + ", " + differs + "."
+			d.Answer += " It took " + text.Exact(d.Run.Took()) + ", " + differs + "."
 		}
 	}
 	for i, line := range d.Output {
@@ -83,12 +83,12 @@ func momentOf(text string, zone *time.Location) (time.Time, error) {
 }
 
 // bars places steps between the first and the end of the last one.
-func (s *server) bars(steps []diagnosis.Step, zone *time.Location) (bars storyBars) {
+func (s *server) bars(steps []why.Step, zone *time.Location) (bars storyBars) {
 	if len(steps) == 0 {
 		return bars
 	}
 	from := steps[0].From
-	to := slices.MaxFunc(steps, func(a, b diagnosis.Step) int { return a.To.Compare(b.To) }).To
+	to := slices.MaxFunc(steps, func(a, b why.Step) int { return a.To.Compare(b.To) }).To
 	bars.Lasts = to.Sub(from)
 	place := func(at time.Time) int { return int(1000 * at.Sub(from) / max(bars.Lasts, 1)) }
 	before := ""
@@ -100,7 +100,7 @@ func (s *server) bars(steps []diagnosis.Step, zone *time.Location) (bars storyBa
 			layout = "2 Jan 15:04:05"
 		}
 		bar := storyBar{Step: *step, At: at.Format(layout)}
-		for _, part := range append(step.Parts, diagnosis.Part{From: step.From, To: step.To})[:max(len(step.Parts), 1)] {
+		for _, part := range append(step.Parts, why.Part{From: step.From, To: step.To})[:max(len(step.Parts), 1)] {
 			x := min(place(part.From), 994)
 			bar.Path += fmt.Sprintf("M%d 18v-15h%dv15z", x, max(place(part.To)-x, 6))
 		}

@@ -15,7 +15,7 @@ import (
 func TestPageOfATick(t *testing.T) {
 	both(t, dashboard.Options{Prefix: "/p"}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', 'hourly', '2026-03-28 23:00:00')`)
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('report', '2026-03-28 22:00:00', 'skipped', 'its last job still runs', '2026-03-28 22:00:00')`)
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('report', '2026-03-28 22:00:00.000000', 'skipped', 'its last job still runs', '2026-03-28 22:00:00')`)
 		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error {
 			job.Logf(jobqueue.Info, `{"password": "geheim"}`)
 			return nil

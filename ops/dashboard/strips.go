@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 )
 
 // A strip has the last day in cells of half an hour. Of a task that runs every few seconds, only
@@ -35,15 +35,15 @@ type dayCell struct {
 // days adds the strips of the last day to tasks.
 func (s *source) days(ctx context.Context, rows []taskRow, now time.Time, zone *time.Location) error {
 	from := firstCell(now)
-	periods := make([]figures.Period, stripCells)
+	periods := make([]view.Period, stripCells)
 	for i := range periods {
-		periods[i] = figures.Period{Begin: from.Add(time.Duration(i) * cellTime), End: from.Add(time.Duration(i+1) * cellTime)}
+		periods[i] = view.Period{Begin: from.Add(time.Duration(i) * cellTime), End: from.Add(time.Duration(i+1) * cellTime)}
 	}
 	ids, index := make([]string, len(rows)), make(map[string]int, len(rows))
 	for i := range rows {
 		ids[i], index[rows[i].ID] = rows[i].ID, i
 	}
-	outcomes, err := figures.Of(s.db).Outcomes(ctx, ids, periods, stripMost)
+	outcomes, err := view.Of(s.db).Outcomes(ctx, ids, periods, stripMost)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -85,14 +85,14 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := s.history(ctx, []taskRow{{ID: id}}, taskTicks)
+	facts, err := view.Of(s.db).Facts(ctx, []periodic.Task{t}, taskTicks)
 	if err != nil {
 		return nil, err
 	}
-	now, zone, h := s.now(), frame.Zone(r), of[id]
-	d := taskView{Row: s.row(&t, h, zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
+	now, zone, runs := s.now(), frame.Zone(r), facts[0].Runs
+	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
 	d.Charts.History, d.Charts.Newest = strip(s.prefix, id, d.Row.Cells, taskTicks), count(len(d.Row.Cells), "tick")
-	if err := d.readTicks(ctx, s, h, q.Get("until"), zone); err != nil {
+	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
 		return nil, err
 	}
 	d.Row.Cells = d.Row.Cells[max(len(d.Row.Cells)-shownTicks, 0):]
@@ -101,8 +101,8 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.lookAhead(now)
 	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
-	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), s.failedJob(&d)
-	d.Charts.Took = durations(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
+	d.Can, d.Error, d.Retry = d.actions(now), lastLine(&d.Why), s.failedJob(&d)
+	d.Charts.Took = durations(s.prefix, runs, usual(runs), now, zone)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}
@@ -110,10 +110,10 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // readTicks adds a page of the table of ticks.
-func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, until string, zone *time.Location) (err error) {
-	normal := usual(h.Ticks)
-	if i := slices.IndexFunc(h.Ticks, func(k figures.TickResult) bool { return k.State == "success" }); i >= 0 {
-		d.Success = h.Ticks[i].Due
+func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, until string, zone *time.Location) (err error) {
+	normal := usual(runs)
+	if i := slices.IndexFunc(runs, func(k view.Run) bool { return k.State == "success" }); i >= 0 {
+		d.Success = runs[i].Due
 	}
 	if normal > 0 {
 		d.Usual = text.Exact(normal)
@@ -122,14 +122,14 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {
 			return frame.Bad("until is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(until))
 		}
-		before, err := figures.Of(s.db).HistoryBefore(ctx, []string{d.Row.ID}, taskTicks, d.Until)
-		if err != nil || len(before) == 0 {
+		before, err := view.Of(s.db).Newest(ctx, []string{d.Row.ID}, taskTicks, d.Until)
+		if err != nil {
 			return err
 		}
-		h = before[0]
+		runs = before[d.Row.ID]
 	}
-	cells := make([]cell, len(h.Ticks))
-	for i, k := range h.Ticks {
+	cells := make([]cell, len(runs))
+	for i, k := range runs {
 		c := &cells[i]
 		*c = s.cell(k, zone)
 		if late := lateness(k); late >= lateLong && c.Took != "" {
@@ -156,11 +156,11 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, 
 }
 
 // unusual says how much longer or shorter than usual a run took; empty: not much.
-func unusual(k *figures.TickResult, normal time.Duration) string {
-	if normal == 0 || k.Started.IsZero() || k.Finished.IsZero() {
+func unusual(k *view.Run, normal time.Duration) string {
+	if normal == 0 || k.Took() == 0 {
 		return ""
 	}
-	return slower(k.Finished.Sub(k.Started), normal)
+	return slower(k.Took(), normal)
 }
 
 func slower(took, normal time.Duration) string {
@@ -213,19 +213,19 @@ func (d *taskView) delayed() string {
 
 // More reports whether there is more to say than that the last run failed.
 func (d *taskView) More() bool {
-	return len(d.Why.Output) > 0 && d.Why.Verdict != "failed" || slices.ContainsFunc(d.Why.Findings, d.Says)
+	return len(d.Why.Output) > 0 && d.Why.State != view.Failed || slices.ContainsFunc(d.Why.Findings, d.Says)
 }
 
 // Says reports whether a finding stands in the list: the page says some elsewhere.
-func (d *taskView) Says(f diagnosis.Finding) bool {
+func (d *taskView) Says(f why.Finding) bool {
 	return f.Code != "run_failed" && f.Code != "task_problem" && f.Code != "task_warning"
 }
 
 // lastLine is the last line of the output of the run that failed last, unless a finding has it already.
-func lastLine(why *whyView) string {
-	for _, line := range slices.Backward(why.Output) {
+func lastLine(w *whyView) string {
+	for _, line := range slices.Backward(w.Output) {
 		if line = strings.TrimPrefix(strings.TrimSpace(line), "failed: "); line != "" {
-			if slices.ContainsFunc(why.Findings, func(f diagnosis.Finding) bool { return strings.Contains(f.Text, line) }) {
+			if slices.ContainsFunc(w.Findings, func(f why.Finding) bool { return strings.Contains(f.Text, line) }) {
 				return ""
 			}
 			return line
@@ -249,11 +249,11 @@ func (s *server) failedJob(d *taskView) string {
 }
 
 // actions are those that fit the state of the task.
-func (d *taskView) actions() []string {
+func (d *taskView) actions(now time.Time) []string {
 	switch {
-	case d.Row.State == "disabled" || d.Task.Blocked() != "":
+	case !d.Task.Enabled || d.Task.Blocked() != "":
 		return nil
-	case d.Row.State == "paused":
+	case d.Task.Pause.At(now):
 		return []string{"resume", "run"}
 	}
 	list := []string{"run", "pause"}
@@ -267,8 +267,8 @@ func (d *taskView) actions() []string {
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
 	d.Skips = t.SkipsToCome(now)
-	if t.Enabled && t.Blocked() == "" && !t.Pause.At(now) && !t.Queues() && t.NextRun.After(periodic.Unplanned) && now.Sub(t.NextRun) > periodic.OverdueAfter {
-		d.Overdue = t.NextRun
+	if d.Why.Cause == view.CauseOverdue {
+		d.Overdue = d.Why.Since
 	}
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
 		for _, u := range coming {

@@ -11,7 +11,8 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // leastBars are the places of a chart of runs: one bar is not as wide as the page.
@@ -31,7 +32,7 @@ type plot struct {
 }
 
 // durations show how long the runs of a task took.
-func durations(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) plot {
+func durations(prefix string, ticks []view.Run, usual time.Duration, now time.Time, zone *time.Location) plot {
 	b := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
 	var shortest, longest time.Duration
 	for i := range slices.Backward(ticks) {
@@ -39,8 +40,8 @@ func durations(prefix string, ticks []figures.TickResult, usual time.Duration, n
 		if k.Started.IsZero() || k.Finished.IsZero() {
 			continue
 		}
-		took, due, link := k.Finished.Sub(k.Started), show.Clock(k.Due, now, zone), ""
-		if k.Own {
+		took, due, link := k.Took(), show.Clock(k.Due, now, zone), ""
+		if k.Own() {
 			link = frame.Path(prefix, "job", "id", k.JID)
 		}
 		if len(b.Bars) == 0 {
@@ -85,26 +86,42 @@ func plotOf(b chart.Bars, alike bool, longest time.Duration) (p plot) {
 
 // lateness is from the time of a tick until its job began, or was submitted if that is not known: of a job with
 // several attempts, the last one is.
-func lateness(k figures.TickResult) time.Duration {
+func lateness(k view.Run) time.Duration {
 	began := k.Decided
-	if k.Retries+k.Lost == 0 {
+	if k.Attempts <= 1 && k.Interrupts == 0 {
 		began = later(began, k.Started)
 	}
 	return max(began.Sub(k.Due), 0)
 }
 
 // usual is how long the runs of a task usually take; 0: nobody knows.
-func usual(ticks []figures.TickResult) time.Duration {
-	var took []time.Duration
-	for _, k := range ticks {
-		if k.State == "success" && !k.Started.IsZero() && !k.Finished.IsZero() {
-			took = append(took, k.Finished.Sub(k.Started))
-		}
-	}
-	if usual, known := median(took); known {
+func usual(ticks []view.Run) time.Duration {
+	if usual, known := median(successes(ticks)); known {
 		return usual
 	}
 	return 0
+}
+
+// successes are how long the runs took that succeeded.
+func successes(runs []view.Run) (took []time.Duration) {
+	for i := range runs {
+		if r := &runs[i]; r.State == "success" && !r.Started.IsZero() && !r.Finished.IsZero() {
+			took = append(took, r.Took())
+		}
+	}
+	return took
+}
+
+// took is how long the newest runs of tasks took that succeeded.
+func (s *source) took(ctx context.Context, ids []string) (map[string][]time.Duration, error) {
+	newest, err := view.Of(s.db).Newest(ctx, ids, taskTicks, periodic.Never)
+	of := make(map[string][]time.Duration, len(newest))
+	for id, runs := range newest {
+		if took := successes(runs); len(took) > 0 {
+			of[id] = took
+		}
+	}
+	return of, err
 }
 
 // median is how long the runs usually took that took so long. Fewer than three do not tell it.
@@ -118,7 +135,7 @@ func median(took []time.Duration) (median time.Duration, known bool) {
 
 // unusual says how much longer or shorter than usual a job of a task took that succeeded; empty: not much, or nobody knows.
 func (s *source) unusual(ctx context.Context, task string, took time.Duration) (string, error) {
-	of, err := figures.Of(s.db).Took(ctx, []string{task}, taskTicks, "success")
+	of, err := s.took(ctx, []string{task})
 	if normal, known := median(of[task]); known {
 		return slower(took, normal), err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -31,7 +30,7 @@ type taskList struct {
 // taskStates are what tasks can be selected by; empty: all.
 func taskStates() []string {
 	names := []string{""}
-	for _, state := range diagnosis.TaskStates() {
+	for _, state := range periodic.TaskStates() {
 		names = append(names, string(state))
 	}
 	return names

@@ -12,9 +12,8 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // ticksPerPage is how many rows a page of ticks has.
@@ -68,7 +67,7 @@ func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
 	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), zone); err != nil {
 		return nil, err
 	}
-	list, err := s.tasks.Ticks(ctx, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.Decision), DueFrom: d.From, DueTo: d.To, Limit: d.Page*ticksPerPage + 1})
+	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.Decision), DueFrom: d.From, DueTo: d.To, Limit: d.Page*ticksPerPage + 1})
 	if err == nil {
 		d.Counts, err = s.notRun(ctx, d.From, d.To, d.Group)
 	}
@@ -76,11 +75,12 @@ func (s *server) ticksPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	list = cut(&d.paged, list, ticksPerPage)
-	results, err := s.tasks.Results(ctx, list)
-	for i := range list {
-		d.Ticks = append(d.Ticks, s.listedTick(&list[i], results[list[i].JID], zone))
+	for _, r := range list {
+		row := listedTick{cell: s.cell(r, zone), Task: r.TaskID, Until: r.Until, Times: r.Missed}
+		row.Why = show.Shorten(text.Tails(show.Printable(s.mask.Line(row.Why))), 300)
+		d.Ticks = append(d.Ticks, row)
 	}
-	return &d, err
+	return &d, nil
 }
 
 // readTime finds the time that is asked for: until now, or of the address.
@@ -116,17 +116,6 @@ func midnight(noon time.Time) time.Time {
 	return at
 }
 
-func (s *server) listedTick(k *periodic.Tick, result periodic.Result, zone *time.Location) listedTick {
-	t := figures.TickResult{Due: k.Due, Until: k.Until, Decision: k.Decision, Reason: k.Reason, Missed: k.Missed, Decided: k.Decided, JID: k.JID, Own: result.Sink == periodic.SinkJob,
-		Result: result.Message, Started: result.Started, Finished: result.Finished, Retries: result.Retries, Hand: reasons.Hand(k.Reason)}
-	if k.Decision == periodic.Submitted {
-		t.State = result.State
-	}
-	row := listedTick{cell: s.cell(t, zone), Task: k.TaskID, Until: k.Until, Times: k.Missed}
-	row.Why = show.Shorten(text.Tails(show.Printable(s.mask.Line(row.Why))), 300)
-	return row
-}
-
 // countTime is how long it may take to count ticks.
 const countTime = time.Second
 
@@ -134,7 +123,7 @@ const countTime = time.Second
 func (s *source) notRun(ctx context.Context, from, to time.Time, group string) (map[string]int, error) {
 	short, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	counts, err := figures.Of(s.db).NotRun(short, from, to, group)
+	counts, err := view.Of(s.db).NotRun(short, from, to, group)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -25,7 +25,7 @@ func (d *timelineView) fill(ctx context.Context, s *source) error {
 	if err != nil {
 		return err
 	}
-	services, err := figures.Of(s.db).Services(ctx)
+	services, err := view.Of(s.db).Services(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,12 +59,12 @@ func (d *timelineView) fill(ctx context.Context, s *source) error {
 }
 
 // readPast reads what ran until now, here and in other queues.
-func (d *timelineView) readPast(ctx context.Context, s *source) (runs, elsewhere []figures.Run, err error) {
+func (d *timelineView) readPast(ctx context.Context, s *source) (runs, elsewhere []view.Span, err error) {
 	until := earlier(d.To, d.now)
 	if !d.From.Before(until) {
 		return nil, nil, nil
 	}
-	if runs, err = figures.Of(s.db).Runs(ctx, d.From, until, d.Group, timelineRuns); err != nil {
+	if runs, err = view.Of(s.db).Runs(ctx, d.From, until, d.Group, timelineRuns); err != nil {
 		return nil, nil, err
 	}
 	ended, oldest := 0, until
@@ -76,20 +76,20 @@ func (d *timelineView) readPast(ctx context.Context, s *source) (runs, elsewhere
 	if ended == timelineRuns {
 		d.Known = oldest
 	}
-	elsewhere, err = figures.Of(s.db).Elsewhere(ctx, d.From, until, d.Group, timelineElsewhere)
+	elsewhere, err = view.Of(s.db).Elsewhere(ctx, d.From, until, d.Group, timelineElsewhere)
 	d.Partly = len(elsewhere) == timelineElsewhere
 	return runs, elsewhere, err
 }
 
 // tookOf is how long the jobs of tasks took that succeeded: of a few tasks as their pages say, of many those that the page has read.
-func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []figures.Run) (map[string][]time.Duration, error) {
+func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []view.Span) (map[string][]time.Duration, error) {
 	const few = 100
 	if len(tasks) <= few {
 		ids := make([]string, len(tasks))
 		for i := range tasks {
 			ids[i] = tasks[i].ID
 		}
-		return figures.Of(s.db).Took(ctx, ids, taskTicks, "success")
+		return s.took(ctx, ids)
 	}
 	took := map[string][]time.Duration{}
 	for _, run := range runs {
@@ -156,7 +156,7 @@ func (d *timelineView) leaveOut(ctx context.Context, s *source) error {
 func (d *timelineView) cell(at time.Time) int { return int(at.Sub(d.From) / timelineCell) }
 
 // manyOf reports whether there are more tasks than rows, in more than one group.
-func manyOf(tasks []periodic.Task, runs []figures.Run) bool {
+func manyOf(tasks []periodic.Task, runs []view.Span) bool {
 	ids, groups := map[string]bool{}, map[string]bool{}
 	for i := range tasks {
 		ids[tasks[i].ID], groups[tasks[i].Group] = true, true
@@ -180,7 +180,7 @@ func (d *timelineView) row(group, task string) *timelineRow {
 }
 
 // ran adds a run to its row and to others.
-func (d *timelineView) ran(run figures.Run, also ...*timelineRow) {
+func (d *timelineView) ran(run view.Span, also ...*timelineRow) {
 	to := run.Finished
 	if to.IsZero() {
 		to = d.now

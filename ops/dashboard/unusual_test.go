@@ -107,8 +107,8 @@ func TestPagesSayWhatWasNotDone(t *testing.T) {
 		if page := s.get(to); !strings.Contains(page, `<p class="note warn" role="status">`) || !strings.Contains(page, "Paused: pay. Not done: nobody: ") {
 			s.Errorf("%q leads to %s", to, page)
 		}
-		if page := s.get("/"); !strings.Contains(page, "paused by ada since") || !strings.Contains(page, ": known</span>") {
-			s.Error("the first page does not say that the task that failed is paused")
+		if page := s.get("/tasks"); !strings.Contains(page, "paused by ada since") || !strings.Contains(page, ": known</span>") {
+			s.Error("the list does not say that the task is paused")
 		}
 	})
 }
@@ -118,8 +118,9 @@ func TestPagesSayWhatWasNotDone(t *testing.T) {
 func TestOneZoneOfAPage(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		now := time.Now().UTC()
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, created) VALUES ('sync', 'work', 'hourly', ?, '2026-01-01 00:00:00')`, sqldb.Timestamp(now.Add(-time.Hour)))
-		for at, reason := range map[string]string{"2026-01-02 11:00:00": "the job of 10:00:00 UTC has not ended after 1 h (job 7)", "2026-01-03 11:00:00": "the job of 2026-01-02 10:00:00 UTC is still waiting (job 8)"} {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('sync', 'work', 'hourly', ?)`, sqldb.Timestamp(now.Add(-time.Hour)))
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'sync'`)
+		for at, reason := range map[string]string{"2026-01-02 11:00:00.000000": "the job of 10:00:00 UTC has not ended after 1 h (job 7)", "2026-01-03 11:00:00.000000": "the job of 2026-01-02 10:00:00 UTC is still waiting (job 8)"} {
 			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('sync', ?, 'skipped', ?, ?)`, at, at, reason)
 		}
 		page := s.get("/task?id=sync&zone=Asia/Tokyo")
@@ -135,15 +136,15 @@ func TestOneZoneOfAPage(t *testing.T) {
 	})
 }
 
-// What helps is about what went wrong: of a task that fails most of the time it is the error, on the first page, too; of one
+// What helps is about what went wrong: of a task that fails it is the error, on the first page, too; of one
 // whose jobs are too long, it is the interval.
 func TestAdviceFitsTheTrouble(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.hours("fails", ".fffff.fffff", time.Now().UTC())
+		s.hours("fails", "fffff.fffff", time.Now().UTC())
 		s.hours("long", ".s.s.s.s.s.s", time.Now().UTC())
 		s.Exec(`UPDATE job SET result = 'no route' WHERE state = 'failed'`)
 		for path, texts := range map[string][2]string{
-			"/task?id=fails": {": no route.", "interval"}, "/task?id=long": {"its jobs end after the next tick is due", "no route"}, "/": {"<br>no route", "interval"},
+			"/task?id=fails": {": no route.", "interval"}, "/task?id=long": {"5 of its last 10 ticks were skipped", "no route"}, "/": {"<br>no route", "interval"},
 		} {
 			if page := s.get(path); !strings.Contains(page, texts[0]) || strings.Contains(page, texts[1]) {
 				s.Errorf("%s lacks %q, or has %q", path, texts[0], texts[1])

@@ -5,39 +5,51 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 )
 
-// whyView says what keeps a task from running, as `nextrun why` does.
+// whyView says how a task is doing, and what keeps it from running, as `nextrun why` does.
 type whyView struct {
-	Verdict  string              `json:"verdict"`
-	Findings []diagnosis.Finding `json:"findings"`
-	Job      string              `json:"job,omitempty"`    // that failed last
-	Output   []string            `json:"output,omitempty"` // the end of its log
+	State    view.State    `json:"state"`
+	Cause    view.Cause    `json:"attention,omitempty"` // why it needs attention
+	Since    time.Time     `json:"since,omitzero"`      // since when it does
+	Findings []why.Finding `json:"findings"`
+	Job      string        `json:"job,omitempty"`    // that failed last
+	Output   []string      `json:"output,omitempty"` // the end of its log
+}
+
+// Kind is the shape and colour of the state: what needs attention does not look well.
+func (w whyView) Kind() string { return kindOf(w.State, w.Cause) }
+
+func kindOf(state view.State, cause view.Cause) string {
+	if kind := show.Kind(string(state)); kind == "bad" || cause == "" {
+		return kind
+	}
+	return "warn"
 }
 
 // shownFindings are findings as a page shows them.
-func (s *source) shownFindings(list []diagnosis.Finding, zone *time.Location) []diagnosis.Finding {
-	shown := []diagnosis.Finding{}
+func (s *source) shownFindings(list []why.Finding) []why.Finding {
+	shown := []why.Finding{}
 	for _, f := range list {
-		f.Text = show.Shorten(show.Printable(s.mask.Line(show.Local(f.Text, s.now(), zone))), 500)
+		f.Text = show.Shorten(show.Printable(s.mask.Line(f.Text)), 500)
 		shown = append(shown, f)
 	}
 	return shown
 }
 
 func (s *server) why(ctx context.Context, id string, zone *time.Location) (whyView, error) {
-	facts, err := diagnosis.Read(ctx, s.db, s.queues, id)
+	f, err := why.Read(ctx, s.db, s.queues, id)
 	if err != nil {
 		return whyView{}, err
 	}
-	findings := facts.Findings()
-	d := whyView{Verdict: facts.Verdict(findings), Findings: s.shownFindings(findings, zone)}
-	if facts.Failed != nil {
-		d.Job = facts.Failed.JID
-		for _, line := range facts.Output {
-			d.Output = append(d.Output, show.Shorten(show.Printable(s.mask.Line(line)), 500))
-		}
+	d := whyView{State: f.Status.State, Cause: f.Status.Cause, Since: f.Status.Since, Findings: s.shownFindings(f.Findings(zone))}
+	if f.Failed != nil {
+		d.Job = f.Failed.JID
+	}
+	for _, line := range f.Output {
+		d.Output = append(d.Output, show.Shorten(show.Printable(s.mask.Line(line)), 500))
 	}
 	return d, nil
 }

@@ -30,14 +30,14 @@ func TestWhyNot(t *testing.T) {
 		}
 		var d struct {
 			Why struct {
-				Verdict  string
+				State    string
 				Findings []struct{ Finding, Do string }
 				Output   []string
 			}
 		}
 		text := s.get("/task?id=report&format=json")
 		s.data("/task?id=report&format=json", &d)
-		if d.Why.Verdict != "paused" || len(d.Why.Findings) != 2 || len(d.Why.Output) == 0 {
+		if d.Why.State != "paused" || len(d.Why.Findings) != 2 || len(d.Why.Output) == 0 {
 			s.Errorf("as JSON: %+v", d.Why)
 		}
 		if strings.Contains(page+text+s.get("/jobs")+s.get("/tasks"), "hush") {

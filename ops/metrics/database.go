@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -61,7 +61,7 @@ func (d *database) collect(out chan<- prometheus.Metric) {
 }
 
 func (d *database) readAll(ctx context.Context, p *points) error {
-	totals, err := figures.Of(d.db).Totals(ctx)
+	totals, err := view.Of(d.db).Totals(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 	if err != nil {
 		return err
 	}
-	history, err := readHistory(ctx, figures.Of(d.db), tasks, totals.Now.Add(-d.options.Grace))
+	history, err := readHistory(ctx, view.Of(d.db), tasks, totals.Now.Add(-d.options.Grace))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (d *database) tasks(ctx context.Context) ([]periodic.Task, error) {
 	return list, nil
 }
 
-func showTotals(p *points, t figures.Totals) {
+func showTotals(p *points, t view.Totals) {
 	p.add(tasksByState, float64(t.Enabled), "enabled")
 	p.add(tasksByState, float64(t.Disabled), "disabled")
 	p.add(tasksByState, float64(t.Paused), "paused")
@@ -121,7 +121,7 @@ func showTotals(p *points, t figures.Totals) {
 }
 
 // showQueue shows the groups, of which there may be one for each user.
-func showQueue(p *points, t figures.Totals) {
+func showQueue(p *points, t view.Totals) {
 	type series struct{ group, state string }
 	jobs, oldest, groups := map[series]int{}, map[series]time.Time{}, map[string]bool{}
 	for _, q := range t.Queue {

@@ -40,6 +40,7 @@ func (f *fixture) everything() string {
 	f.due("event")
 	f.schedule()
 	f.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('overdue', 'work', 'yearly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+	f.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'overdue'`)
 	f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'nextrun' WHERE id = 'event'`)
 	task := periodic.NewTask("report", "work", "yearly")
 	for _, e := range []scheduler.Event{

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -18,45 +18,45 @@ func TestExpectedSuccess(t *testing.T) {
 		}
 		return v
 	}
-	submitted := func(due, state, finished string) figures.TickResult {
-		o := figures.TickResult{Due: at(due), Decided: at(due), Decision: periodic.Submitted, State: state}
+	submitted := func(due, state, finished string) view.Run {
+		o := view.Run{Due: at(due), Decided: at(due), Decision: periodic.Submitted, State: state}
 		if finished != "" {
 			o.Finished = at(finished)
 		}
 		return o
 	}
-	decided := func(due string, d periodic.Decision, reason string) figures.TickResult {
-		return figures.TickResult{Due: at(due), Decided: at(due), Decision: d, Reason: reason}
+	decided := func(due string, d periodic.Decision, reason string) view.Run {
+		return view.Run{Due: at(due), Decided: at(due), Decision: d, Reason: reason}
 	}
 	const now = "2026-03-10 12:00:00"
 	for name, test := range map[string]struct {
 		timer, due string
 		change     func(*periodic.Task)
-		ticks      []figures.TickResult // the newest first
-		want       string               // empty: none is expected
+		ticks      []view.Run // the newest first
+		want       string     // empty: none is expected
 	}{
 		"minutely and well: the tick of two minutes ago must be done": {
 			timer: "minutely", due: "2026-03-10 12:01:00", want: "2026-03-10 11:59:00",
-			ticks: []figures.TickResult{submitted("2026-03-10 12:00:00", "running", ""), submitted("2026-03-10 11:59:00", "success", "2026-03-10 11:59:00")},
+			ticks: []view.Run{submitted("2026-03-10 12:00:00", "running", ""), submitted("2026-03-10 11:59:00", "success", "2026-03-10 11:59:00")},
 		},
 		"minutely, no scheduler since 09:00": {
 			timer: "minutely", due: "2026-03-10 09:00:00", want: "2026-03-10 11:59:00",
-			ticks: []figures.TickResult{submitted("2026-03-10 08:59:00", "success", "2026-03-10 08:59:00")},
+			ticks: []view.Run{submitted("2026-03-10 08:59:00", "success", "2026-03-10 08:59:00")},
 		},
 		"weekly, no scheduler on Monday": {
 			timer: "Mon 00:00", due: "2026-03-09 00:00:00", want: "2026-03-09 00:00:00",
 		},
 		"yearly, and the only job fails": {
 			timer: "yearly", due: "2027-01-01 00:00:00", want: "2026-01-01 00:00:00",
-			ticks: []figures.TickResult{submitted("2026-01-01 00:00:00", "failed", "2026-01-01 00:10:00")},
+			ticks: []view.Run{submitted("2026-01-01 00:00:00", "failed", "2026-01-01 00:10:00")},
 		},
 		"yearly, and the job was deleted since": {
 			timer: "yearly", due: "2027-01-01 00:00:00", want: "",
-			ticks: []figures.TickResult{submitted("2026-01-01 00:00:00", "", "")},
+			ticks: []view.Run{submitted("2026-01-01 00:00:00", "", "")},
 		},
 		"a job that usually takes an hour has time": {
 			timer: "*-*-* 11,8,5:00:00", due: "2026-03-11 05:00:00", want: "2026-03-10 08:00:00",
-			ticks: []figures.TickResult{
+			ticks: []view.Run{
 				submitted("2026-03-10 11:00:00", "running", ""),
 				submitted("2026-03-10 08:00:00", "success", "2026-03-10 09:00:00"),
 				submitted("2026-03-10 05:00:00", "success", "2026-03-10 06:00:00"),
@@ -64,11 +64,11 @@ func TestExpectedSuccess(t *testing.T) {
 		},
 		"a skipped tick counts: its predecessor should have been done": {
 			timer: "hourly", due: "2026-03-10 13:00:00", want: "2026-03-10 11:00:00",
-			ticks: []figures.TickResult{decided("2026-03-10 11:00:00", periodic.Skipped, "the job of 10:00:00 still runs")},
+			ticks: []view.Run{decided("2026-03-10 11:00:00", periodic.Skipped, "the job of 10:00:00 still runs")},
 		},
 		"a tick of a pause does not": {
 			timer: "hourly", due: "2026-03-10 13:00:00", want: "2026-03-10 09:00:00",
-			ticks: []figures.TickResult{
+			ticks: []view.Run{
 				decided("2026-03-10 11:00:00", periodic.Skipped, "paused by ada"),
 				submitted("2026-03-10 09:00:00", "success", "2026-03-10 09:00:00"),
 			},
@@ -76,7 +76,7 @@ func TestExpectedSuccess(t *testing.T) {
 		"jitter is waited for": {
 			timer: "hourly", due: "2026-03-10 13:00:00", want: "2026-03-10 10:00:00",
 			change: func(t *periodic.Task) { t.Jitter = time.Hour },
-			ticks: []figures.TickResult{
+			ticks: []view.Run{
 				submitted("2026-03-10 11:00:00", "running", ""), submitted("2026-03-10 10:00:00", "failed", "2026-03-10 10:00:01")},
 		},
 		"new, and not due yet":   {timer: "hourly", due: "2026-03-10 13:00:00", want: ""},
@@ -84,7 +84,7 @@ func TestExpectedSuccess(t *testing.T) {
 		"after its end":          {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Ends = at("2026-03-10 10:00:00") }, want: "2026-03-10 09:59:00"},
 		"paused":                 {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Pause.Since = at("2026-03-10 08:00:00") }, want: ""},
 		"disabled":               {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Enabled = false }, want: ""},
-		"an event: no job of it": {timer: "hourly", due: "2026-03-10 13:00:00", change: func(t *periodic.Task) { t.Sink = periodic.SinkEvent }, ticks: []figures.TickResult{submitted("2026-03-10 11:00:00", "", "")}, want: "2026-03-10 11:00:00"},
+		"an event: no job of it": {timer: "hourly", due: "2026-03-10 13:00:00", change: func(t *periodic.Task) { t.Sink = periodic.SinkEvent }, ticks: []view.Run{submitted("2026-03-10 11:00:00", "", "")}, want: "2026-03-10 11:00:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := periodic.NewTask("a", "x", test.timer)

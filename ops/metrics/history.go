@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -19,41 +19,60 @@ var depths = [...]int{10, 100, 1000}
 // come also while everything fails.
 const mostDeep = 100_000
 
+// history is how a task is doing, with as many of its newest runs as judge it.
+type history struct {
+	view.Facts
+	Success time.Time // when the latest run that succeeded ended; zero: none did
+}
+
 // readHistory reads what became of the tasks' newest ticks. Ticks after aged are too
 // young to be judged.
-func readHistory(ctx context.Context, from figures.Reader, tasks []periodic.Task, aged time.Time) (map[string]figures.History, error) {
-	of := make(map[string]figures.History, len(tasks))
+func readHistory(ctx context.Context, from view.Reader, tasks []periodic.Task, aged time.Time) (map[string]history, error) {
+	of := make(map[string]history, len(tasks))
+	list, err := from.Facts(ctx, tasks, depths[0])
+	if err != nil {
+		return nil, err
+	}
 	ids := make([]string, len(tasks))
-	byID := make(map[string]*periodic.Task, len(tasks))
-	for i := range tasks {
-		ids[i], byID[tasks[i].ID] = tasks[i].ID, &tasks[i]
+	for i, f := range list {
+		ids[i], of[f.Task.ID] = f.Task.ID, history{Facts: f}
 	}
 	for i, depth := range depths {
 		if i > 0 {
 			ids = ids[:min(len(ids), mostDeep/depth)]
+			runs, err := from.Newest(ctx, ids, depth, periodic.Never)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				h := of[id]
+				h.Runs = runs[id]
+				of[id] = h
+			}
 		}
-		if len(ids) == 0 {
-			break
-		}
-		list, err := from.History(ctx, ids, depth)
+		successes, err := from.Successes(ctx, ids, max(depth, leastSearched))
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range list {
-			of[h.ID] = h
-		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return enough(byID[id], of[id], depth, aged) })
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			h := of[id]
+			h.Success = successes[id]
+			of[id] = h
+			return h.enough(depth, aged)
+		})
 	}
 	return of, nil
 }
 
-// enough reports whether the newest ticks of a task, which are all that there are if they
+// leastSearched is how many of the newest ticks of a task are looked through for its last success at least.
+const leastSearched = 50
+
+// enough reports whether the newest runs of a task, which are all that there are if they
 // are fewer than depth, say what is usual and which of them are old enough.
-func enough(t *periodic.Task, h figures.History, depth int, aged time.Time) bool {
-	ticks := h.Ticks
-	if len(ticks) < depth {
+func (h *history) enough(depth int, aged time.Time) bool {
+	if len(h.Runs) < depth {
 		return true
 	}
-	succeeds := t.Sink != periodic.SinkJob && !h.LastSuccess.IsZero() || slices.ContainsFunc(ticks, func(k figures.TickResult) bool { return k.State == string(jobqueue.Success) })
-	return succeeds && !ticks[len(ticks)-1].Due.After(aged.Add(-t.Jitter-2*usual(ticks)))
+	succeeds := h.Task.Sink != periodic.SinkJob && !h.Success.IsZero() || slices.ContainsFunc(h.Runs, func(k view.Run) bool { return k.State == string(jobqueue.Success) })
+	return succeeds && !h.Runs[len(h.Runs)-1].Due.After(aged.Add(-h.Task.Jitter-2*usual(h.Runs)))
 }

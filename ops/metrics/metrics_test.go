@@ -103,6 +103,7 @@ func TestEndsElsewhereAreCounted(t *testing.T) {
 // due makes a task due.
 func (f *fixture) due(id string) {
 	f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?`, "2026-01-01 00:00:00.000000", "2026-01-01 00:00:00.000000", id)
+	f.Exec(`UPDATE periodic_task SET since = ? WHERE id = ?`, "2026-01-01 00:00:00.000000", id)
 }
 
 func TestWhatARunShows(t *testing.T) {

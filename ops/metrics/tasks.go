@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -19,62 +19,46 @@ var (
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none did, as far as ticks were read (up to 1,000).", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
 		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
-	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
-	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
-	waits    = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
-	dropped  = describe("task_series_dropped", "Tasks without series of their own.")
-	failures = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
+	lastDue   = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
+	nextDue   = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
+	waits     = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
+	dropped   = describe("task_series_dropped", "Tasks without series of their own.")
+	failures  = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
+	attention = describe("task_attention", "1 if the task needs attention, with the code of the cause; absent if it does not.", "id", "cause")
 )
 
-func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, now time.Time, grace time.Duration) {
+func showTasks(p *points, tasks []periodic.Task, of map[string]history, now time.Time, grace time.Duration) {
 	for i := range tasks {
 		t := &tasks[i]
 		o := of[t.ID]
 		p.add(taskInfo, 1, t.ID, t.Task, t.Group, t.Timer, string(t.Sink), string(t.Overlap))
 		p.add(taskProblem, truth(t.Problem != ""), t.ID)
 		p.add(taskPaused, truth(t.Pause.At(now)), t.ID)
-		p.at(lastSuccess, o.LastSuccess, t.ID)
-		if len(o.Ticks) > 0 {
-			p.at(lastDue, o.Ticks[0].Due, t.ID)
+		p.at(lastSuccess, o.Success, t.ID)
+		if len(o.Runs) > 0 {
+			p.at(lastDue, o.Runs[0].Due, t.ID)
 		}
-		p.add(failures, float64(failedInARow(o.Ticks)), t.ID)
+		status := o.Status()
+		p.add(failures, float64(status.Failures), t.ID)
+		if status.Cause != "" {
+			p.add(attention, 1, t.ID, string(status.Cause))
+		}
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
-		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= periodic.OverdueAfter && !t.Queues() { // those may wait for the end of a job
+		if late := o.Overdue(); late > 0 {
 			p.add(waits, late.Seconds(), t.ID)
 		}
-		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {
+		if at := expected(t, o.Runs, now, grace); !at.IsZero() {
 			p.at(expectedDone, at, t.ID)
 		}
 	}
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// failedInARow counts the newest runs that failed. Ticks without a run that ended are
-// passed over.
-func failedInARow(ticks []figures.TickResult) (n int) {
-	for _, k := range ticks {
-		switch jobqueue.State(k.State) {
-		case jobqueue.Failed:
-			n++
-		case jobqueue.Success, jobqueue.Cancelled:
-			return n
-		}
-	}
-	return n
-}
-
 // expected is the due of the newest tick that must have succeeded by now, or the zero
 // time. Ticks that were recorded count; if the planned one is overdue, so do those of
 // the timer since then, since no scheduler is there to record them.
-func expected(t *periodic.Task, ticks []figures.TickResult, now time.Time, grace time.Duration) time.Time {
+func expected(t *periodic.Task, ticks []view.Run, now time.Time, grace time.Duration) time.Time {
 	if !t.Enabled || t.Pause.At(now) {
 		return time.Time{}
 	}
@@ -96,7 +80,7 @@ func expected(t *periodic.Task, ticks []figures.TickResult, now time.Time, grace
 
 // counts reports whether a tick should have led to a success. One that was skipped in
 // a pause should not. Of one whose job was deleted since, nobody knows.
-func counts(t *periodic.Task, k figures.TickResult) bool {
+func counts(t *periodic.Task, k view.Run) bool {
 	switch k.Decision {
 	case periodic.Skipped:
 		return !strings.HasPrefix(k.Reason, "paused")
@@ -125,7 +109,7 @@ func newest(t *periodic.Task, limit time.Time) time.Time {
 const usualRuns = 10
 
 // usual is the median time from the submission of a job to its success.
-func usual(ticks []figures.TickResult) time.Duration {
+func usual(ticks []view.Run) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
 		if k.State == string(jobqueue.Success) && len(took) < usualRuns {

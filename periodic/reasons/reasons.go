@@ -18,7 +18,7 @@ func SkipReason(p *sink.Pending, due, now time.Time) string {
 
 // Then is a reason in the past tense: it is of the time when the tick was decided. Older versions recorded some in the present.
 func Then(reason string) string {
-	if strings.HasPrefix(reason, "the job of ") || strings.HasPrefix(reason, "a job of the task ") {
+	if Overlapped(reason) {
 		return then.Replace(reason)
 	}
 	return reason
@@ -31,6 +31,11 @@ func pendingAt(p *sink.Pending, due, now time.Time) string {
 		now = due
 	}
 	return PendingText(p, now)
+}
+
+// Overlapped reports whether a tick was skipped since a job of the task was not final.
+func Overlapped(reason string) bool {
+	return strings.HasPrefix(reason, "the job of ") || strings.HasPrefix(reason, "a job of the task ")
 }
 
 // DelayUnknown is a periodic.Facts.Delay.

@@ -44,7 +44,7 @@ type Pending struct {
 	JID     string
 	State   jobqueue.State
 	Due     time.Time // the tick it is for; zero: none
-	Started time.Time // zero: it has not
+	Started time.Time // when its run began, whichever attempt it is in; zero: it has not
 }
 
 // Submission is what became of a job that a [Submitter] was given.

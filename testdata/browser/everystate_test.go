@@ -32,7 +32,8 @@ type inState struct {
 func (s *site) only(id string) {
 	s.Exec(`DELETE FROM periodic_task`)
 	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'echo', 'hourly', `+s.at(60)+`)`, id)
-	s.Exec(`UPDATE periodic_task SET due = nextrun, created = '2026-01-01 00:00:00'`)
+	s.Exec(`UPDATE periodic_task SET due = nextrun`)
+	s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
 }
 
 // at is the full hour some minutes from now, in SQL.

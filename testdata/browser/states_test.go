@@ -37,7 +37,7 @@ func TestStatesOfNow(t *testing.T) {
 	s.Exec(`DELETE FROM periodic_task`)
 	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('the-only-one', 'echo', 'minutely')`)
 	wants("/", "No scheduler is known to run", false, "not planned yet") // it was added a moment ago
-	s.Exec(`UPDATE periodic_task SET created = '2026-01-01 00:00:00'`)
+	s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
 	wants("/", "No scheduler has run yet", false, "Tasks are planned when one starts")
 
 	s.Exec(`UPDATE periodic_task SET nextrun = '2026-01-01 00:00:00'`)

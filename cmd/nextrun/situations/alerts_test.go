@@ -76,8 +76,8 @@ func (a *alarms) compare(t *testing.T) {
 	}
 }
 
-// onThePage are the codes on the dashboard's page of the task.
-func onThePage(t *testing.T, db *store.DB, queues periodic.Submitters) []string {
+// onThePage is what the dashboard's page of the task says.
+func onThePage(t *testing.T, db *store.DB, queues periodic.Submitters) status {
 	handler, err := dashboard.Handler(db, dashboard.Options{Queues: queues})
 	if err != nil {
 		t.Fatal(err)
@@ -90,13 +90,7 @@ func onThePage(t *testing.T, db *store.DB, queues periodic.Submitters) []string 
 		handler.ServeHTTP(answer, request)
 		return answer.Code == http.StatusOK
 	})
-	var page struct {
-		Why struct{ Findings []struct{ Code string } }
-	}
+	var page struct{ Why status }
 	clitest.Decode(t, answer.Body.String(), &page)
-	codes := []string{}
-	for _, f := range page.Why.Findings {
-		codes = append(codes, f.Code)
-	}
-	return codes
+	return page.Why
 }

@@ -16,10 +16,11 @@ var ofAttempts = []situation{
 			w.tick()
 			w.runs("backup", 1)
 		},
-		codes: []string{"job_running"},
-		says:  []string{"state running", "Its job has been running for ", " s on one@", "> to follow it: nextrun job log --follow"},
-		not:   []string{"waiting", "why It"},
-		job:   "state running",
+		codes:  []string{"job_running", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"state running", "Its job has been running for ", " s on one@", "> to follow it: nextrun job log --follow"},
+		not:    []string{"waiting", "why It"},
+		job:    "state running",
 	},
 	{
 		name: "the job has failed once and is tried again",
@@ -28,10 +29,11 @@ var ofAttempts = []situation{
 			w.tick()
 			w.until("the job has failed", "SELECT count(*) FROM job WHERE state = 'stuck'")
 		},
-		codes: []string{"job_retrying", "attempt_failed"},
-		says:  []string{"state retrying", "Its job failed and is tried again in ", ": attempt 2 of 2.", "exit status 3"},
-		not:   []string{"stuck", "attempt 3"},
-		job:   "attempt 2 of 2.",
+		codes:  []string{"job_retrying", "attempt_failed", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"state retrying", "Its job failed and is tried again in ", ": attempt 2 of 2.", "exit status 3"},
+		not:    []string{"stuck", "attempt 3"},
+		job:    "attempt 2 of 2.",
 	},
 	{
 		name: "the next attempt is due, and no executor runs",
@@ -58,10 +60,11 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.killedExecutor(func() { w.tick(); w.runs("backup", 1) })
 		},
-		codes: []string{"job_silent"},
-		says:  []string{"Its job runs on killed@", "which last gave a sign of life ", "and seems to have ended. No other executor runs that could take the job back", "> start one: nextrun executor --config FILE"},
-		not:   []string{"has been running for", "define handlers"},
-		job:   "and seems to have ended",
+		codes:  []string{"job_silent", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its job runs on killed@", "which last gave a sign of life ", "and seems to have ended. No other executor runs that could take the job back", "> start one: nextrun executor --config FILE"},
+		not:    []string{"has been running for", "define handlers"},
+		job:    "and seems to have ended",
 	},
 	{
 		name: "the executor was killed before the job was added",
@@ -69,10 +72,11 @@ var ofAttempts = []situation{
 			w.killedExecutor(func() {})
 			w.tick()
 		},
-		codes: []string{"job_no_executor"},
-		says:  []string{"no executor runs, as far as the database shows; killed@", `which had a handler "backup", seems to have ended.`},
-		not:   []string{"define handlers"},
-		job:   "seems to have ended",
+		codes:  []string{"job_no_executor", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"no executor runs, as far as the database shows; killed@", `which had a handler "backup", seems to have ended.`},
+		not:    []string{"define handlers"},
+		job:    "seems to have ended",
 	},
 	{
 		name: "an executor is silent, and another one runs",
@@ -92,17 +96,18 @@ var ofAttempts = []situation{
 			w.sql("INSERT INTO job (jid, task, state, worker, started) VALUES ('a', 'mail', 'running', 'old@000000000001', {-1m})")
 			w.tick()
 		},
-		codes: []string{"job_executor_unknown"},
-		says:  []string{`it is not known whether an executor with a handler "backup" runs: old@000000000001 says nothing about its handlers`},
-		not:   []string{"define handlers", "no executor"},
-		job:   "old@000000000001 says nothing about its handlers",
+		codes:  []string{"job_no_executor", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`it is not known whether an executor with a handler "backup" runs: old@000000000001 says nothing about its handlers`},
+		not:    []string{"define handlers", "no executor"},
+		job:    "old@000000000001 says nothing about its handlers",
 	},
 	{
 		name: "Docspell's executor runs the job",
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started) VALUES ('j', 'backup', 't', true, 'running', 'joex1', {-1m})")
 		},
-		codes: []string{"job_foreign"},
+		codes: []string{"job_running"},
 		says:  []string{"Its job is running with another kind of executor: joex1."},
 		not:   []string{"define handlers", "no executor"},
 		job:   "another kind of executor: joex1.",
@@ -112,7 +117,7 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker) VALUES ('j', 'backup', 't', true, 'scheduled', 'one@000000000001')")
 		},
-		codes: []string{"job_claimed"},
+		codes: []string{"job_waits"},
 		says:  []string{"Its job has been claimed by one, and has not begun."},
 		job:   "has been claimed by one",
 	},
@@ -121,7 +126,7 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, retry) VALUES ('j', 'backup', 't', true, 'waiting', {1h})")
 		},
-		codes: []string{"job_waits_for_time"},
+		codes: []string{"job_waits"},
 		says:  []string{"Its job is to begin in "},
 		not:   []string{"define handlers", "no executor"},
 		job:   "It is to begin in ",
@@ -135,10 +140,11 @@ var ofAttempts = []situation{
 			w.executor("one", 5, nil, handler{name: "backup"})
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "--remove")
 		},
-		codes: []string{"job_locked"},
-		says:  []string{"one@", " could take it, but its row is locked by pid ", "idle in transaction for ", "SELECT pg_terminate_backend("},
-		not:   []string{"define handlers", "no executor", "place"},
-		job:   "its row is locked by pid ",
+		codes:  []string{"job_locked", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"one@", " could take it, but its row is locked by pid ", "idle in transaction for ", "SELECT pg_terminate_backend("},
+		not:    []string{"define handlers", "no executor", "place"},
+		job:    "its row is locked by pid ",
 	},
 	{
 		name: "an executor could take the job and does not",
@@ -146,10 +152,11 @@ var ofAttempts = []situation{
 			w.sql("INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('hung@000000000001', 'executor', 'v1', {-1h}, {0s}, 5, '[{\"name\": \"backup\", \"attempts\": 6}]')")
 			w.tick()
 		},
-		codes: []string{"job_not_taken"},
-		says:  []string{`hung@000000000001 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
-		not:   []string{"define handlers", "no executor", "locked"},
-		job:   "hung@000000000001 could take it",
+		codes:  []string{"job_not_taken", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`hung@000000000001 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
+		not:    []string{"define handlers", "no executor", "locked"},
+		job:    "hung@000000000001 could take it",
 	},
 	{
 		name: "an executor says nothing that can be read of its handlers",
@@ -157,9 +164,10 @@ var ofAttempts = []situation{
 			w.sql("INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('odd@000000000001', 'executor', 'v1', {-1h}, {0s}, 5, 'no JSON')")
 			w.tick()
 		},
-		codes: []string{"job_executor_unknown"},
-		says:  []string{"it is not known whether an executor", "odd@000000000001 says nothing about its handlers"},
-		not:   []string{"define handlers", "no executor"},
-		job:   "odd@000000000001 says nothing",
+		codes:  []string{"job_no_executor", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"it is not known whether an executor", "odd@000000000001 says nothing about its handlers"},
+		not:    []string{"define handlers", "no executor"},
+		job:    "odd@000000000001 says nothing",
 	},
 }

@@ -54,7 +54,7 @@ var ofEnds = []situation{
 	{
 		name:  "a worker has its job in another queue, and an attempt has failed",
 		set:   func(w *world) { w.elsewhere("UPDATE mail_queue SET tries = 1, said = 'no such host'") },
-		codes: []string{"job_elsewhere", "attempt_failed"}, alerts: []string{"NextrunTaskStale"},
+		codes: []string{"job_elsewhere", "attempt_failed", "task_stale"}, alerts: []string{"NextrunTaskStale"},
 		says: []string{`in the queue "mail"`, "An attempt of its present run failed: no such host."},
 		not:  []string{"Its last run failed", "no executor", "nextrun task run"},
 	},
@@ -79,6 +79,7 @@ var ofEnds = []situation{
 	{
 		name:   "its job was cancelled in another queue",
 		set:    func(w *world) { w.elsewhere("UPDATE mail_queue SET state = 'cancelled'") },
+		codes:  []string{"task_stale"},
 		says:   []string{"state cancelled", "last run cancelled, "},
 		alerts: []string{"NextrunTaskStale"},
 		not:    []string{"failed", "no executor"},
@@ -86,7 +87,7 @@ var ofEnds = []situation{
 	{
 		name:   "another queue does not have its job any more",
 		set:    func(w *world) { w.elsewhere("DELETE FROM mail_queue") },
-		codes:  []string{"run_unknown"},
+		codes:  []string{"run_unknown", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{`How its last run ended is not known: the queue "mail" does not have the job any more.`, "`gone: success` of queues.mail"},
 		not:    []string{"Its last run failed", "no executor"},

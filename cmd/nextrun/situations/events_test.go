@@ -11,7 +11,7 @@ var ofEvents = []situation{
 	{
 		name:  "no relay takes the event",
 		set:   func(w *world) { w.event("attempts = 0") },
-		codes: []string{"event_no_relay"},
+		codes: []string{"event_waits"},
 		says:  []string{"Its last event has been waiting for a relay for 1 min", `the topic "default"`},
 		not:   []string{"no executor"},
 	},
@@ -22,7 +22,7 @@ var ofEvents = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"event_no_relay"},
+		codes: []string{"event_waits"},
 		says:  []string{"The oldest event of its topic has been waiting for a relay for 1 min", `the topic "default"`},
 		not:   []string{"no executor", "Its last event"},
 	},
@@ -47,7 +47,7 @@ var ofEvents = []situation{
 	{
 		name:   "the event was refused too often",
 		set:    func(w *world) { w.event("attempts = 99, problem = 'status 404', dead = {-1s}") },
-		codes:  []string{"event_dead"},
+		codes:  []string{"event_refused"},
 		alerts: []string{"NextrunOutboxDead"},
 		says:   []string{"status 404", "nextrun event resend"},
 		not:    []string{"waiting for a relay"},
@@ -55,7 +55,7 @@ var ofEvents = []situation{
 	{
 		name: "the event has been delivered",
 		set:  func(w *world) { w.event("attempts = 1, published = {-1s}") },
-		says: []string{"state ok", "published"},
+		says: []string{"state ok", "last run success"},
 		not:  []string{"waiting", "no executor", "why Its"},
 	},
 }
@@ -65,7 +65,7 @@ var ofHooks = []situation{
 	{
 		name:   "nobody delivers the hooks",
 		set:    func(w *world) { w.hook("state = 'waiting'") },
-		codes:  []string{"tick_missed", "hook_waits"},
+		codes:  []string{"tick_missed", "hook_undelivered"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"Its hook on_missed waits for an executor that has hooks."},
@@ -74,7 +74,7 @@ var ofHooks = []situation{
 	{
 		name:   "the receiver of a hook does not answer",
 		set:    func(w *world) { w.hook("state = 'stuck', retry = {1m}, retries = 2, result = 'connection refused'") },
-		codes:  []string{"tick_missed", "hook_refused"},
+		codes:  []string{"tick_missed", "hook_undelivered"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"Its hook on_missed is not delivered, and is tried again: connection refused."},
@@ -82,7 +82,7 @@ var ofHooks = []situation{
 	{
 		name:   "a hook was given up",
 		set:    func(w *world) { w.hook("state = 'failed', finished = {-1s}, result = 'status 404'") },
-		codes:  []string{"tick_missed", "hook_dead"},
+		codes:  []string{"tick_missed", "hook_undelivered"},
 		reason: `no scheduler ran in time;`,
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"Its hook on_missed was given up: status 404.", "nextrun job retry"},

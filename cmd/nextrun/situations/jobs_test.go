@@ -3,18 +3,20 @@ package situations_test
 // Why a job waits.
 var ofJobs = []situation{
 	{
-		name:  "its executor was killed, and another one has taken it back",
-		set:   func(w *world) { w.tick(); w.sql("UPDATE job SET started = {-50s}") },
-		codes: []string{"job_no_executor"},
-		says:  []string{"Its job waits again, because an executor that had it has ended or given it back: "},
-		not:   []string{"has been waiting for"},
+		name:   "its executor was killed, and another one has taken it back",
+		set:    func(w *world) { w.tick(); w.sql("UPDATE job SET started = {-50s}") },
+		codes:  []string{"job_no_executor", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its job waits again, because an executor that had it has ended or given it back: "},
+		not:    []string{"has been waiting for"},
 	},
 	{
 		name: "no executor runs", set: func(w *world) { w.tick() },
-		codes: []string{"job_no_executor"},
-		says:  []string{"Its job has been waiting for 1 min", "no executor runs, as far as the database shows.", "> start one: nextrun executor --config FILE"},
-		not:   []string{"handlers.backup"},
-		job:   "It has been waiting for 1 min",
+		codes:  []string{"job_no_executor", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its job has been waiting for 1 min", "no executor runs, as far as the database shows.", "> start one: nextrun executor --config FILE"},
+		not:    []string{"handlers.backup"},
+		job:    "It has been waiting for 1 min",
 	},
 	{
 		name: "executors run, and none has the handler",
@@ -22,9 +24,10 @@ var ofJobs = []situation{
 			w.executor("one", 2, nil, handler{name: "mail"}, handler{name: "report"})
 			w.tick()
 		},
-		codes: []string{"job_no_handler"},
-		says:  []string{`no executor that runs has a handler "backup"; one@`, "has mail, report.", "> define handlers.backup"},
-		job:   "define handlers.backup",
+		codes:  []string{"job_no_handler", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`no executor that runs has a handler "backup"; one@`, "has mail, report.", "> define handlers.backup"},
+		job:    "define handlers.backup",
 	},
 	{
 		name: "the executor with the handler takes other groups only",
@@ -32,10 +35,11 @@ var ofJobs = []situation{
 			w.executor("one", 2, []string{"night"}, handler{name: "backup"})
 			w.tick()
 		},
-		codes: []string{"job_no_group"},
-		says:  []string{`no executor that runs and has a handler "backup" takes jobs of the group "default"`, "> add \"default\" to `groups` of one@"},
-		not:   []string{"define handlers"},
-		job:   `takes jobs of the group "default"`,
+		codes:  []string{"job_no_handler", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`no executor that runs and has a handler "backup" takes jobs of the group "default"`, "> add \"default\" to `groups` of one@"},
+		not:    []string{"define handlers"},
+		job:    `takes jobs of the group "default"`,
 	},
 	{
 		name: "the only place is taken by a job of another handler",
@@ -45,10 +49,11 @@ var ofJobs = []situation{
 			w.runs("mail", 1)
 			w.tick()
 		},
-		codes: []string{"job_no_place"},
-		says:  []string{"the only place of one@", "is taken: by job ", "(handler mail) for "},
-		not:   []string{"handlers.backup", "no executor"},
-		job:   "is taken: by job",
+		codes:  []string{"job_no_place", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"the only place of one@", "is taken: by job ", "(handler mail) for "},
+		not:    []string{"handlers.backup", "no executor"},
+		job:    "is taken: by job",
 	},
 	{
 		name: "all places of two executors are taken",
@@ -62,10 +67,11 @@ var ofJobs = []situation{
 			w.runs("mail", 3)
 			w.tick()
 		},
-		codes: []string{"job_no_place"},
-		says:  []string{"all 3 places of one@", "two@", "are taken: by job "},
-		not:   []string{"handlers.backup", "three@"},
-		job:   "all 3 places of",
+		codes:  []string{"job_no_place", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"all 3 places of one@", "two@", "are taken: by job "},
+		not:    []string{"handlers.backup", "three@"},
+		job:    "all 3 places of",
 	},
 	{
 		name: "a limit of the handler",
@@ -77,10 +83,11 @@ var ofJobs = []situation{
 			w.runs("backup", 2)
 			w.tick()
 		},
-		codes: []string{"job_limit"},
-		says:  []string{`the handler "backup" may run 2 jobs at once, and 2 run: job `, "> to allow more: nextrun job limit handler backup NUMBER"},
-		not:   []string{"define handlers", "no executor", "place"},
-		job:   "may run 2 jobs at once",
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`the handler "backup" may run 2 jobs at once, and 2 run: job `, "> to allow more: nextrun job limit handler backup NUMBER"},
+		not:    []string{"define handlers", "no executor", "place"},
+		job:    "may run 2 jobs at once",
 	},
 	{
 		name: "a limit of the group",
@@ -91,10 +98,11 @@ var ofJobs = []situation{
 			w.runs("mail", 1)
 			w.tick()
 		},
-		codes: []string{"job_limit"},
-		says:  []string{`the group "default" may run 1 job at once, and 1 runs: job `, "(handler mail)"},
-		not:   []string{"define handlers", "no executor", "place"},
-		job:   `the group "default" may run 1 job at once`,
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`the group "default" may run 1 job at once, and 1 runs: job `, "(handler mail)"},
+		not:    []string{"define handlers", "no executor", "place"},
+		job:    `the group "default" may run 1 job at once`,
 	},
 	{
 		name: "a limit, while no executor runs",
@@ -103,9 +111,10 @@ var ofJobs = []situation{
 			w.sql("INSERT INTO job (jid, task, state, worker, started) VALUES ('a', 'backup', 'running', 'old@000000000001', {-1m})")
 			w.tick()
 		},
-		codes: []string{"job_limit"},
-		says:  []string{"job a (handler backup) for 1 min"},
-		job:   "may run 1 job at once",
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"job a (handler backup) for 1 min"},
+		job:    "may run 1 job at once",
 	},
 	{
 		name: "a limit of the task",
@@ -117,10 +126,11 @@ var ofJobs = []situation{
 			w.runs("backup", 1)
 			w.tick()
 		},
-		codes: []string{"job_limit"},
-		says:  []string{`the task "t" may run 1 job at once, and 1 runs: job `, "nextrun job limit task t NUMBER"},
-		not:   []string{"define handlers", "no executor", "place"},
-		job:   `the task "t" may run 1 job at once`,
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`the task "t" may run 1 job at once, and 1 runs: job `, "nextrun job limit task t NUMBER"},
+		not:    []string{"define handlers", "no executor", "place"},
+		job:    `the task "t" may run 1 job at once`,
 	},
 	{
 		name: "the handler is paused",
@@ -129,10 +139,11 @@ var ofJobs = []situation{
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "0")
 			w.tick()
 		},
-		codes: []string{"job_paused"},
-		says:  []string{`the handler "backup" is paused`, "> to end the pause: nextrun job limit handler backup --remove"},
-		not:   []string{"define handlers", "no executor"},
-		job:   `the handler "backup" is paused`,
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`the handler "backup" is paused`, "> to end the pause: nextrun job limit handler backup --remove"},
+		not:    []string{"define handlers", "no executor"},
+		job:    `the handler "backup" is paused`,
 	},
 	{
 		name: "the group is paused, and no executor runs",
@@ -140,8 +151,9 @@ var ofJobs = []situation{
 			w.sh.Must(w.T, "job", "limit", "group", "default", "0")
 			w.tick()
 		},
-		codes: []string{"job_paused"},
-		says:  []string{`the group "default" is paused`, "> to end the pause: nextrun job limit group default --remove"},
-		job:   `the group "default" is paused`,
+		codes:  []string{"job_limit", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`the group "default" is paused`, "> to end the pause: nextrun job limit group default --remove"},
+		job:    `the group "default" is paused`,
 	},
 }

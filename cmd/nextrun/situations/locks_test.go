@@ -13,7 +13,7 @@ import (
 // overdue makes the task one that has been due for a minute.
 func overdue(w *world) {
 	w.planned(-time.Minute)
-	w.sql("UPDATE periodic_task SET created = {-1h}")
+	w.sql("UPDATE periodic_task SET since = {-1h}")
 }
 
 // Why nobody takes a task that is due.
@@ -66,7 +66,7 @@ var ofLocks = []situation{
 			overdue(w)
 			w.sql("UPDATE periodic_task SET worker = 'one@1.1', marked = {-50s}")
 		},
-		codes:  []string{"scheduler_silent"},
+		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"The scheduler one@1.1 marked it 5", " ago and has not come back. No other scheduler runs", "start another one: nextrun serve"},
 		not:    []string{"Others take it over", "state ok"},
@@ -87,7 +87,7 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("LOCK TABLE periodic_tick IN SHARE MODE")
 		},
-		codes:  []string{"table_locked"},
+		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"the table periodic_tick is locked by pid "},
 		not:    []string{"nextrun serve", "no scheduler"},
@@ -110,7 +110,7 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("LOCK TABLE river_job")
 		},
-		codes:  []string{"queue_unknown", "table_locked"},
+		codes:  []string{"queue_unknown", "task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"the table river_job is locked by pid ", "Tasks that write to that table wait until the lock ends."},
 		not:    []string{"nextrun serve"},
@@ -121,7 +121,7 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("UPDATE periodic_task SET subject = 'x'")
 		},
-		codes:  []string{"file_locked"},
+		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"another connection has locked the database file"},
 		not:    []string{"nextrun serve"},

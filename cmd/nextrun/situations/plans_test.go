@@ -75,7 +75,7 @@ var ofPlans = []situation{
 			overdue(w)
 			w.schedulerMay("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ROLE; GRANT ALL ON worker TO ROLE")
 		},
-		codes:  []string{"scheduler_fails"},
+		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunTaskOverdue", "NextrunTaskStale"},
 		says:   []string{"It has been due for 1 min", "The scheduler main@", " runs and reports: ", "permission denied for table periodic_task"},
 		not:    []string{"is not known", "no scheduler runs"},
@@ -151,9 +151,9 @@ var ofPlans = []situation{
 	{
 		name: "nobody has planned the task, and no scheduler runs",
 		set: func(w *world) {
-			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000', created = {-1h}", "UPDATE periodic_task SET since = {-1h}")
+			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000'", "UPDATE periodic_task SET since = {-1h}")
 		},
-		codes:  []string{"task_unplanned"},
+		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunSchedulerDown"},
 		says:   []string{"next run not planned yet", "No scheduler has planned it", "nextrun serve"},
 	},

@@ -88,7 +88,7 @@ var ofRows = []situation{
 		set: func(w *world) {
 			w.sql("DELETE FROM periodic_task", "INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
 		},
-		codes: []string{"task_unplanned"},
+		codes: []string{"task_overdue"},
 		says:  []string{"It is not planned yet, and no scheduler runs, as far as the database shows.", "nextrun serve"},
 		not:   []string{"overdue", "within a second"},
 	},
@@ -98,10 +98,8 @@ var ofRows = []situation{
 			w.sql("INSERT INTO worker (id, kind, version, started, seen) VALUES ('s@1', 'scheduler', '1', {-1m}, {-1s})",
 				"UPDATE periodic_task SET created = {-1h}", "UPDATE periodic_task SET timer = 'daily'")
 		},
-		codes:  []string{"task_plan_soon"},
-		alerts: []string{"NextrunTaskOverdue"},
-		says:   []string{"It is not planned yet: a scheduler does that within a second."},
-		not:    []string{"No scheduler has planned it", "1 h"},
+		says: []string{"next run not planned yet"},
+		not:  []string{"No scheduler has planned it", "1 h"},
 	},
 	{
 		name: "its timer elapses only before its starts",
@@ -120,9 +118,8 @@ var ofRows = []situation{
 		set: func(w *world) {
 			w.sql("UPDATE periodic_task SET jitter = 7200", "UPDATE periodic_task SET due = {-1m}, nextrun = {1h}")
 		},
-		codes: []string{"task_jitter"},
-		says:  []string{"Its jitter delays the tick of "},
-		not:   []string{"no scheduler", "overdue"},
+		says: []string{", and its jitter adds 1 h 1 min"},
+		not:  []string{"no scheduler", "overdue"},
 	},
 }
 
@@ -139,9 +136,10 @@ var ofTicks = []situation{
 				w.sql("INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started) VALUES ('" + jid + "', 'backup', 't', 'running', 'old@000000000001', {-5m}, {-5m}, {-5m})")
 			}
 		},
-		codes: []string{"job_running"},
-		says:  []string{"One of its jobs has been running for 5 min"},
-		not:   []string{"Its job"},
+		codes:  []string{"job_running", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"One of its jobs has been running for 5 min"},
+		not:    []string{"Its job"},
 	},
 	{
 		name: "its job still runs, and the tick is skipped",
@@ -150,7 +148,8 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes:  []string{"job_running", "tick_skipped"},
+		codes:  []string{"job_running", "task_stale", "tick_skipped"},
+		alerts: []string{"NextrunTaskStale"},
 		reason: `had not ended after 5 min (job j)`,
 		says:   []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
 		not:    []string{"no executor", "no scheduler"},
@@ -163,9 +162,10 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"tick_waits", "job_running"},
-		says:  []string{"Its job has been running for 5 min", " waits: the job of "},
-		not:   []string{"skipped", "no scheduler"},
+		codes:  []string{"tick_waits", "job_running", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its job has been running for 5 min", " waits: the job of "},
+		not:    []string{"skipped", "no scheduler"},
 	},
 	{
 		name: "it was due too long ago for its deadline",

@@ -71,6 +71,7 @@ func (s *situation) run(t *testing.T, all *alarms) {
 		w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
 		w.planned(time.Hour)
 		s.set(w)
+		w.record()
 		text := w.sh.Must(t, "why", "t")
 		show := ""
 		if s.job != "" {
@@ -85,7 +86,7 @@ func (s *situation) run(t *testing.T, all *alarms) {
 				t.Errorf("it says %q, which is false:\n%s\n%s", false_, text, show)
 			}
 		}
-		var report struct{ Findings []struct{ Code string } }
+		var report status
 		clitest.Decode(t, w.sh.Must(t, "why", "t", "--json"), &report)
 		codes := []string{}
 		for _, f := range report.Findings {
@@ -98,13 +99,44 @@ func (s *situation) run(t *testing.T, all *alarms) {
 		}
 		defer db.Close()
 		all.expect(t, db, s.alerts)
-		if shown := onThePage(t, db, w.queues(db)); !slices.Equal(shown, codes) {
-			t.Errorf("the page of the task shows the codes %q, and why %q", shown, codes)
-		}
+		w.agree(db, report)
 		if !slices.Equal(codes, append([]string{}, s.codes...)) {
 			t.Errorf("the codes are %q, want %q:\n%s", codes, s.codes, text)
 		}
 	})
+}
+
+// status is what a command or a page says of the task.
+type status struct {
+	ID, State string
+	Attention *string
+	Findings  []struct{ Code string }
+}
+
+// agree compares what lists, pages, metrics and views say of the task. What the view periodic_stale names needs attention.
+func (w *world) agree(db *store.DB, why status) {
+	w.Helper()
+	page := onThePage(w.T, db, w.queues(db))
+	if !slices.Equal(page.Findings, why.Findings) || page.State != why.State || (page.Attention == nil) != (why.Attention == nil) {
+		w.Errorf("the page of the task shows %+v, and why %+v", page, why)
+	}
+	var list, needing []status
+	clitest.Decode(w.T, w.sh.Must(w.T, "task", "list", "--json"), &list)
+	clitest.Decode(w.T, w.sh.Must(w.T, "task", "list", "--state", "attention", "--json"), &needing)
+	if list[0].State != why.State || (list[0].Attention == nil) != (why.Attention == nil) || (len(needing) == 1) != (why.Attention != nil) {
+		w.Errorf("the list of tasks has %+v, that of those that need attention %+v, and why says %+v", list, needing, why)
+	}
+	if stale := w.d.One("SELECT count(*) FROM periodic_stale"); stale != "0" && why.Attention == nil {
+		w.Errorf("the task is in periodic_stale, and needs no attention")
+	}
+}
+
+// record adds the ticks of jobs that were added without.
+func (w *world) record() {
+	if w.d.One("SELECT count(*) FROM job WHERE tracker = 't'") != "0" {
+		w.sql(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 't', coalesce(due, submitted), 'submitted', jid, submitted
+			FROM job WHERE tracker = 't' AND jid NOT IN (SELECT k.jid FROM periodic_tick AS k WHERE k.jid IS NOT NULL)`)
+	}
 }
 
 // recorded compares what the tables say by themselves.

@@ -47,6 +47,7 @@ func TestCheckNamesOverdueTasks(t *testing.T) {
 		}
 		says("wait for a scheduler", false)
 		s.Exec(t, "UPDATE periodic_task SET due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000', created = '2025-12-01 00:00:00.000000' WHERE id = 'a'")
+		s.Exec(t, "UPDATE periodic_task SET since = '2025-12-01 00:00:00.000000' WHERE id = 'a'")
 		says("warning schedulers tasks that wait for a scheduler: 1, the longest for ", true)
 		says("none runs, as far as the database shows. To start one: nextrun serve", true)
 	})

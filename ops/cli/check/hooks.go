@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -74,7 +75,7 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 		}
 	}
 	if one.Task == "" {
-		return nil
+		return h.elsewhere(ctx, about, one)
 	}
 	t, err := h.task(ctx, one.Task)
 	switch {
@@ -95,6 +96,34 @@ func (h *hookCheck) hears(name periodic.Sink) bool {
 	submitter, known := h.queues[name]
 	_, tells := submitter.(sink.EndTeller)
 	return name == periodic.SinkJob || name != periodic.SinkEvent && (tells || !known)
+}
+
+// elsewhere warns of a hook of a handler that hears of no task, since the jobs of all of
+// them go to other queues.
+func (h *hookCheck) elsewhere(ctx context.Context, about string, one hooks.Hook) error {
+	if one.Handler == "" || one.Kind == hooks.OnMissed || one.Action == hooks.None {
+		return nil
+	}
+	list, err := h.tasks.List(ctx, periodic.TaskFilter{Task: one.Handler})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if slices.ContainsFunc(list, func(t periodic.Task) bool { return h.hears(t.Sink) }) {
+		return nil
+	}
+	h.add(levelWarning, about, "the jobs of all tasks of this handler go to other queues (%s), which do not tell how they end; "+
+		"use on_missed, and the means of those queues", queuesOf(list))
+	return nil
+}
+
+// queuesOf names the queues that tasks feed.
+func queuesOf(list []periodic.Task) string {
+	var names []string
+	for i := range list {
+		names = append(names, string(list[i].Sink))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // hookCommand is what a hook runs; none: it runs no program, or one in a directory of

@@ -51,3 +51,27 @@ tasks:
 		}
 	})
 }
+
+// A hook of a handler all of whose tasks feed other queues never hears how their jobs
+// end. One task whose jobs nextrun runs is enough for it.
+func TestCheckOfHooksThatNeverHear(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", `
+handlers:
+  note: {command: [echo], on_failure: {command: [echo]}, on_missed: {command: [echo]}, on_success: none}
+  unused: {command: [echo], on_failure: {command: [echo]}}
+`)
+		s.Must(t, "task", "add", "a", "--handler", "note", "--timer", "daily", "--sink", "event")
+		s.Must(t, "task", "add", "b", "--handler", "note", "--timer", "daily", "--sink", "event")
+		report := s.Must(t, "check", "--config", config)
+		clitest.WantLines(t, report, "warning hook handlers.note.on_failure the jobs of all tasks of this handler go to other queues (event)")
+		if strings.Contains(report, "note.on_missed") || strings.Contains(report, "note.on_success") || strings.Contains(report, "unused.on_failure") {
+			t.Errorf("the report:\n%s", report)
+		}
+		s.Must(t, "task", "add", "c", "--handler", "note", "--timer", "daily")
+		if report := s.Must(t, "check", "--config", config); strings.Contains(report, "handlers.note.") {
+			t.Errorf("with a task whose jobs nextrun runs:\n%s", report)
+		}
+	})
+}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -59,7 +59,7 @@ var keepLonger = map[string]string{
 
 // checkEnds warns if many jobs of a queue were gone before their end was seen.
 func (r *report) checkEnds(ctx context.Context, db *store.DB, name periodic.Sink, kind string) error {
-	unknown, all, err := figures.Of(db).UnknownEnds(ctx, string(name))
+	unknown, all, err := view.Of(db).UnknownEnds(ctx, string(name))
 	if err != nil || unknown < manyUnknown || unknown*partUnknown < all {
 		return err
 	}

@@ -10,8 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -21,7 +20,7 @@ const mostShown = 10
 
 // status is what is wrong, what runs and what comes next.
 type status struct {
-	totals    figures.Totals
+	totals    view.Totals
 	attention int       // tasks that need it
 	wrong     []finding // the first of these tasks, and events and hooks that do not get out
 	running   []jobqueue.Job
@@ -38,8 +37,8 @@ func StatusCommand(env *ui.Env) *cobra.Command {
 the dashboard in a terminal. Exit code 3: something needs attention.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				s, err := readStatus(c.Context(), env, db, queues)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				s, err := readStatus(c.Context(), env, db)
 				if err != nil {
 					return err
 				}
@@ -59,8 +58,8 @@ the dashboard in a terminal. Exit code 3: something needs attention.`,
 	return command
 }
 
-func readStatus(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues) (s status, err error) {
-	if s.totals, err = figures.Of(db).Totals(ctx); err != nil {
+func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err error) {
+	if s.totals, err = view.Of(db).Totals(ctx); err != nil {
 		return s, err
 	}
 	tasks := periodic.NewTasks(db.Tasks())
@@ -69,12 +68,12 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues
 		return s, err
 	}
 	s.attention = len(troubled)
-	for i := range troubled[:min(len(troubled), mostShown)] {
-		f, err := diagnosis.Read(ctx, db, periodic.Submitters(queues), troubled[i].ID)
-		if err != nil {
-			return s, err
-		}
-		s.wrong = append(s.wrong, finding{levelError, troubled[i].ID, firstOf(f.Findings(), troubled[i].ID)})
+	facts, err := view.Of(db).Facts(ctx, troubled[:min(len(troubled), mostShown)], view.Judged)
+	if err != nil {
+		return s, err
+	}
+	for i := range facts {
+		s.wrong = append(s.wrong, finding{levelError, facts[i].Task.ID, facts[i].Attention(env.Moment)})
 	}
 	events := report{env: env}
 	events.checkEvents(ctx, db)
@@ -85,14 +84,6 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues
 	}
 	s.next, err = tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostShown})
 	return s, err
-}
-
-// firstOf is the most important finding about a task.
-func firstOf(findings []diagnosis.Finding, id string) string {
-	if len(findings) == 0 {
-		return "see: nextrun why " + id
-	}
-	return findings[0].Text
 }
 
 // summary is how everything is, in two lines.

@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
-	"github.com/nextrun/nextrun/ops/internal/figures"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
@@ -49,7 +49,7 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 // checkOverdue counts the tasks that no scheduler has taken in time. Before the first
 // scheduler runs that is no surprise.
 func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
-	totals, err := figures.Of(db).Totals(ctx)
+	totals, err := view.Of(db).Totals(ctx)
 	if err != nil || totals.Overdue == 0 {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -24,13 +24,13 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withJob(c.Context(), env, args[0], last, func(db *store.DB, job jobqueue.Job) error {
-				findings, err := diagnosis.OfJob(c.Context(), db, &job)
+				findings, err := why.OfJob(c.Context(), db, &job, env.Zone)
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					return env.PrintJSON(append(ui.ColumnsOf(&job, jobqueue.Columns()),
-						[2]any{"findings", append([]diagnosis.Finding{}, findings...)}))
+						[2]any{"findings", append([]why.Finding{}, findings...)}))
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
 			})
@@ -41,11 +41,11 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 	return command
 }
 
-func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]string {
-	why, do := "", ""
+func jobFields(env *ui.Env, j *jobqueue.Job, findings []why.Finding) [][2]string {
+	reason, do := "", ""
 	for _, f := range findings {
-		if f.Code != diagnosis.JobRunning { // state and worker say that
-			why, do = f.Text, env.Hint(f.Do)
+		if f.Code != "job_running" || j.Foreign() { // state and worker say that
+			reason, do = f.Text, env.Hint(f.Do)
 		}
 	}
 	tried := strconv.Itoa(j.Retries)
@@ -56,7 +56,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 		tried += ", with the one to come"
 	}
 	fields := [][2]string{
-		{"job", j.JID}, {"state", jobState(j)}, {"why", why}, {"to do", do}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
+		{"job", j.JID}, {"state", jobState(j)}, {"why", reason}, {"to do", do}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},

@@ -1,11 +1,14 @@
 package task
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/find"
+	"github.com/nextrun/nextrun/ops/cli/tick"
 	"github.com/nextrun/nextrun/ops/cli/ui"
-	"github.com/nextrun/nextrun/ops/internal/diagnosis"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -13,7 +16,7 @@ import (
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TaskFilter
 	var state ui.Choice
-	for _, s := range diagnosis.TaskStates() {
+	for _, s := range periodic.TaskStates() {
 		state.Allowed = append(state.Allowed, string(s))
 	}
 	var list ui.ListFlags
@@ -35,12 +38,12 @@ func listCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return taskProblem(err)
 				}
-				results, err := readResults(c.Context(), db, filter, found)
+				facts, err := view.Of(db).Facts(c.Context(), found, 1)
 				if err != nil {
 					return taskProblem(err)
 				}
 				none := ui.IfNone(c, "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to translate a crontab: nextrun import crontab")
-				return printTasks(env, none, found, results, &list)
+				return printTasks(env, none, facts, &list)
 			})
 		},
 	}
@@ -53,36 +56,57 @@ func listCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func printTasks(env *ui.Env, none string, tasks []periodic.Task, results results, list *ui.ListFlags) error {
-	t := ui.NewTable("ID", "RESULT", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "PROBLEM").Least("AT", "HANDLER", "TIMER").IfEmpty(none)
-	return ui.PrintList(env, list, t, tasks, func(one *periodic.Task) (any, []any) {
-		next, at := plan(env, one)
-		return results.json(one), []any{one.ID, results.of(env, one), env.Ago(lastRun(results.outcomes[one.ID])), next, at, one.Timer, one.Task, one.Problem}
+func printTasks(env *ui.Env, none string, facts []view.Facts, list *ui.ListFlags) error {
+	t := ui.NewTable("ID", "STATE", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "ATTENTION").Least("AT", "HANDLER", "TIMER").IfEmpty(none)
+	return ui.PrintList(env, list, t, facts, func(f *view.Facts) (any, []any) {
+		s := f.Status()
+		next, at := nextRun(env, f.Task, s.Next)
+		minute := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
+		return taskJSON(f, s), []any{f.Task.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Task.Timer, f.Task.Task, f.Attention(minute)}
 	})
 }
 
-// plan says how far away the next run of a task is, and when that is.
-func plan(env *ui.Env, t *periodic.Task) (next, at string) {
+// ended is when a run ended or began, or else was submitted.
+func ended(r *view.Run) time.Time {
 	switch {
+	case r == nil:
+		return time.Time{}
+	case !r.Finished.IsZero():
+		return r.Finished
+	case !r.Started.IsZero():
+		return r.Started
+	}
+	return r.Decided
+}
+
+// nextRun says how far away the next run of a task is, and when that is.
+func nextRun(env *ui.Env, t *periodic.Task, next time.Time) (in, at string) {
+	switch p := t.Pause; {
 	case !t.Enabled:
 		return "disabled", ""
-	case t.Pause.At(env.Now()) && t.Pause.Until.IsZero():
+	case p.At(env.Now()) && p.Until.IsZero():
 		return "paused", ""
-	case t.Pause.At(env.Now()):
-		return "paused", "until " + env.Moment(t.Pause.Until)
+	case p.At(env.Now()) && p.At(t.NextRun):
+		return "paused", "until " + env.Moment(p.Until)
 	case t.Blocked() != "":
 		return "blocked", ""
-	case !t.NextRun.Before(periodic.Never):
-		return "never", ""
 	case t.Unplanned():
 		return "not planned yet", ""
+	case next.IsZero():
+		return "never", ""
 	}
-	run := t.NextRun
-	if now := env.Now(); !t.Days.Empty() { // the planned tick may be left out
-		for u := range periodic.Preview([]periodic.Task{*t}, now, now.AddDate(1, 0, 0)) {
-			run = u.NextRun
-			break
-		}
+	return env.Ago(next), env.Moment(next)
+}
+
+// taskJSON is the JSON form of a task: its columns, and how it is doing.
+func taskJSON(f *view.Facts, s view.Status) ui.Object {
+	var last, run any // null: there was none
+	if len(f.Runs) > 0 {
+		last = tick.JSON(&f.Runs[0])
 	}
-	return env.Ago(run), env.Moment(run)
+	if r := f.Last(); r != nil {
+		run = tick.JSON(r)
+	}
+	return append(ui.ColumnsOf(f.Task, periodic.Columns()), [2]any{"state", s.State}, [2]any{"attention", ui.OrNull(s.Cause)}, [2]any{"since", ui.OrNull(s.Since)},
+		[2]any{"failures", s.Failures}, [2]any{"next", ui.OrNull(s.Next)}, [2]any{"last_success", ui.OrNull(f.Streak.Success)}, [2]any{"last_tick", last}, [2]any{"last_run", run})
 }

@@ -20,12 +20,12 @@ func TestTaskPause(t *testing.T) {
 		s.Env["USER"] = "ada"
 		clitest.WantLines(t, s.Must(t, "task", "pause", "a", "b", "--until", "2099-01-01", "--reason", "the disk is full"),
 			"paused a until 2099-01-01", "paused b until 2099-01-01")
-		clitest.WantLines(t, s.Must(t, "task", "list"), "a - - paused until 2099-01-01", "c - - in ")
+		clitest.WantLines(t, s.Must(t, "task", "list"), "a paused - paused until 2099-01-01", "c not run yet - in ")
 		if list := s.Must(t, "task", "list", "--state", "paused"); strings.Contains(list, "hc") || !strings.Contains(list, "hb") {
 			t.Errorf("--state paused lists\n%s", list)
 		}
 		show := s.Must(t, "task", "show", "a")
-		clitest.WantLines(t, show, "state paused", "paused by ada@", "next run paused until 2099-01-01")
+		clitest.WantLines(t, show, "state paused", "- It has been paused by ada@", "next run paused until 2099-01-01")
 		if strings.Contains(show, "starts") || !strings.Contains(show, "until 2099-01-01 00:00:00 UTC: the disk is full") {
 			t.Errorf("show says\n%s", show)
 		}

@@ -79,6 +79,7 @@ func TestWhyOfALockedQueueOnPostgres(t *testing.T) {
 	s.Must(t, "task", "run", "a")
 	s.Must(t, "scheduler", "--once")
 	s.Exec(t, `UPDATE periodic_task SET due = '2026-01-01', nextrun = '2026-01-01'`)
+	s.Exec(t, `UPDATE periodic_task SET since = '2026-01-01'`)
 	tx, err := d.SQL.Begin()
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestSkip(t *testing.T) {
 		}
 		s.Must(t, "task", "skip", "t", "2090-01-02 02:00")
 		out := s.Must(t, "task", "show", "t")
-		for _, want := range []string{"tick of 2090-01-01 02:00:00 UTC: left out by ", ": server moves", "tick of 2090-01-02 02:00:00 UTC: left out by "} {
+		for _, want := range []string{"Its tick of 2090-01-01 02:00:00 UTC will be left out by ", ": server moves", "Its tick of 2090-01-02 02:00:00 UTC will be left out by "} {
 			if !strings.Contains(out, want) {
 				t.Errorf("task show lacks %q:\n%s", want, out)
 			}

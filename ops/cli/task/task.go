@@ -20,7 +20,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Use:   "task",
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
-		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
+		addCommand(env), listCommand(env), screenCommand(env, "show"), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
 		skipCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),

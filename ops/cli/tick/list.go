@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/ops/cli/find"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -38,14 +39,14 @@ for skipped, late and missed.`,
 			filter.Decision = periodic.Decision(decision.Value)
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				tasks := periodic.NewTasks(db.Tasks())
-				ticks, err := Read(c.Context(), tasks, filter)
-				if err == nil && len(ticks.List) == 0 {
+				runs, err := view.Of(db).List(c.Context(), tasks, filter)
+				if err == nil && len(runs) == 0 {
 					err = find.Asked(c.Context(), tasks, filter.TaskID, filter.Group)
 				}
 				if err != nil {
 					return err
 				}
-				return ticks.Print(env, &list, ui.IfNone(c, "none; ticks are recorded when a scheduler decides them: nextrun serve"))
+				return Print(env, runs, &list, ui.IfNone(c, "none; ticks are recorded when a scheduler decides them: nextrun serve"))
 			})
 		},
 	}

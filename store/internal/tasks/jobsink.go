@@ -46,7 +46,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, started FROM job
+	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, CASE WHEN started IS NOT NULL THEN submitted END AS began FROM job
 		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
 			AND state IN `+sqldb.PendingStates), found.Param)
 	if err != nil {

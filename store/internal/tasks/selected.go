@@ -1,14 +1,12 @@
 package tasks
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/attention"
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
@@ -22,9 +20,9 @@ func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
 	if !f.DueBefore.IsZero() {
 		due, order = f.DueBefore, "t.nextrun, t.id"
 	}
-	state, at := tx.inState(f.State)
+	state, times := tx.inState(f.State)
 	args = []any{f.Task, f.Group, f.After, limit, containing(f.Search), !f.DueBefore.IsZero(), sqldb.Timestamp(due), f.ID}
-	if !at.IsZero() {
+	for _, at := range times {
 		args = append(args, sqldb.Timestamp(at))
 	}
 	return `
@@ -35,69 +33,50 @@ func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
 		ORDER BY ` + order + ` LIMIT $4`, args
 }
 
-// inState is a condition on a task t for its state, and the time $9 in it, unless it has none.
-func (tx taskTx) inState(state periodic.TaskState) (condition string, at time.Time) {
+// inState is a condition on a task t for its state, and the times $9 and $10 in it. What needs attention is what
+// the status has a cause for that commands and pages show.
+func (tx taskTx) inState(state periodic.TaskState) (condition string, times []time.Time) {
 	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%')`
 	const paused = `(t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $9))`
+	now, late := []time.Time{tx.Now()}, tx.Now().Add(-periodic.OverdueAfter)
 	switch state {
 	case periodic.TaskEnabled:
-		return `t.enabled AND NOT ` + blocked + ` AND NOT ` + paused, tx.Now()
+		return `t.enabled AND NOT ` + blocked + ` AND NOT ` + paused, now
 	case periodic.TaskDisabled:
-		return `NOT t.enabled`, at
+		return `NOT t.enabled`, nil
 	case periodic.TaskPaused:
-		return `t.enabled AND NOT ` + blocked + ` AND ` + paused, tx.Now()
+		return `t.enabled AND NOT ` + blocked + ` AND ` + paused, now
 	case periodic.TaskBlocked:
-		return `t.enabled AND ` + blocked, at
+		return `t.enabled AND ` + blocked, nil
 	case periodic.TaskProblem:
-		return `t.problem IS NOT NULL`, at
+		return `t.problem IS NOT NULL`, nil
 	case periodic.TaskFailed:
-		return `t.enabled AND ` + failed, at
+		return `t.enabled AND (` + afterFailures + ` OR NOT ` + paused + ` AND ` + failed + `)`, now
 	case periodic.TaskAttention:
-		return `t.enabled AND (t.problem IS NOT NULL OR ` + troubled() + `)`, at
+		return `t.enabled AND (t.problem IS NOT NULL OR ` + afterFailures + ` OR ` + tx.overdue("$10") + ` OR NOT ` + paused + ` AND (` + failed + ` OR ` + stale + `))`, append(now, late)
 	case periodic.TaskRetrying:
-		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
+		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, nil
 	case periodic.TaskOverdue:
-		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9 AND NOT ` + sqldb.Waits, tx.Now().Add(-periodic.OverdueAfter)
+		return `t.enabled AND ` + tx.overdue("$9"), []time.Time{late}
 	case "":
-		return `1 = 1`, at
+		return `1 = 1`, nil
 	}
-	return `1 = 0`, at
-}
-
-// endedBadly are the states of ticks that did not end well.
-const endedBadly = "('failed', 'missed', 'late')"
-
-// newest are the newest ticks of a task t, with their states as attention.State has them.
-func newest(ticks int) string {
-	overlap := "k.reason LIKE '" + strings.Join(attention.Pending, "%' OR k.reason LIKE '") + "%'"
-	return fmt.Sprintf(`(SELECT k.due, CASE WHEN k.decision = 'skipped' AND (%s) THEN '%s' WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END AS state
-			FROM periodic_run AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, ticks)
+	return `1 = 0`, nil
 }
 
 const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `')`
 
-// failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
-// that has ended did not end well.
-var failed = `(` + afterFailures + ` OR ` + lastFailed + `)`
+// failed is a condition: of the ten newest ticks of a task, the newest one that has ended did not end well.
+const failed = `coalesce((SELECT x.outcome FROM (SELECT k.due, CASE WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END AS outcome
+		FROM periodic_run AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 10) AS x
+	WHERE x.outcome IN ('success', 'failed', 'missed', 'late') ORDER BY x.due DESC LIMIT 1), 'success') <> 'success'`
 
-var lastFailed = `coalesce((SELECT x.state FROM ` + newest(5) + ` AS x
-		WHERE x.state = 'success' OR x.state IN ` + endedBadly + ` ORDER BY x.due DESC LIMIT 1), 'success') <> 'success'`
+// stale is a condition: no run of a task has succeeded in time. CASE keeps PostgreSQL from judging all tasks at once.
+const stale = `CASE WHEN EXISTS (SELECT 1 FROM periodic_stale AS s WHERE s.id = t.id) THEN true ELSE false END`
 
-// troubled is a condition: a task has failed, or attention.Of finds something in its newest ticks. More than three are
-// read only if not all of these ended well: most do.
-func troubled() string {
-	const end = "(SELECT j.state FROM job AS j WHERE j.jid = x.jid), x.outcome" // costs half of a join
-	return fmt.Sprintf(`(%s OR CASE WHEN EXISTS (SELECT 1 FROM (SELECT k.jid, k.decision, k.outcome FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT %[8]d) AS x
-			WHERE x.decision <> 'submitted' OR coalesce(%[5]s, '') NOT IN ('success', 'gone')
-				AND NOT (t.sink = 'event' AND EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = x.jid AND m.published IS NOT NULL AND m.dead IS NULL)))
-		THEN %[2]s OR (SELECT
-			sum(y.wrong) >= %[7]d AND 2 * sum(y.wrong) >= sum(y.ended) AND sum(CASE WHEN y.n <= %[8]d THEN y.wrong ELSE 0 END) > 0
-			OR sum(CASE WHEN y.state = '%[4]s' THEN 1 ELSE 0 END) >= %[9]d AND sum(CASE WHEN y.state <> '%[4]s' AND y.after = '%[4]s' THEN 1 ELSE 0 END) >= %[10]d
-			FROM (SELECT z.state, z.ended, z.wrong, lag(z.state) OVER (ORDER BY z.due DESC) AS after, sum(z.ended) OVER (ORDER BY z.due DESC) AS n
-				FROM (SELECT w.due, coalesce(w.state, '') AS state, CASE WHEN w.state = 'success' OR w.state IN %[3]s THEN 1 ELSE 0 END AS ended,
-					CASE WHEN w.state IN %[3]s THEN 1 ELSE 0 END AS wrong FROM %[6]s AS w) AS z) AS y)
-		ELSE false END)`, afterFailures, lastFailed, endedBadly, attention.Skipped, end, newest(attention.Window),
-		attention.Wrong, attention.Recovered, attention.Skips, attention.Long)
+// overdue is a condition: no scheduler has taken a task that was to be taken by a time.
+func (tx taskTx) overdue(by string) string {
+	return `(t.nextrun <= ` + by + ` AND t.since <= ` + by + ` AND NOT ` + sqldb.Waits + `)`
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

@@ -1,0 +1,28 @@
+package task_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+// The beginning of an id will do; what fits no task gets a suggestion.
+func TestWhyFindsTheTask(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, id := range []string{"nightly-backup", "nightly-report", "weekly"} {
+			s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('"+id+"', 'x', 'yearly')")
+		}
+		if got := s.Must(t, "why", "week"); !strings.Contains(got, "weekly") {
+			t.Errorf("by the beginning of the id:\n%s", got)
+		}
+		s.Fails(t, ui.Failed, []string{"why", "nightly"}, "several ids begin so: nightly-backup or nightly-report")
+		s.Fails(t, ui.Failed, []string{"why", "backup"}, "did you mean nightly-backup?")
+		for _, slip := range []string{"nightly-bakup", "nightly-backkup", "nightly-bsckup", "ngihtly-backup"} {
+			s.Fails(t, ui.Failed, []string{"why", slip}, "did you mean nightly-backup?")
+		}
+		s.Fails(t, ui.Failed, []string{"why", "nope"}, "not found", "nextrun task list")
+	})
+}

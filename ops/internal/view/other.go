@@ -1,0 +1,77 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+)
+
+// OtherQueue is a queue of another project that tasks submit to.
+type OtherQueue struct {
+	Sink   string
+	Tasks  int       // that submit to it
+	Open   int       // jobs whose end is awaited and not known yet; of a queue that does not tell how jobs end: 0
+	Oldest time.Time // when the oldest of them was submitted
+}
+
+// Others reads what nextrun knows of the queues of other projects. It counts [MostJobs] open jobs at most.
+func Others(ctx context.Context, db sqldb.Opened) (list []OtherQueue, err error) {
+	var rows []struct {
+		Sink        string
+		Tasks, Open int
+		Oldest      sqldb.RowTime
+	}
+	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
+			FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_open LIMIT $1) AS a
+				UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
+			GROUP BY sink ORDER BY sink`, MostJobs)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what is known of other queues: %w", err)
+	}
+	for _, row := range rows {
+		list = append(list, OtherQueue{row.Sink, row.Tasks, row.Open, row.Oldest.Time()})
+	}
+	return list, nil
+}
+
+// UnknownEnds counts the jobs of a queue that is not nextrun's own that ended in the last 24 hours,
+// and those of them of which nobody knows how.
+func (r Reader) UnknownEnds(ctx context.Context, sink string) (unknown, all int, err error) {
+	var counted struct{ Unknown, Ended int }
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.First(ctx, &counted, `SELECT coalesce(sum(CASE WHEN k.outcome = 'unknown' THEN 1 ELSE 0 END), 0) AS unknown, count(*) AS ended
+			FROM periodic_task AS t JOIN periodic_tick AS k ON k.task_id = t.id
+			WHERE t.sink = $1 AND k.outcome IS NOT NULL AND k.finished > $2 AND k.decided > $3`,
+			sink, sqldb.Timestamp(tx.Now().Add(-24*time.Hour)), sqldb.Timestamp(tx.Now().Add(-7*24*time.Hour)))
+	})
+	return counted.Unknown, counted.Ended, err
+}
+
+// zoneName is what may be the name of a zone in a timer.
+var zoneName = regexp.MustCompile(`\b[A-Z][A-Za-z_]+/[A-Za-z_/+-]+[0-9]*`)
+
+// Zones counts the tasks whose timers name a time zone, by what may be its name.
+func (r Reader) Zones(ctx context.Context) (map[string]int, error) {
+	var rows []struct {
+		Timer sqldb.RowText
+		Tasks int
+	}
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT timer, count(*) AS tasks FROM periodic_task WHERE timer LIKE '%/%' GROUP BY timer`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the zones of timers: %w", err)
+	}
+	zones := map[string]int{}
+	for _, row := range rows {
+		if name := zoneName.FindString(string(row.Timer)); name != "" {
+			zones[name] += row.Tasks
+		}
+	}
+	return zones, nil
+}

@@ -1,0 +1,196 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
+)
+
+// Run is a tick that was decided, and what became of its job or event: a row of the view periodic_run.
+type Run struct {
+	TaskID   string
+	Due      time.Time
+	Until    time.Time // of ticks that were missed together the newest
+	Decision periodic.Decision
+	Reason   string
+	Missed   int    // number of missed ticks; -1: more than 10,000
+	JID      string // the job or event that it became
+	Worker   string // the scheduler that decided
+	Decided  time.Time
+
+	State      string // of the job; of an event pending, success or failed; empty: there is none, or nobody knows
+	Submitted  time.Time
+	Started    time.Time // the job's last attempt
+	Finished   time.Time
+	Attempts   int
+	Interrupts int    // how often its worker stopped, died or lost it
+	Result     string // what the job said at its end, its first 300 characters
+}
+
+// Own reports whether the job is in nextrun's own queue.
+func (r *Run) Own() bool { return !r.Submitted.IsZero() }
+
+// Outcome is the state of the job or event if it is known, otherwise the decision.
+func (r *Run) Outcome() string {
+	if r.State != "" {
+		return r.State
+	}
+	return string(r.Decision)
+}
+
+// Took is how long the last attempt took; 0: it has not ended, or nobody knows.
+func (r *Run) Took() time.Duration {
+	if r.Started.IsZero() || r.Finished.IsZero() {
+		return 0
+	}
+	return r.Finished.Sub(r.Started)
+}
+
+// Hand says how somebody has asked for it, in words; empty: nobody has.
+func (r *Run) Hand() string { return reasons.Hand(r.Reason) }
+
+// runColumns are those of a run k.
+const runColumns = `k.task_id, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.jid, k.worker, k.decided, k.state,
+	k.submitted, k.started, k.finished, k.attempts, k.interrupts, substr(k.result, 1, 300) AS result`
+
+type runRow struct {
+	TaskID     sqldb.RowText `db:"task_id"`
+	Due        sqldb.RowTime
+	Until      sqldb.RowTime
+	Decision   sqldb.RowText
+	Reason     sqldb.RowText
+	Missed     sqldb.RowInt
+	JID        sqldb.RowText
+	Worker     sqldb.RowText
+	Decided    sqldb.RowTime
+	State      sqldb.RowText
+	Submitted  sqldb.RowTime
+	Started    sqldb.RowTime
+	Finished   sqldb.RowTime
+	Attempts   sqldb.RowInt
+	Interrupts sqldb.RowInt
+	Result     sqldb.RowText
+}
+
+func (r *runRow) run() Run {
+	return Run{
+		TaskID: string(r.TaskID), Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
+		Missed: r.Missed.N, JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(), State: string(r.State),
+		Submitted: r.Submitted.Time(), Started: r.Started.Time(), Finished: r.Finished.Time(), Attempts: r.Attempts.N, Interrupts: r.Interrupts.N,
+		Result: string(r.Result),
+	}
+}
+
+// Newest reads the n newest runs of each of these tasks that were due before a time, n being 1 or more.
+func (r Reader) Newest(ctx context.Context, ids []string, n int, before time.Time) (map[string][]Run, error) {
+	of := make(map[string][]Run, len(ids))
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		rows, err := readNewest(ctx, tx, ids, n, before)
+		for i := range rows {
+			id := string(rows[i].TaskID)
+			of[id] = append(of[id], rows[i].run())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the newest runs: %w", err)
+	}
+	return of, nil
+}
+
+// newestOf selects the tasks in a list, each with when the oldest of its newest $2 + 1 ticks before $3 was due.
+func newestOf(asked string) string {
+	return `SELECT v.value AS id, coalesce((SELECT l.due FROM periodic_tick AS l WHERE l.task_id = v.value AND l.due < $3 AND l.decided IS NOT NULL
+		ORDER BY l.due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest FROM ` + asked + ` AS v`
+}
+
+func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time) (rows []runRow, err error) {
+	asked, err := tx.Texts(1, ids)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
+		SELECT `+runColumns+` FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3
+		ORDER BY k.task_id, k.due DESC`, asked.Param, max(n, 1)-1, sqldb.Timestamp(before))
+	return rows, err
+}
+
+// Of reads the runs of ticks, in their order.
+func (r Reader) Of(ctx context.Context, ticks []periodic.TickKey) (list []Run, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		rows, err := readOf(ctx, tx, ticks)
+		for i := range rows {
+			list = append(list, rows[i].run())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what became of ticks: %w", err)
+	}
+	return list, nil
+}
+
+func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) (rows []runRow, err error) {
+	asked, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("n"), sqldb.Text("id"), sqldb.Time("at")}, len(ticks),
+		func(i int) []any { return []any{i, ticks[i].TaskID, ticks[i].Due} })
+	if err != nil || len(ticks) == 0 {
+		return nil, err
+	}
+	err = tx.Select(ctx, &rows, `SELECT `+runColumns+` FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
+	return rows, err
+}
+
+// List reads the runs that a filter selects, the latest first.
+func (r Reader) List(ctx context.Context, tasks *periodic.Tasks, filter periodic.TickFilter) ([]Run, error) {
+	ticks, err := tasks.Ticks(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]periodic.TickKey, len(ticks))
+	for i := range ticks {
+		keys[i] = ticks[i].Key()
+	}
+	return r.Of(ctx, keys)
+}
+
+// Successes reads when the latest run of each of these tasks that succeeded ended, among the n newest ones; where nobody can tell how
+// the job ends, when it was submitted. Tasks without one are not among them.
+func (r Reader) Successes(ctx context.Context, ids []string, n int) (map[string]time.Time, error) {
+	of := map[string]time.Time{}
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		rows, err := readSuccesses(ctx, tx, ids, n)
+		for _, row := range rows {
+			if at := row.Success.Time(); !at.IsZero() {
+				of[row.ID] = at
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the last successes: %w", err)
+	}
+	return of, nil
+}
+
+type successRow struct {
+	ID      string
+	Success sqldb.RowTime
+}
+
+func readSuccesses(ctx context.Context, tx *sqldb.Tx, ids []string, n int) (rows []successRow, err error) {
+	asked, err := tx.Texts(1, ids)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
+		SELECT p.id, (SELECT max(CASE WHEN p.sink <> 'event' AND k.state IS NOT NULL THEN CASE WHEN k.state = 'success' THEN coalesce(k.finished, k.decided) END
+			WHEN p.sink <> 'job' AND k.decision = 'submitted'
+				AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = k.task_id AND a.due = k.due) THEN k.decided END)
+			FROM periodic_run AS k WHERE k.task_id = p.id AND k.due >= t.oldest) AS success FROM t JOIN periodic_task AS p ON p.id = t.id`,
+		asked.Param, max(n, 1)-1, sqldb.Timestamp(periodic.Never))
+	return rows, err
+}

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/reasons"
+)
+
+// MostJobs is how many unfinished jobs are counted. A longer queue shows as this
+// number, so that a long one costs no more than this.
+const MostJobs = 100_000
+
+// Reader reads figures of a database. It is safe for concurrent use.
+type Reader struct{ db *sqldb.DB }
+
+// Of returns the reader of a database.
+func Of(db sqldb.Opened) Reader { return Reader{sqldb.Of(db)} }
+
+// Totals are figures of the whole database.
+type Totals struct {
+	Now      time.Time     // of the database
+	Skew     time.Duration // how far the database's clock is ahead of the host's
+	Enabled  int           // tasks that are enabled, and neither paused nor blocked
+	Paused   int           // enabled tasks that are paused and not blocked
+	Disabled int
+	Blocked  int           // enabled tasks whose problem keeps them from being scheduled
+	Overdue  int           // enabled tasks that no scheduler has taken in time
+	Late     time.Duration // of the most overdue one
+	Locked   int           // of those that are overdue: their rows are locked, as far as the database tells
+	Working  int           // schedulers that run, as far as the database shows
+	Fresh    bool          // some are overdue, and no scheduler has planned or decided anything on this database yet
+	Queue    []QueueDepth
+}
+
+// QueueDepth counts the unfinished jobs of a group in a state, in nextrun's own queue.
+type QueueDepth struct {
+	Group  string
+	State  string
+	Jobs   int
+	Oldest time.Time // when the oldest of them was submitted
+}
+
+// Totals reads the figures of the whole database.
+func (r Reader) Totals(ctx context.Context) (Totals, error) {
+	var t Totals
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		t = Totals{Now: tx.Now()}
+		if err := t.readTasks(ctx, tx); err != nil {
+			return err
+		}
+		return t.readQueue(ctx, tx)
+	})
+	if err != nil {
+		return Totals{}, fmt.Errorf("read the figures of the database: %w", err)
+	}
+	t.Skew = r.db.ClockSkew()
+	services, err := r.Services(ctx)
+	for _, s := range services {
+		if s.Kind == Scheduler && s.Lives {
+			t.Working++
+		}
+	}
+	return t, err
+}
+
+// NoScheduler reports whether tasks are overdue because no scheduler takes them, as far as
+// the database shows: it shows none that runs, and not all of their rows are locked.
+func (t *Totals) NoScheduler() bool { return t.Overdue > t.Locked && t.Working == 0 }
+
+func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
+	var states []struct {
+		State string
+		Tasks int
+	}
+	err := tx.Select(ctx, &states, `SELECT state, count(*) AS tasks FROM (SELECT CASE WHEN NOT enabled THEN 'disabled'
+			WHEN problem IS NOT NULL AND problem NOT LIKE '`+reasons.WarningPrefix+`%' THEN 'blocked'
+			WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state
+		FROM periodic_task) AS t GROUP BY state`, sqldb.Timestamp(tx.Now()))
+	if err != nil {
+		return err
+	}
+	into := map[string]*int{"enabled": &t.Enabled, "paused": &t.Paused, "disabled": &t.Disabled, "blocked": &t.Blocked}
+	for _, s := range states {
+		*into[s.State] = s.Tasks
+	}
+	var overdue struct {
+		Tasks int
+		Since sqldb.RowTime
+	}
+	since := tx.SQL().Greatest + "(nextrun, since)" // a row that is to be planned has the time 1970
+	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task AS t
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+sqldb.Waits, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+	if err != nil || overdue.Tasks == 0 {
+		return err
+	}
+	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
+	held, err := RowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+	if t.Locked = len(held); err != nil {
+		return err
+	}
+	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
+}
+
+// readQueue counts the unfinished jobs.
+func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
+	var rows []struct {
+		Group  sqldb.RowText `db:"group_"`
+		State  string
+		Jobs   int
+		Oldest sqldb.RowTime
+	}
+	err := tx.Select(ctx, &rows, queueDepth, MostJobs)
+	for _, r := range rows {
+		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
+	}
+	return err
+}
+
+// Counted are the unfinished jobs without those of hooks.
+func (t *Totals) Counted() []QueueDepth {
+	return slices.DeleteFunc(slices.Clone(t.Queue), func(q QueueDepth) bool { return q.Group == jobqueue.HookGroup })
+}
+
+// queueDepth asks by the conditions of the indexes of job, so that jobs of final states are not read.
+const queueDepth = `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
+	FROM (SELECT * FROM (SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NULL
+		UNION ALL SELECT group_, state, submitted FROM job WHERE (state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)
+		UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')) AS pending LIMIT $1) AS j
+	GROUP BY group_, state ORDER BY group_, state`

@@ -1,0 +1,96 @@
+package why
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// The table of findings in the reference is that of the causes.
+func TestReferenceHasTheCauses(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "| code | meaning |\n|---|---|\n"
+	for _, c := range Causes() {
+		want += fmt.Sprintf("| `%s` | %s |\n", c.Code, c.Means)
+	}
+	if _, section, _ := strings.Cut(string(page), "\n## Findings\n"); !strings.Contains(section, want+"\n## ") {
+		t.Errorf("docs/reference.md has another table under Findings; it is\n%s", want)
+	}
+}
+
+// What needs attention has a cause of the table.
+func TestStatusNamesCauses(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []view.Cause{view.CauseProblem, view.CauseOverdue, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseLate, view.CauseStale, view.CauseWarning} {
+		if words := templates.Lookup(string(cause)); words == nil {
+			t.Errorf("%s is no cause", cause)
+		}
+	}
+}
+
+// A next run that was set by hand is compared with the timer, and with the time at which it was set: whole hours look like the time of another zone.
+func TestNextRunByHand(t *testing.T) {
+	t.Parallel()
+	at := func(clock string) time.Time {
+		v, err := time.Parse("2006-01-02 15:04:05", "2026-11-26 "+clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for name, c := range map[string]struct{ timer, next, want string }{
+		"now() of Berlin":        {"*:0/5", "18:16:21", "Its next run was set by hand to 2026-11-26 18:16:21 UTC; its timer elapses at 2026-11-26 17:20:00 UTC. That is 1 hour after the time at which it was set: times in the database are UTC, so check whether it was written in another zone."},
+		"an hour after the tick": {"*-*-* 18:00", "19:00:00", "That is 1 hour after a time of its timer"},
+		"on purpose":             {"*-*-* 18:00", "17:45:10", "Its next run was set by hand to 2026-11-26 17:45:10 UTC; its timer elapses at 2026-11-26 18:00:00 UTC."},
+		"a time of its timer":    {"*-*-* 18:00", "18:00:00", ""},
+	} {
+		task := periodic.NewTask("t", "x", c.timer)
+		task.NextRun = at(c.next)
+		f := &Facts{Facts: view.Facts{Task: &task, Now: at("17:16:25"), Since: at("17:16:21")}}
+		said := ""
+		for _, one := range f.Findings(time.UTC) {
+			if one.Code == "next_by_hand" {
+				said = one.Text
+			}
+		}
+		if !strings.Contains(said, c.want) || (said == "") != (c.want == "") || strings.Contains(said, "hour") != strings.Contains(c.want, "hour") {
+			t.Errorf("%s: it says %q, want %q", name, said, c.want)
+		}
+	}
+}
+
+// Jobs that are always replaced, and ticks that are always skipped, are told; so is the nearest handler.
+func TestWhatNeverEnds(t *testing.T) {
+	t.Parallel()
+	task := periodic.NewTask("t", "qiuck", "minutely")
+	task.NextRun, task.Overlap = time.Now().Add(time.Minute), periodic.OverlapReplace
+	run := func(d periodic.Decision, state, reason string) view.Run {
+		return view.Run{Decision: d, State: state, Reason: reason}
+	}
+	has := func(code Code, runs ...view.Run) bool {
+		f := &Facts{Facts: view.Facts{Task: &task, Now: time.Now(), Runs: runs}}
+		for _, one := range f.Findings(time.UTC) {
+			if one.Code == code {
+				return true
+			}
+		}
+		return false
+	}
+	cancelled, runs, well := run(periodic.Submitted, "cancelled", ""), run(periodic.Submitted, "running", ""), run(periodic.Submitted, "success", "")
+	if !has("task_replaced", runs, cancelled, cancelled, cancelled) || has("task_replaced", runs, cancelled, cancelled, cancelled, well) || has("task_replaced", runs, cancelled, cancelled) {
+		t.Error("jobs that are always replaced are not told, or others are")
+	}
+	skipped, left := run(periodic.Skipped, "", "the job of 02:00:00 UTC had not ended after 1 h (job 7)"), run(periodic.Skipped, "", "paused since 2026-01-01 00:00:00 UTC")
+	if !has("task_skips", skipped, well, skipped, skipped, skipped) || has("task_skips", left, left, left, left, skipped) {
+		t.Error("ticks that are always skipped are not told, or others are")
+	}
+}

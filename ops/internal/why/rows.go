@@ -1,0 +1,225 @@
+package why
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/reasons"
+	"github.com/nextrun/nextrun/store"
+)
+
+// How long something may take before it is remarkable.
+const (
+	waitsLong  = 10 * time.Second
+	markedLong = 30 * time.Second
+	skewMost   = time.Second
+)
+
+func disabled(f *Facts) []Args { return when(!f.Task.Enabled, nil) }
+
+func problem(f *Facts) []Args {
+	p := f.Task.Blocked()
+	if _, waits := reasons.WaitsFor(p); p == "" || waits {
+		return nil
+	}
+	_, err := calendar.Parse(f.Task.Timer)
+	row := reasons.BlamesRow(p)
+	if !row {
+		p = strings.ToUpper(p[:1]) + p[1:]
+	}
+	return when(true, Args{"Problem": p, "Row": row, "Timer": err != nil && strings.HasPrefix(p, reasons.UnreadablePrefix)})
+}
+
+// warning is not said if timerNever says the same.
+func warning(f *Facts) []Args {
+	said, is := reasons.CutWarning(f.Task.Problem)
+	return when(is && !(strings.HasSuffix(said, " never elapses") && f.never()), Args{"Text": said})
+}
+
+func (f *Facts) never() bool { return !f.Task.NextRun.Before(periodic.Never) }
+
+func queueUnknown(f *Facts) []Args { return when(f.unknown, Args{"Sink": f.Task.Sink}) }
+
+func queueBroken(f *Facts) []Args {
+	sink := f.Task.Sink
+	if why, waits := reasons.WaitsFor(f.Task.Problem); waits {
+		return when(true, Args{"Sink": sink, "Waits": why, "Own": sink == periodic.SinkJob || sink == periodic.SinkEvent})
+	}
+	said := strings.TrimPrefix(fmt.Sprint(f.broken), fmt.Sprintf("queue %q: ", sink))
+	return when(f.broken != nil, Args{"Sink": sink, "Error": said, "Busy": errors.Is(f.broken, store.ErrBusy)})
+}
+
+func paused(f *Facts) []Args {
+	p := f.Task.Pause
+	return when(p.At(f.Now), Args{"By": p.By, "Since": p.Since, "Until": known(p.Until), "Reason": p.Reason, "Early": p.Since.After(f.Now)})
+}
+
+func startsLater(f *Facts) []Args {
+	return when(f.Task.Starts.After(f.Now), Args{"Starts": f.Task.Starts})
+}
+
+func ended(f *Facts) []Args {
+	return when(!f.Task.Ends.IsZero() && !f.Task.Ends.After(f.Now), Args{"Ends": f.Task.Ends})
+}
+
+// late is for how long the task has been due, or has to be planned.
+func (f *Facts) late() time.Duration {
+	if f.Since.After(f.Task.NextRun) {
+		return f.Now.Sub(f.Since)
+	}
+	return f.Now.Sub(f.Task.NextRun)
+}
+
+// waits reports whether its tick is due and waits for the end of a job.
+func (f *Facts) waits() bool {
+	return f.Task.Enabled && f.Task.Queues() && f.late() > 0 && !f.Task.Unplanned() && (f.job != nil || f.pending != nil)
+}
+
+func tickWaits(f *Facts) []Args {
+	if !f.waits() {
+		return nil
+	}
+	a := Args{"Due": f.Task.NextRun}
+	if j := f.job; j != nil {
+		a["Of"], a["State"], a["JID"] = known(j.Due), j.State.Word(), j.JID
+		if !j.Started.IsZero() {
+			a["Began"], a["Attempt"] = j.Submitted, max(j.Attempt()-1, 1)
+		}
+		return when(true, a)
+	}
+	p := f.pending
+	a["Of"], a["State"], a["JID"], a["Began"] = known(p.Due), p.State.Word(), p.JID, known(p.Started)
+	return when(true, a)
+}
+
+// due are the args of a task that is due and has not been taken, nil if it is not so.
+func (f *Facts) due() Args {
+	if f.holders == nil || f.never() || f.waits() {
+		return nil
+	}
+	return Args{"Late": f.late(), "Unplanned": f.Task.Unplanned()}
+}
+
+func locked(f *Facts) []Args {
+	a := f.due()
+	if a == nil {
+		return nil
+	}
+	tables := f.holders.Own
+	if f.Task.Sink != periodic.SinkJob && f.Task.Sink != periodic.SinkEvent {
+		tables = f.holders.Tables // which of them are its queue's is not known
+	}
+	switch {
+	case f.holders.Row != nil:
+		a["Who"], a["Remedy"] = f.holders.Row.Text(), f.holders.Row.Remedy()
+		return when(true, a)
+	case len(tables) > 0:
+		var list []Args
+		for _, t := range tables[:min(len(tables), mostTables)] {
+			list = append(list, Args{"Late": a["Late"], "Unplanned": a["Unplanned"], "Table": t.Table, "Who": t.Text(), "Remedy": t.Remedy()})
+		}
+		return list
+	}
+	a["File"], a["Remedy"] = true, "end that transaction in its program"
+	return when(f.holders.FileLocked, a)
+}
+
+// overdue is not said of what another cause keeps from being taken.
+func overdue(f *Facts) []Args {
+	a, t := f.due(), f.Task
+	if a == nil || t.Blocked() != "" || locked(f) != nil {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(f.holders.Schedulers), func(s view.Service) bool { return t.Worker != "" && strings.HasPrefix(t.Worker, s.Worker+".") })
+	switch {
+	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
+		a["Marked"], a["Since"], a["Alone"] = t.Worker, t.Marked, len(others) == 0
+		return when(true, a)
+	case t.Worker != "":
+		return nil // somebody works on it
+	case t.Unplanned() && f.late() <= periodic.OverdueAfter:
+		a["Late"] = nil
+		return when(len(f.holders.Schedulers) == 0, a)
+	}
+	for _, l := range f.locks {
+		if l.State() == leader.Expired {
+			a["Lock"] = l
+		}
+	}
+	a["Who"] = strings.Join(workersOf(f.holders.Schedulers), ", ")
+	for _, s := range f.holders.Schedulers {
+		if s.Trouble != "" {
+			a["Who"], a["Trouble"] = s.Worker, s.Trouble
+		}
+	}
+	return when(true, a)
+}
+
+func timerNever(f *Facts) []Args {
+	t := f.Task
+	_, err := calendar.Parse(t.Timer)
+	return when(t.Enabled && f.never() && err == nil && t.Ends.IsZero() && t.Blocked() == "", Args{"Timer": t.Timer, "Starts": t.Starts.After(f.Now)})
+}
+
+// byHand finds a next run that somebody set to another time than the timer's. Whole hours from the time
+// at which that was done, or from a time of the timer, look like the time of another zone.
+func byHand(f *Facts) []Args {
+	t := f.Task
+	if !t.Enabled || t.Blocked() != "" || !t.Manual() || f.never() || !t.NextRun.After(f.Now) || t.HasTick(t.NextRun) {
+		return nil
+	}
+	a := Args{"Next": t.NextRun}
+	if next, err := t.Upcoming(f.Now, 1); err == nil && len(next) > 0 {
+		a["Elapse"] = next[0].Due
+	}
+	const slip, most = 3 * time.Second, 14
+	for h := 1; h <= most; h++ {
+		away := time.Duration(h) * time.Hour
+		switch since := t.NextRun.Sub(f.Since) - away; {
+		case since.Abs() <= slip:
+			a["Hours"], a["Side"], a["Of"] = h, "after", "the time at which it was set"
+		case t.HasTick(t.NextRun.Add(-away)):
+			a["Hours"], a["Side"], a["Of"] = h, "after", "a time of its timer"
+		case t.HasTick(t.NextRun.Add(away)):
+			a["Hours"], a["Side"], a["Of"] = h, "before", "a time of its timer"
+		default:
+			continue
+		}
+		break
+	}
+	return when(true, a)
+}
+
+// leftOut finds the planned tick if a calendar leaves it out, and ticks to come that people leave out.
+func leftOut(f *Facts) (list []Args) {
+	t := f.Task
+	if !t.Due.IsZero() && t.Due.After(f.Now) && t.SkipAt(t.Due) == nil && t.Enabled && !f.never() {
+		if next, err := t.Upcoming(t.Due.Add(-time.Microsecond), 1); err == nil && len(next) > 0 && next[0].Due.Equal(t.Due) && next[0].LeftOut != "" {
+			list = append(list, Args{"Due": t.Due, "Calendar": next[0].LeftOut})
+		}
+	}
+	for _, s := range t.SkipsToCome(f.Now) {
+		list = append(list, Args{"Due": s.Due, "By": s.Text(), "NoTick": !t.HasTick(s.Due)})
+	}
+	return list
+}
+
+func clockApart(f *Facts) []Args {
+	way := "ahead of"
+	if f.skew < 0 {
+		way = "behind"
+	}
+	return when(f.skew.Abs() > skewMost, Args{"Apart": f.skew.Abs(), "Way": way})
+}
+
+func notRead(f *Facts) []Args {
+	parts := strings.Join(f.unread, "; ")
+	return when(f.Unread(), Args{"Parts": parts, "Right": strings.Contains(parts, "permission denied")})
+}
