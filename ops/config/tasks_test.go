@@ -114,8 +114,11 @@ func TestParseTasksBoundsArgs(t *testing.T) {
 		previous := "*" + string(c-1) + ", "
 		text += "      - &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat(previous, 10), ", ") + "]\n"
 	}
-	if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
-		t.Errorf("got %v", err)
+	ofItself := "tasks: {a: {task: t, timer: daily, args: &a [*a, *a]}}\n"
+	for _, text := range []string{text, ofItself} {
+		if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
