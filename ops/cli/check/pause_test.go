@@ -18,7 +18,7 @@ func TestCheckOfRowsWrittenBySQL(t *testing.T) {
 			('over', 'x', 'daily', '2026-01-01 00:00:00', '2026-01-02 00:00:00'), ('future', 'x', 'daily', '2199-01-01 00:00:00', NULL),
 			('good', 'x', 'daily', '2026-01-01 00:00:00', NULL), ('good2', 'x', 'daily', '2026-01-01 00:00:00', '2199-01-01 00:00:00')`)
 		report := s.Must(t, "check")
-		clitest.WantLines(t, report, "warning task future paused is 2199-01-01 00:00:00 UTC, in the future, and it is paused already")
+		clitest.WantLines(t, report, "warning task future It is paused already, although its `paused` is 2199-01-01 00:00:00 UTC, which is to come.")
 		if strings.Contains(report, "task good") || strings.Contains(report, "task over") {
 			t.Errorf("a good task is reported:\n%s", report)
 		}
@@ -26,6 +26,19 @@ func TestCheckOfRowsWrittenBySQL(t *testing.T) {
 			s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('', 'x', 'daily')`)
 			r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
 			clitest.WantLines(t, r.Stdout, "error task its id is empty, so commands cannot name it")
+		}
+	})
+}
+
+// A next run that somebody set to another time than the timer's is named, with the hour that may be wrong.
+func TestCheckNamesANextRunByHand(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, "INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('late', 'x', '*-*-* 18:00', '2199-01-01 19:00:00'), ('meant', 'x', '*-*-* 18:00', '2199-01-01 18:00:00')")
+		report := s.Run(t.Context(), "check").Stdout
+		clitest.WantLines(t, report, "warning task late Its next run was set by hand to 2199-01-01 19:00:00 UTC; its timer elapses at ")
+		if !strings.Contains(report, "That is 1 hour after a time of its timer") || strings.Contains(report, "task meant") {
+			t.Errorf("check says\n%s", report)
 		}
 	})
 }

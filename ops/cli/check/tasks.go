@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
@@ -13,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
@@ -97,8 +97,9 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
 		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
-	r.checkPause(about, t)
-	checkSkips(r, about, t)
+	for _, f := range why.OfRow(t, r.env.Now(), r.env.Zone) {
+		r.add(levelWarning, about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
+	}
 	r.checkSink(about, t, c)
 	r.checkLimits(about, t)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
@@ -113,26 +114,6 @@ func (r *report) checkDeadline(about string, t *periodic.Task) {
 	if t.Deadline != nil && *t.Deadline <= 0 {
 		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; "+
 			"give it some seconds, or none for no deadline")
-	}
-}
-
-// checkPause warns of a pause that is not what somebody meant by it. The clock of the
-// database may be some seconds apart from this one.
-func (r *report) checkPause(about string, t *periodic.Task) {
-	const layout = "2006-01-02 15:04:05 UTC"
-	now, p := r.env.Now(), t.Pause
-	if p.Since.After(now.Add(time.Minute)) {
-		r.add(levelWarning, about, "paused is %s, in the future, and it is paused already; write the time in UTC", p.Since.UTC().Format(layout))
-	}
-}
-
-// checkSkips warns of ticks to come that are skipped although the timer has none then.
-func checkSkips(r *report, about string, t *periodic.Task) {
-	for _, s := range t.SkipsToCome(r.env.Now()) {
-		if !t.HasTick(s.Due) {
-			const layout = "2006-01-02 15:04:05"
-			r.add(levelWarning, about, "a skip is written for %s UTC, but its timer has no tick then; to undo that: nextrun task skip %s '%s UTC' --undo", s.Due.UTC().Format(layout), t.ID, s.Due.UTC().Format(layout))
-		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Code names the cause of a finding. It stays the same when the words change: programs
@@ -42,6 +44,23 @@ func (f *Facts) Findings(zone *time.Location) []Finding {
 		for _, a := range c.of(f) {
 			a["ID"] = f.Task.ID
 			list = append(list, f.find(c.Code, a, zone))
+		}
+	}
+	return list
+}
+
+// OfRow are the findings that follow from the row of a task alone, and are mistakes: times that were set by hand or are no ticks.
+func OfRow(t *periodic.Task, now time.Time, zone *time.Location) (list []Finding) {
+	f := &Facts{Facts: view.Facts{Task: t, Now: now}}
+	for _, one := range []struct {
+		code    Code
+		of      func(*Facts) []Args
+		mistake string // an argument that says that it is one; empty: it always is
+	}{{"task_paused", paused, "Early"}, {"next_by_hand", byHand, ""}, {"tick_left_out", leftOut, "NoTick"}} {
+		for _, a := range one.of(f) {
+			if a["ID"] = t.ID; one.mistake == "" || a[one.mistake] == true {
+				list = append(list, f.find(one.code, a, zone))
+			}
 		}
 	}
 	return list

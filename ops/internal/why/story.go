@@ -29,7 +29,6 @@ type Story struct {
 	JID    string        // the job or event that it became
 	Output []string      // the end of the job's log
 	Unread []string      // what cannot be read, and why
-	Took   time.Duration // of its job, if that succeeded
 	Run    *view.Run
 	Task   periodic.Task
 
@@ -253,9 +252,7 @@ func (s *Story) readJob(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return unlessGone(err)
 	}
-	if s.job, s.State = &j, string(j.State); j.State == jobqueue.Success {
-		s.Took = j.Finished.Sub(j.Started)
-	}
+	s.job, s.State = &j, string(j.State)
 	return s.readAttempts(ctx, db)
 }
 
