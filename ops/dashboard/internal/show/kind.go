@@ -9,7 +9,7 @@ func Kind(state string) string {
 		return "good"
 	case "failed", "dead", "down", "blocked":
 		return "bad"
-	case "missed", "late", "overdue", "needs attention":
+	case "missed", "late", "overdue":
 		return "warn"
 	case "running", "scheduled":
 		return "busy"
