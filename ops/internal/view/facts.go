@@ -33,15 +33,23 @@ func (r Reader) Facts(ctx context.Context, tasks []periodic.Task, runs int) ([]F
 		return nil, err
 	}
 	due, now, err := r.due(ctx, ids)
-	for i := range list {
-		d := due[ids[i]]
-		list[i].Streak, list[i].Since, list[i].Waits, list[i].Now = streaks[ids[i]], d.Since.Time(), d.Waits == 1, now
-		if at := d.Expected.Time(); !at.IsZero() {
-			list[i].Stale = &Stale{at, d.Success.Time()}
-		}
-	}
 	if err != nil {
 		return nil, err
+	}
+	var open []string
+	for i := range list {
+		f, d := &list[i], due[ids[i]]
+		f.Streak, f.Since, f.Waits, f.Now = streaks[ids[i]], d.Since.Time(), d.Waits == 1, now
+		if len(f.Runs) == 0 || f.Runs[0].State != "success" || f.late() > 0 {
+			open = append(open, ids[i]) // of others, all is done that must be
+		}
+	}
+	stale, err := r.stale(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Stale = stale[ids[i]]
 	}
 	return list, r.readBefore(ctx, list, due)
 }
@@ -65,9 +73,9 @@ func (r Reader) readBefore(ctx context.Context, list []Facts, due map[string]due
 
 // dueRow is what is due of a task.
 type dueRow struct {
-	ID                                  string
-	Waits                               int
-	Since, Expected, Success, Submitted sqldb.RowTime
+	ID               string
+	Waits            int
+	Since, Submitted sqldb.RowTime
 }
 
 func (r Reader) due(ctx context.Context, ids []string) (of map[string]dueRow, now time.Time, err error) {
@@ -79,7 +87,6 @@ func (r Reader) due(ctx context.Context, ids []string) (of map[string]dueRow, no
 			return err
 		}
 		return tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+sqldb.Waits+` THEN 1 ELSE 0 END AS waits,
-				(SELECT s.expected FROM periodic_stale AS s WHERE s.id = t.id) AS expected, (SELECT s.last_success FROM periodic_stale AS s WHERE s.id = t.id) AS success,
 				(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted' ORDER BY k.due DESC LIMIT 1) AS submitted
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param)
 	})
@@ -91,4 +98,30 @@ func (r Reader) due(ctx context.Context, ids []string) (of map[string]dueRow, no
 		err = fmt.Errorf("read what is due of tasks: %w", err)
 	}
 	return of, now, err
+}
+
+// stale reads of which of these tasks no run has succeeded in time. A subquery for each keeps PostgreSQL from judging all tasks.
+func (r Reader) stale(ctx context.Context, ids []string) (map[string]*Stale, error) {
+	var rows []struct {
+		ID                string
+		Expected, Success sqldb.RowTime
+	}
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		asked, err := tx.Texts(1, ids)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		return tx.Select(ctx, &rows, `SELECT v.value AS id, (SELECT s.expected FROM periodic_stale AS s WHERE s.id = v.value) AS expected,
+				(SELECT s.last_success FROM periodic_stale AS s WHERE s.id = v.value) AS success FROM `+asked.SQL+` AS v`, asked.Param)
+	})
+	of := make(map[string]*Stale, len(rows))
+	for _, row := range rows {
+		if at := row.Expected.Time(); !at.IsZero() {
+			of[row.ID] = &Stale{at, row.Success.Time()}
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("read which tasks are stale: %w", err)
+	}
+	return of, err
 }

@@ -219,11 +219,13 @@ func (f *Facts) due() time.Time {
 
 // Overdue is for how long a scheduler should have taken the task; 0: none should have.
 func (f *Facts) Overdue() time.Duration {
-	if late := f.Now.Sub(f.due()); f.Task.Enabled && !f.Waits && late >= periodic.OverdueAfter {
+	if late := f.late(); f.Task.Enabled && !f.Waits && late >= periodic.OverdueAfter {
 		return late
 	}
 	return 0
 }
+
+func (f *Facts) late() time.Duration { return f.Now.Sub(f.due()) }
 
 // next is the next run that no pause and no calendar leaves out.
 func (f *Facts) next() time.Time {

@@ -26,9 +26,9 @@ type Story struct {
 	State  string    // of the job or event, otherwise the decision; [None]: there is no record
 	Answer string    // in words
 	Steps  []Step
-	JID    string        // the job or event that it became
-	Output []string      // the end of the job's log
-	Unread []string      // what cannot be read, and why
+	JID    string   // the job or event that it became
+	Output []string // the end of the job's log
+	Unread []string // what cannot be read, and why
 	Run    *view.Run
 	Task   periodic.Task
 
