@@ -15,7 +15,7 @@ type Facts struct {
 	Now     time.Time
 	Pending *sink.Pending // a job of the task that is not final
 	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
-	Decided []Range       // recorded already since the tick that is due, or since LongestShift before one that has vanished, oldest first, at most MaxDecided
+	Decided []Range       // recorded already since the time that [Task.Behind] says, oldest first, at most MaxDecided
 	Worker  string        // who decides
 	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
 	Most    int           // greatest number of ticks to decide; 0: 1,000
@@ -43,7 +43,7 @@ func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
-	case t.Vanished(timer, f.Now):
+	case t.vanished(timer, f.Now):
 		d.elapsed(d.anew())
 	default:
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
@@ -195,13 +195,13 @@ func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r Range) bool { return r.First.Equal(due) }):
 	case d.task.SkipAt(due) != nil:
-		d.settle(due, Skipped, d.task.SkipAt(due).Text(), "")
+		d.settle(due, because{CausePerson, d.task.SkipAt(due).Text()})
 	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
-		d.record(due, Skipped, d.timer.Exclusion(due), "")
+		d.record(due, Skipped, because{CauseCalendar, d.timer.Exclusion(due)}, "")
 	case d.paused.Skips(due, d.Now):
-		d.record(due, Skipped, d.paused.Text(), "")
+		d.record(due, Skipped, because{CausePaused, d.paused.Text()}, "")
 	case d.isLate(due):
-		d.record(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
+		d.record(due, Late, because{CauseDeadline, lateReason(d.age(due), *d.task.Deadline)}, "")
 	case d.Pending == nil:
 		d.submit(due)
 	default:
@@ -224,7 +224,7 @@ func (d *decider) age(due time.Time) time.Duration {
 // submit records a tick as submitted; its job is pending from now on.
 func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
-	d.record(due, Submitted, "", jid)
+	d.record(due, Submitted, because{}, jid)
 	d.expect(jid, due)
 }
 
@@ -241,9 +241,9 @@ func (d *decider) overlap(due time.Time) {
 	case d.task.Overlap == OverlapQueue:
 		d.held = true
 	case d.task.Overlap != OverlapReplace:
-		d.record(due, Skipped, reasons.SkipReason(p, due, d.Now), "")
+		d.record(due, Skipped, because{CauseOverlap, reasons.SkipReason(p, due, d.Now)}, "")
 	case d.isOwn(p.JID): // submitted by this decision, so not in the queue yet
-		d.withdraw(p.JID, supersededReason(due))
+		d.withdraw(p.JID, because{CauseSuperseded, supersededReason(due)})
 		d.submit(due)
 	default:
 		d.plan.Cancel = p.JID

@@ -3,34 +3,28 @@ package periodic
 import (
 	"slices"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // record adds a tick to the plan.
-func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
-	tick := d.tick(due, decision, reason, jid)
-	if tick.Due.Equal(d.plan.Manual) {
-		tick.Reason = handed(reason, d.timer.Next(due.Add(-time.Microsecond)).Equal(due))
+func (d *decider) record(due time.Time, decision Decision, why because, jid string) {
+	if due.Equal(d.plan.Manual) && !d.timer.Next(due.Add(-time.Microsecond)).Equal(due) {
+		why = why.handed()
 	}
+	tick := d.tick(due, decision, why, jid)
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }
 
-// handed is the reason of a tick that a user set. One at a time of the timer is none: other programs plan tasks, too.
-func handed(reason string, timed bool) string {
-	switch {
-	case timed:
-		return reason
-	case reason == "":
-		return reasons.ByHand
+// handed is why a tick that a user set is decided so. One at a time of the timer is none: other programs plan tasks, too.
+func (b because) handed() because {
+	if b.Cause == "" {
+		return because{CauseByHand, byHand}
 	}
-	return reason + "; " + reasons.ByHand
+	return because{b.Cause, b.words + "; " + byHand}
 }
 
 // settle decides a skip that was written ahead.
-func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
-	tick := d.tick(due, decision, reason, jid)
-	d.plan.Settled = append(d.plan.Settled, tick)
+func (d *decider) settle(due time.Time, why because) {
+	d.plan.Settled = append(d.plan.Settled, d.tick(due, Skipped, why, ""))
 }
 
 // isOwn reports whether a job is one that this plan submits.
@@ -39,17 +33,17 @@ func (d *decider) isOwn(jid string) bool {
 }
 
 // withdraw removes a job that this plan was to submit; its tick is skipped.
-func (d *decider) withdraw(jid, reason string) {
+func (d *decider) withdraw(jid string, why because) {
 	for i := range d.plan.Ticks {
 		if t := &d.plan.Ticks[i]; t.JID == jid {
-			t.Decision, t.Reason, t.JID = Skipped, reason, ""
+			t.Decision, t.Cause, t.Reason, t.JID = Skipped, why.Cause, why.words, ""
 		}
 	}
 }
 
-func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
+func (d *decider) tick(due time.Time, decision Decision, why because, jid string) Tick {
 	return Tick{
-		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
+		TaskID: d.task.ID, Due: due, Decision: decision, Cause: why.Cause, Reason: why.words, JID: jid,
 		Worker: d.Worker, Decided: d.Now,
 	}
 }
@@ -108,20 +102,24 @@ const maxRuns = 1000
 // missedRow records ticks from first to last as one row.
 func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	if skip := d.task.SkipAt(first); skip != nil {
-		d.settle(first, Skipped, skip.Text(), "")
+		d.settle(first, because{CausePerson, skip.Text()})
 		return
 	}
-	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
-	tick.Missed, tick.Until = count, last
+	decision, why := Skipped, because{}
+	missed, until := count, last
 	switch {
 	case d.paused.At(first) && !first.Before(d.paused.Since):
-		tick.Decision, tick.Reason = Skipped, d.paused.Text()
+		why = because{CausePaused, d.paused.Text()}
 	case leftOut != "":
-		if tick.Decision, tick.Reason = Skipped, leftOut; count == 1 {
-			tick.Missed, tick.Until = 0, time.Time{}
+		if why = (because{CauseCalendar, leftOut}); count == 1 {
+			missed, until = 0, time.Time{}
 		}
 	case first.Before(d.waited):
-		tick.Decision, tick.Reason = Skipped, heldReason
+		why = heldReason
+	default:
+		decision, why = Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay)
 	}
+	tick := d.tick(first, decision, why, "")
+	tick.Missed, tick.Until = missed, until
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

@@ -31,6 +31,7 @@ type situation struct {
 	starts   float64      // 0: none
 	ends     float64      // 0: none
 	sink     Sink
+	change   func(*Task) // what else there is about it; nil: nothing
 }
 
 func (s situation) decide(t *testing.T) Plan {
@@ -54,6 +55,9 @@ func (s situation) decide(t *testing.T) Plan {
 	}
 	if s.ends != 0 {
 		task.Ends = minute(s.ends)
+	}
+	if s.change != nil {
+		s.change(task)
 	}
 	f := Facts{Now: noon, Worker: "me/abc/1"}
 	if s.pending != "" {

@@ -68,7 +68,7 @@ func supersededReason(due time.Time) string {
 }
 
 // heldReason is why ticks that waited for the end of a job did not run: a newer one did.
-const heldReason = "waited for the end of the job before it; a later tick took its place"
+var heldReason = because{CauseWaited, "waited for the end of the job before it; a later tick took its place"}
 
 func lateReason(age, deadline time.Duration) string {
 	if deadline <= 0 {
@@ -77,19 +77,19 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
 }
 
-func missedReason(t *Task, count int, age time.Duration, delay string) string {
+func missedReason(t *Task, count int, age time.Duration, delay string) because {
 	if delay == "" {
 		delay = "no scheduler ran in time"
 	}
 	switch {
 	case t.Catchup == CatchupNone && age <= t.Grace:
-		return delay + "; of these only the newest tick counts, because catchup is none"
+		return because{CauseNewest, delay + "; of these only the newest tick counts, because catchup is none"}
 	case t.Catchup == CatchupNone:
-		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))
+		return because{CauseGrace, fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))}
 	case t.Catchup == CatchupAll:
-		return fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)
+		return because{CauseLimit, fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)}
 	case count == 1:
-		return delay + "; one catch-up tick replaces it"
+		return because{CauseNewest, delay + "; one catch-up tick replaces it"}
 	}
-	return delay + "; one catch-up tick replaces them"
+	return because{CauseNewest, delay + "; one catch-up tick replaces them"}
 }

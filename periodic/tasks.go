@@ -211,7 +211,7 @@ func (s *Tasks) RunNow(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, true)
 		if err == nil {
-			_, err = s.submitTick(ctx, tx, t, Tick{Reason: reasons.ByHand})
+			_, err = s.submitTick(ctx, tx, t, Tick{Cause: CauseByHand, Reason: byHand})
 		}
 		return about(id, err)
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -68,7 +67,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			if err != nil {
 				return err
 			}
-			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Reason: reasons.Backfilled})
+			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Cause: CauseBackfill, Reason: backfilled})
 			return err
 		})
 		var inTheWay *PendingError

@@ -172,16 +172,16 @@ func (a *Apply) elsewhere(queues map[Sink]Queue) (ids []string, err error) {
 // skipped; or it waits, or replaces the job, as a nextrun that was set by hand does. A task that is disabled or paused, or outside its
 // Starts and Ends, skips it.
 func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason string) error {
-	tick := Tick{TaskID: id, Due: due, Reason: reason}
+	tick := Tick{TaskID: id, Due: due, Cause: CauseHook, Reason: reason}
 	err := s.store.Update(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, true)
 		if err != nil {
 			return err
 		}
 		_, now := tx.Bare()
-		if closed := notOpen(&t, now); closed != "" {
+		if closed := notOpen(&t, now); closed.Cause != "" {
 			skipped := tick
-			skipped.Decision, skipped.Reason = Skipped, closed+": "+reason
+			skipped.Decision, skipped.Cause, skipped.Reason = Skipped, closed.Cause, closed.words+": "+reason
 			_, err = tx.Record(ctx, skipped)
 			return err
 		}
@@ -200,19 +200,19 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	return about(id, err)
 }
 
-// notOpen says why a task takes no ticks now; empty: it does.
-func notOpen(t *Task, now time.Time) string {
+// notOpen says why a task takes no ticks now; without a cause: it does.
+func notOpen(t *Task, now time.Time) because {
 	switch {
 	case !t.Enabled:
-		return "the task is disabled"
+		return because{CauseClosed, "the task is disabled"}
 	case t.Starts.After(now):
-		return "the task has not started yet"
+		return because{CauseClosed, "the task has not started yet"}
 	case !t.Ends.IsZero() && !t.Ends.After(now):
-		return "the task has ended"
+		return because{CauseClosed, "the task has ended"}
 	case t.Pause.At(now):
-		return "the task is " + t.Pause.Text()
+		return because{CausePaused, "the task is " + t.Pause.Text()}
 	}
-	return ""
+	return because{}
 }
 
 // overlap deals with a tick while a job of its task is pending.
@@ -224,7 +224,7 @@ func overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error 
 	case t.Queues():
 		return tx.RunAt(ctx, tick.TaskID, tick.Due)
 	}
-	tick.Decision, tick.Reason = Skipped, reasons.SkipReason(&in.Pending, tick.Due, in.now)
+	tick.Decision, tick.Cause, tick.Reason = Skipped, CauseOverlap, reasons.SkipReason(&in.Pending, tick.Due, in.now)
 	_, err = tx.Record(ctx, tick)
 	return err
 }

@@ -33,7 +33,8 @@ type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest
 	Decision Decision
-	Reason   string    // in words, for people
+	Cause    Cause     // why, as a code
+	Reason   string    // the same in words, for people
 	Missed   int       // number of missed ticks; -1: more than 10,000
 	Until    time.Time // of missed ones the newest
 	JID      string    // the job that it became

@@ -6,12 +6,27 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 )
 
-// LongestShift is how far a change of a zone's rules moves a tick at most.
-const LongestShift = 3 * time.Hour
+// longestShift is how far a change of a zone's rules moves a tick at most.
+const longestShift = 3*time.Hour + time.Microsecond
 
-// Vanished reports whether the planned tick, which is due, is none of the timer's any more: its zone has other rules than when
+// Behind reports whether some of the due ticks of a task, whose timer is given, may have been decided before, and since when: a
+// backfill may have submitted them after an outage, somebody may have set nextrun back, or the planned tick has vanished.
+func (t *Task) Behind(timer calendar.Schedule, now time.Time) (since time.Time, ok bool) {
+	switch {
+	case t.Unplanned() || t.NextRun.After(now):
+		return since, false
+	case t.Manual():
+		return t.NextRun, true
+	case t.vanished(timer, now):
+		return t.Due.Add(-longestShift), true
+	}
+	next := timer.Next(t.Due)
+	return t.Due, !next.IsZero() && !next.After(now)
+}
+
+// vanished reports whether the planned tick, which is due, is none of the timer's any more: its zone has other rules than when
 // it was planned.
-func (t *Task) Vanished(timer calendar.Schedule, now time.Time) bool {
+func (t *Task) vanished(timer calendar.Schedule, now time.Time) bool {
 	newest := timer.Prev(now.Add(time.Microsecond)) // mostly the planned one
 	return !newest.Equal(t.Due) && !timer.Next(t.Due.Add(-time.Microsecond)).Equal(t.Due)
 }
@@ -19,7 +34,7 @@ func (t *Task) Vanished(timer calendar.Schedule, now time.Time) bool {
 // anew is the first tick that takes the place of a vanished one. It is later than all that were decided by the rules of before,
 // so that no tick has two records.
 func (d *decider) anew() time.Time {
-	after := d.task.Due.Add(-LongestShift - time.Microsecond)
+	after := d.task.Due.Add(-longestShift)
 	if since := d.task.Since; since.After(after) && since.Before(d.Now) {
 		after = since
 	}

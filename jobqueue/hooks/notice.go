@@ -47,6 +47,7 @@ type Notice struct {
 type Tick struct {
 	Due      time.Time  `json:"due"` // of missed ones the oldest
 	Decision string     `json:"decision,omitempty"`
+	Cause    string     `json:"cause,omitempty"` // why, as a code: a periodic.Cause
 	Reason   string     `json:"reason,omitempty"`
 	Missed   int        `json:"missed,omitempty"` // how many; -1: more than 10,000
 	Until    *time.Time `json:"until,omitempty"`  // of missed ones the newest

@@ -132,6 +132,7 @@ CREATE TABLE periodic_tick (
   task_id  varchar(254) NOT NULL,
   due      timestamp    NOT NULL,
   decision varchar(16)  NOT NULL,
+  cause    varchar(16),
   reason   text,
   missed   integer      NOT NULL DEFAULT 0,
   until    timestamp,
@@ -148,6 +149,7 @@ CREATE TABLE periodic_tick (
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 );
 COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
+COMMENT ON COLUMN periodic_tick.cause    IS 'why, as a code; reason says it for people';
 COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
 COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in the table job';
 COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
@@ -681,7 +683,7 @@ REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextru
 -- A tick and what became of it, wherever its job is. Who reads one task's newest runs asks for task_id, in the order of due: the
 -- database then reads those only.
 CREATE VIEW periodic_run AS
-SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
+SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
        coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
@@ -746,9 +748,8 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
                 ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected,
            bool_or(t.sink <> 'event' AND last.state IS NOT NULL
                    OR EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.tells AND a.task_id = t.id AND a.due = last.due)) AS told
-      FROM (SELECT r.due, r.until, r.decision, r.reason, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= b.by_now ORDER BY r.due DESC LIMIT 10) AS last
-     WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'left out %'
+      FROM (SELECT r.due, r.until, r.decision, r.cause, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= b.by_now ORDER BY r.due DESC LIMIT 10) AS last
+     WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.cause, '') NOT IN ('paused', 'calendar', 'person')
                               WHEN 'submitted' THEN t.sink <> 'job' OR last.state IS NOT NULL
                               ELSE true END) AS e
   LEFT JOIN LATERAL (

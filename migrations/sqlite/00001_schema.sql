@@ -141,6 +141,7 @@ CREATE TABLE periodic_tick (
   task_id  varchar(254) NOT NULL,
   due      timestamp    NOT NULL,
   decision varchar(16)  NOT NULL,
+  cause    varchar(16),
   reason   text,
   missed   integer      NOT NULL DEFAULT 0,
   until    timestamp,
@@ -703,7 +704,7 @@ END;
 -- Views ---------------------------------------------------------------------------------------------------------------
 
 CREATE VIEW periodic_run AS
-SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
+SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
        coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
@@ -774,9 +775,8 @@ WITH usual AS MATERIALIZED (
   SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
       CASE WHEN t.due <= t.by_now THEN t.due ELSE (
         SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
-          FROM (SELECT r.due, r.until, r.decision, r.reason, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= t.by_now ORDER BY r.due DESC LIMIT 10) AS last
-         WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%' AND coalesce(last.reason, '') NOT LIKE 'calendar %'
-                              AND coalesce(last.reason, '') NOT LIKE 'left out %'
+          FROM (SELECT r.due, r.until, r.decision, r.cause, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= t.by_now ORDER BY r.due DESC LIMIT 10) AS last
+         WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.cause, '') NOT IN ('paused', 'calendar', 'person')
                                   WHEN 'submitted' THEN t.sink <> 'job' OR last.state IS NOT NULL
                                   ELSE 1 END) END AS expected,
       EXISTS (SELECT 1 FROM (SELECT r.due, r.state FROM periodic_run AS r WHERE r.task_id = t.id AND r.due <= t.by_now ORDER BY r.due DESC LIMIT 10) AS last

@@ -16,8 +16,8 @@ func (s *site) hours(id, newest string, now time.Time) {
 	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, id)
 	for i, what := range newest {
 		due := now.Truncate(time.Hour).Add(-time.Duration(i+1) * time.Hour)
-		decided := func(decision, reason string) {
-			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES (?, ?, ?, ?, ?)`, id, sqldb.Timestamp(due), decision, sqldb.Timestamp(due), reason)
+		decided := func(decision, cause, reason string) {
+			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, cause, reason) VALUES (?, ?, ?, ?, ?, ?)`, id, sqldb.Timestamp(due), decision, sqldb.Timestamp(due), cause, reason)
 		}
 		switch what {
 		case '.':
@@ -25,11 +25,11 @@ func (s *site) hours(id, newest string, now time.Time) {
 		case 'f':
 			s.ran(id, due, time.Second, "failed")
 		case 'm':
-			decided("missed", "no scheduler ran in time")
+			decided("missed", "newest", "no scheduler ran in time")
 		case 's':
-			decided("skipped", "the job of 02:00:00 UTC has not ended after 1 h (job 7f3a)")
+			decided("skipped", "overlap", "the job of 02:00:00 UTC had not ended after 1 h (job 7f3a)")
 		case 'p':
-			decided("skipped", "paused since 2026-01-01 00:00:00 UTC")
+			decided("skipped", "paused", "paused since 2026-01-01 00:00:00 UTC")
 		}
 	}
 }

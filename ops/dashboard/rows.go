@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // shownTicks is how many of the newest ticks of a task stand in a row of a table.
@@ -111,7 +110,7 @@ func strip(prefix, id string, cells []cell, places int) template.HTML {
 
 // cell is a run as it stands in a strip.
 func (s *source) cell(k view.Run, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: k.Outcome(), Why: show.Local(reasons.Then(k.Reason), k.Due, zone), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
+	c := cell{Due: k.Due, State: k.Outcome(), Why: show.Local(k.Reason, k.Due, zone), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
 	if c.Hand == c.Why {
 		c.Why = "" // it is said once
 	}

@@ -84,12 +84,12 @@ func TestTickOfAHook(t *testing.T) {
 		due := time.Now().UTC().Truncate(time.Hour).Add(-time.Minute)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('verify', 'work', 'hourly', '2099-01-01 00:00:00')`)
 		s.ran("verify", due, time.Second, "success")
-		s.Exec(`UPDATE periodic_tick SET reason = 'submitted by tasks.backup.on_success of backup'`)
+		s.Exec(`UPDATE periodic_tick SET cause = 'hook', reason = 'submitted by tasks.backup.on_success of backup'`)
 		page := s.get("/tick?id=verify")
 		if !strings.Contains(page, "the task has now: a hook asked for it") || !strings.Contains(page, ">submitted by tasks.backup.on_success of backup") || strings.Contains(page, "by hand") {
 			s.Errorf("the page: %s", page)
 		}
-		s.Exec(`UPDATE periodic_tick SET reason = 'run by hand'`)
+		s.Exec(`UPDATE periodic_tick SET cause = 'by_hand', reason = 'run by hand'`)
 		if page := s.get("/tick?id=verify"); !strings.Contains(page, "the task has now: run by hand") {
 			s.Errorf("the page: %s", page)
 		}
@@ -120,7 +120,7 @@ func TestOneZoneOfAPage(t *testing.T) {
 		now := time.Now().UTC()
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('sync', 'work', 'hourly', ?)`, sqldb.Timestamp(now.Add(-time.Hour)))
 		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'sync'`)
-		for at, reason := range map[string]string{"2026-01-02 11:00:00.000000": "the job of 10:00:00 UTC has not ended after 1 h (job 7)", "2026-01-03 11:00:00.000000": "the job of 2026-01-02 10:00:00 UTC is still waiting (job 8)"} {
+		for at, reason := range map[string]string{"2026-01-02 11:00:00.000000": "the job of 10:00:00 UTC had not ended after 1 h (job 7)", "2026-01-03 11:00:00.000000": "the job of 2026-01-02 10:00:00 UTC was still waiting (job 8)"} {
 			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('sync', ?, 'skipped', ?, ?)`, at, at, reason)
 		}
 		page := s.get("/task?id=sync&zone=Asia/Tokyo")

@@ -69,7 +69,7 @@ func TestExpectedSuccess(t *testing.T) {
 		"a tick of a pause does not": {
 			timer: "hourly", due: "2026-03-10 13:00:00", want: "2026-03-10 09:00:00",
 			ticks: []view.Run{
-				decided("2026-03-10 11:00:00", periodic.Skipped, "paused by ada"),
+				{Due: at("2026-03-10 11:00:00"), Decided: at("2026-03-10 11:00:00"), Decision: periodic.Skipped, Cause: periodic.CausePaused},
 				submitted("2026-03-10 09:00:00", "success", "2026-03-10 09:00:00"),
 			},
 		},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // tickRow is a tick at a number of minutes before now, and its job if it has a state.
@@ -79,8 +80,8 @@ func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
 					until = ago(k.until)
 				}
 				jid := s.id + strconv.Itoa(i)
-				f.Exec("INSERT INTO periodic_tick (task_id, due, until, decision, reason, decided, jid) VALUES (?, ?, ?, ?, ?, ?, ?)",
-					s.id, ago(k.due), until, k.decision, k.reason, ago(k.due), jid)
+				f.Exec("INSERT INTO periodic_tick (task_id, due, until, decision, cause, reason, decided, jid) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+					s.id, ago(k.due), until, k.decision, map[string]periodic.Cause{"paused by ada": periodic.CausePaused}[k.reason], k.reason, ago(k.due), jid)
 				if k.state != "" {
 					f.Exec("INSERT INTO job (jid, task, tracker, state, finished) VALUES (?, 'x', ?, ?, ?)", jid, s.id, k.state, ago(k.due-k.took))
 				}

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -83,7 +82,7 @@ func expected(t *periodic.Task, ticks []view.Run, now time.Time, grace time.Dura
 func counts(t *periodic.Task, k view.Run) bool {
 	switch k.Decision {
 	case periodic.Skipped:
-		return !strings.HasPrefix(k.Reason, "paused")
+		return k.Cause != periodic.CausePaused
 	case periodic.Submitted:
 		return t.Sink != periodic.SinkJob || k.State != ""
 	}

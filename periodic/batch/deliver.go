@@ -220,9 +220,9 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 		if tick.JID == "" || !refused {
 			continue
 		}
-		tick.JID, tick.Decision, tick.Reason = "", periodic.Skipped, reason
+		tick.JID, tick.Decision, tick.Cause, tick.Reason = "", periodic.Skipped, periodic.CauseRefused, reason
 		if p, ok := pending[tick.TaskID]; ok {
-			tick.Reason = reasons.SkipReason(&p, tick.Due, d.tx.Now())
+			tick.Cause, tick.Reason = periodic.CauseOverlap, reasons.SkipReason(&p, tick.Due, d.tx.Now())
 		} else if err := d.notePermanentRefusal(ctx, *tick); err != nil {
 			return err
 		}

@@ -91,7 +91,11 @@ func (c Committer) recordedTicks(ctx context.Context, tx Tx, f *facts) (err erro
 	var since []periodic.TickKey
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		if from, ok := c.timers.behind(t, f.at(t)); ok {
+		timer, err := c.timers.of(t)
+		if err != nil {
+			continue
+		}
+		if from, ok := t.Behind(timer, f.at(t)); ok {
 			since = append(since, periodic.TickKey{TaskID: t.ID, Due: from})
 		}
 		if t.Queues() && !t.Unplanned() && t.NextRun.Before(f.now) {

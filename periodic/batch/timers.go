@@ -47,27 +47,6 @@ func (m *timers) of(t *periodic.Task) (calendar.Schedule, error) {
 	return parsed.schedule, parsed.err
 }
 
-// behind reports whether some of a task's due ticks may have been decided before,
-// and since when: a backfill may have submitted them after an outage, somebody
-// may have set nextrun back, or the planned tick has vanished.
-func (m *timers) behind(t *periodic.Task, now time.Time) (since time.Time, ok bool) {
-	if t.Unplanned() || t.NextRun.After(now) {
-		return since, false
-	}
-	if t.Manual() {
-		return t.NextRun, true
-	}
-	timer, err := m.of(t)
-	if err != nil {
-		return since, false
-	}
-	if t.Vanished(timer, now) {
-		return t.Due.Add(-periodic.LongestShift), true
-	}
-	next := timer.Next(t.Due)
-	return t.Due, !next.IsZero() && !next.After(now)
-}
-
 // isInterval reports whether a timer may be an interval, which begins with "every", or have one among several.
 func isInterval(timer string) bool {
 	text := strings.TrimSpace(timer)

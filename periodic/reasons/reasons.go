@@ -13,50 +13,14 @@ import (
 
 // SkipReason is why a tick is skipped while a job is pending.
 func SkipReason(p *sink.Pending, due, now time.Time) string {
-	return Then(pendingAt(p, due, now))
-}
-
-// Then is a reason in the past tense: it is of the time when the tick was decided. Older versions recorded some in the present.
-func Then(reason string) string {
-	if Overlapped(reason) {
-		return then.Replace(reason)
-	}
-	return reason
-}
-
-var then = strings.NewReplacer(" is still ", " was still ", " has not ended after ", " had not ended after ", " is not final", " was not final")
-
-func pendingAt(p *sink.Pending, due, now time.Time) string {
 	if now.Before(due) {
 		now = due
 	}
-	return PendingText(p, now)
-}
-
-// Overlapped reports whether a tick was skipped since a job of the task was not final.
-func Overlapped(reason string) bool {
-	return strings.HasPrefix(reason, "the job of ") || strings.HasPrefix(reason, "a job of the task ")
+	return pending(p, now, "was still ", "had not ended after ")
 }
 
 // DelayUnknown is a periodic.Facts.Delay.
 const DelayUnknown = "it was not decided in time, and the cause is not known"
-
-// ByHand and Backfilled are the reasons of ticks that people have asked for, or parts of them.
-const (
-	ByHand     = "run by hand"
-	Backfilled = "backfilled"
-)
-
-// Hand says how somebody has asked for a tick, by its reason; empty: nobody has.
-func Hand(reason string) string {
-	switch {
-	case strings.HasPrefix(reason, ByHand), strings.HasSuffix(reason, "; "+ByHand):
-		return ByHand
-	case reason == Backfilled:
-		return Backfilled
-	}
-	return ""
-}
 
 // TableRefused is the reason of a tick whose job the queue refused although no
 // job of the task is in the way.
@@ -65,8 +29,12 @@ const TableRefused = "the queue refused the job, although no job of the task is 
 // PendingText says why a job is in the way: "the job of 02:00:00 UTC has
 // not ended after 3 h 12 min (job 7f3a)". Whether its executor lives is not asked.
 func PendingText(p *sink.Pending, now time.Time) string {
+	return pending(p, now, "is still ", "has not ended after ")
+}
+
+func pending(p *sink.Pending, now time.Time, still, after string) string {
 	if p == nil {
-		return "a job of the task is not final"
+		return "a job of the task " + strings.TrimSuffix(still, "still ") + "not final"
 	}
 	name := "a job of the task"
 	if !p.Due.IsZero() {
@@ -76,9 +44,9 @@ func PendingText(p *sink.Pending, now time.Time) string {
 		}
 		name = "the job of " + p.Due.UTC().Format(layout)
 	}
-	state := "is still " + p.State.Word()
+	state := still + p.State.Word()
 	if p.State == jobqueue.Running && !p.Started.IsZero() {
-		state = "has not ended after " + Span(now.Sub(p.Started))
+		state = after + Span(now.Sub(p.Started))
 	}
 	return fmt.Sprintf("%s %s (job %s)", name, state, p.JID)
 }

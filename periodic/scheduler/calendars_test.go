@@ -46,7 +46,7 @@ func TestHolidayKeepsTasksFromRunning(t *testing.T) {
 		f.once()
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
 		f.want(0, "SELECT count(*) FROM job")
-		f.want(300, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar de-BY: Heiligabend' AND missed = 0")
+		f.want(300, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND cause = 'calendar' AND reason = 'calendar de-BY: Heiligabend' AND missed = 0")
 		f.guarantees()
 	})
 }

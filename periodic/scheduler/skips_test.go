@@ -105,7 +105,7 @@ func TestSkipsOfPreparedTicks(t *testing.T) {
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) SELECT id, due, 'skipped', 'left out by ann' FROM periodic_task WHERE id < 't3'")
 		f.exec("DELETE FROM periodic_tick WHERE decided IS NULL AND task_id < 't2'")
 		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decided IS NOT NULL")
-		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'left out by ann'")
+		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND cause = 'person' AND reason = 'left out by ann'")
 		f.want(39, "SELECT count(*) FROM job")
 	})
 }

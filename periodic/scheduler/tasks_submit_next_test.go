@@ -26,7 +26,7 @@ func TestSubmitNext(t *testing.T) {
 			next(overlap, due)
 			next(overlap, due) // delivered twice
 			f.want(1, "SELECT count(*) FROM job WHERE tracker = $1", overlap)
-			f.want("submitted submitted by a test", "SELECT decision || ' ' || reason FROM periodic_tick WHERE task_id = $1", overlap)
+			f.want("submitted hook submitted by a test", "SELECT decision || ' ' || cause || ' ' || reason FROM periodic_tick WHERE task_id = $1", overlap)
 			next(overlap, due.Add(time.Second)) // while the first job is pending
 			next(overlap, due.Add(time.Second))
 		}

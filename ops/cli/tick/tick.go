@@ -8,13 +8,12 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/view"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // JSON is the JSON form of a run: the columns of periodic_run. What is not set is null.
 func JSON(r *view.Run) ui.Object {
 	return ui.Object{
-		{"task_id", r.TaskID}, {"due", r.Due}, {"decision", r.Decision}, {"reason", ui.OrNull(r.Reason)},
+		{"task_id", r.TaskID}, {"due", r.Due}, {"decision", r.Decision}, {"cause", ui.OrNull(string(r.Cause))}, {"reason", ui.OrNull(r.Reason)},
 		{"missed", r.Missed}, {"until", ui.OrNull(r.Until)}, {"jid", ui.OrNull(r.JID)}, {"worker", ui.OrNull(r.Worker)}, {"decided", r.Decided},
 		{"state", ui.OrNull(r.State)}, {"submitted", ui.OrNull(r.Submitted)}, {"started", ui.OrNull(r.Started)}, {"finished", ui.OrNull(r.Finished)},
 		{"attempts", ui.OrNull(r.Attempts)}, {"interrupts", ui.OrNull(r.Interrupts)}, {"result", ui.OrNull(r.Result)}, {"by_hand", ui.OrNull(r.Hand())},
@@ -62,13 +61,13 @@ func Outcome(r *view.Run) string {
 // why is the reason of a run, or its job and what that said.
 func why(r *view.Run) string {
 	if r.JID == "" {
-		return text.Tails(reasons.Then(r.Reason))
+		return text.Tails(r.Reason)
 	}
 	said := r.JID
 	if r.Own() {
 		said = "job " + r.JID
 	}
-	for _, more := range []string{text.FirstLine(r.Result), r.Reason, r.Hand()} {
+	for _, more := range []string{text.FirstLine(r.Result), r.Reason} {
 		if more != "" && !strings.HasSuffix(said, more) {
 			said += ": " + more
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // Run is a tick that was decided, and what became of its job or event: a row of the view periodic_run.
@@ -16,6 +15,7 @@ type Run struct {
 	Due      time.Time
 	Until    time.Time // of ticks that were missed together the newest
 	Decision periodic.Decision
+	Cause    periodic.Cause
 	Reason   string
 	Missed   int    // number of missed ticks; -1: more than 10,000
 	JID      string // the job or event that it became
@@ -51,10 +51,10 @@ func (r *Run) Took() time.Duration {
 }
 
 // Hand says how somebody has asked for it, in words; empty: nobody has.
-func (r *Run) Hand() string { return reasons.Hand(r.Reason) }
+func (r *Run) Hand() string { return r.Cause.Hand() }
 
 // runColumns are those of a run k.
-const runColumns = `k.task_id, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.jid, k.worker, k.decided, k.state,
+const runColumns = `k.task_id, k.due, k.until, k.decision, k.cause, k.reason, coalesce(k.missed, 0) AS missed, k.jid, k.worker, k.decided, k.state,
 	k.submitted, k.started, k.finished, k.attempts, k.interrupts, substr(k.result, 1, 300) AS result`
 
 type runRow struct {
@@ -62,6 +62,7 @@ type runRow struct {
 	Due        sqldb.RowTime
 	Until      sqldb.RowTime
 	Decision   sqldb.RowText
+	Cause      sqldb.RowText
 	Reason     sqldb.RowText
 	Missed     sqldb.RowInt
 	JID        sqldb.RowText
@@ -78,7 +79,7 @@ type runRow struct {
 
 func (r *runRow) run() Run {
 	return Run{
-		TaskID: string(r.TaskID), Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
+		TaskID: string(r.TaskID), Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Cause: periodic.Cause(r.Cause), Reason: string(r.Reason),
 		Missed: r.Missed.N, JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(), State: string(r.State),
 		Submitted: r.Submitted.Time(), Started: r.Started.Time(), Finished: r.Finished.Time(), Attempts: r.Attempts.N, Interrupts: r.Interrupts.N,
 		Result: string(r.Result),

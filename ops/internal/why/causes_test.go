@@ -73,8 +73,8 @@ func TestWhatNeverEnds(t *testing.T) {
 	t.Parallel()
 	task := periodic.NewTask("t", "qiuck", "minutely")
 	task.NextRun, task.Overlap = time.Now().Add(time.Minute), periodic.OverlapReplace
-	run := func(d periodic.Decision, state, reason string) view.Run {
-		return view.Run{Decision: d, State: state, Reason: reason}
+	run := func(d periodic.Decision, state string, cause periodic.Cause) view.Run {
+		return view.Run{Decision: d, State: state, Cause: cause}
 	}
 	has := func(code Code, runs ...view.Run) bool {
 		f := &Facts{Facts: view.Facts{Task: &task, Now: time.Now(), Runs: runs}}
@@ -89,7 +89,7 @@ func TestWhatNeverEnds(t *testing.T) {
 	if !has("task_replaced", runs, cancelled, cancelled, cancelled) || has("task_replaced", runs, cancelled, cancelled, cancelled, well) || has("task_replaced", runs, cancelled, cancelled) {
 		t.Error("jobs that are always replaced are not told, or others are")
 	}
-	skipped, left := run(periodic.Skipped, "", "the job of 02:00:00 UTC had not ended after 1 h (job 7)"), run(periodic.Skipped, "", "paused since 2026-01-01 00:00:00 UTC")
+	skipped, left := run(periodic.Skipped, "", periodic.CauseOverlap), run(periodic.Skipped, "", periodic.CausePaused)
 	if !has("task_skips", skipped, well, skipped, skipped, skipped) || has("task_skips", left, left, left, left, skipped) {
 		t.Error("ticks that are always skipped are not told, or others are")
 	}

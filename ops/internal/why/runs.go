@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -85,7 +84,7 @@ func replaced(f *Facts) []Args {
 func skips(f *Facts) []Args {
 	n := 0
 	for _, r := range f.Runs {
-		if r.Decision == periodic.Skipped && reasons.Overlapped(r.Reason) {
+		if r.Cause == periodic.CauseOverlap {
 			n++
 		}
 	}
@@ -103,7 +102,7 @@ func decided(d periodic.Decision) func(*Facts) []Args {
 		if until.Before(r.Due) {
 			until = r.Due
 		}
-		return when(true, Args{"Due": r.Due, "Until": until, "After": until.Add(time.Second), "Missed": r.Missed, "Reason": reasons.Then(r.Reason),
+		return when(true, Args{"Due": r.Due, "Until": until, "After": until.Add(time.Second), "Missed": r.Missed, "Reason": r.Reason,
 			"Pending": f.job != nil && f.Task.Overlap == periodic.OverlapSkip})
 	}
 }

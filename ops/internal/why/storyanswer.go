@@ -7,7 +7,6 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // answer says it in a sentence.
@@ -41,7 +40,7 @@ func (s *Story) became() string {
 		if k.Decision == periodic.Late {
 			was = "was too late, and got no job"
 		}
-		return strings.TrimSuffix(was+": "+reasons.Then(k.Reason), ": ")
+		return strings.TrimSuffix(was+": "+k.Reason, ": ")
 	case s.event != nil:
 		return "became an event, which is " + string(s.event.Status)
 	case s.elsewhere() && k.State != "":

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,7 +12,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic/reasons"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -42,13 +42,13 @@ func (s *Story) ofTick() {
 	case k.Missed < 0:
 		due = fmt.Sprintf("the first of more than 10,000 ticks until %s that were missed together", s.at(k.Until))
 	case err != nil || len(next) == 0 || !next[0].Due.Equal(k.Due):
-		due = "not a time of the timer that the task has now: " + cmp.Or(reasons.Hand(k.Reason), hookText(k.Reason), "the timer was another one then")
+		due = "not a time of the timer that the task has now: " + askedFor(k)
 	case next[0].NextRun.After(k.Due):
 		due += ", and its jitter delays it by " + text.Exact(next[0].NextRun.Sub(k.Due))
 	}
 	s.step("due", k.Due, k.Due, planned, due)
-	decided := strings.TrimSuffix(string(k.Decision)+": "+reasons.Then(k.Reason), ": ")
-	if hookText(k.Reason) != "" {
+	decided := strings.TrimSuffix(string(k.Decision)+": "+k.Reason, ": ")
+	if k.Cause == periodic.CauseHook {
 		decided = k.Reason
 	}
 	if worker, _, _ := strings.Cut(k.Worker, service.BootMark); worker != "" {
@@ -60,12 +60,15 @@ func (s *Story) ofTick() {
 	}
 }
 
-// hookText says that a hook has submitted a tick, by its reason; empty: none has.
-func hookText(reason string) string {
-	if strings.HasPrefix(reason, "submitted by ") {
+// askedFor says where a tick comes from that is none of the timer's.
+func askedFor(k *view.Run) string {
+	switch {
+	case k.Cause == periodic.CauseHook:
 		return "a hook asked for it"
+	case k.Cause.Hand() != "":
+		return k.Cause.Hand()
 	}
-	return ""
+	return "somebody set it by hand, or the timer was another one then"
 }
 
 // firstLine is the first line of what somebody said, unless that is very long.

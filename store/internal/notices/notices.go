@@ -62,7 +62,7 @@ func (h Hooks) HearsMissed(t *periodic.Task) bool {
 func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []batch.MissedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, m := range ticks {
-		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
+		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Cause: string(m.Tick.Cause), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
 		if !m.Tick.Until.IsZero() {
 			tick.Until = &m.Tick.Until
 		}

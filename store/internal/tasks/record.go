@@ -5,19 +5,18 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // tickRecords are ticks as records for the first placeholder. The worker and the time of the
 // decision are not among them, since all ticks of a batch share these.
 func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
 	columns := []sqldb.Field{
-		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
+		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("cause"), sqldb.Text("reason"),
 		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
 	}
 	return db.Records(1, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
-		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
+		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(string(t.Cause)), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
 	})
 }
 
@@ -58,8 +57,8 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 	if err != nil {
 		return nil, err
 	}
-	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, missed, until, jid, worker, decided)
-		SELECT task_id, due, decision, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
+	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, cause, reason, missed, until, jid, worker, decided)
+		SELECT task_id, due, decision, cause, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
 		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	if err != nil {
 		return nil, err
@@ -90,10 +89,9 @@ func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.
 		return nil, err
 	}
 	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, jid = v.jid,
-			reason = CASE WHEN v.reason IS NULL AND k.reason LIKE '%; `+reasons.ByHand+`' THEN '`+reasons.ByHand+`' ELSE v.reason END,
+	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, cause = v.cause, reason = v.reason, jid = v.jid,
 			worker = $2, decided = $3
-		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
+		FROM (SELECT task_id AS of_task, due AS of_due, decision, cause, reason, jid FROM `+r.SQL+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due
 			AND (k.decided IS NULL OR k.worker = $2 AND k.decided = $3)
 		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))

@@ -38,12 +38,12 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 		}
 	}
 	tick.Decided = tx.Now()
-	n, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
-		VALUES ($1, $2, $6, $3, $4, $5)
-		ON CONFLICT (task_id, due) DO UPDATE SET decision = excluded.decision, reason = excluded.reason,
+	n, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided, cause)
+		VALUES ($1, $2, $6, $3, $4, $5, $7)
+		ON CONFLICT (task_id, due) DO UPDATE SET decision = excluded.decision, cause = excluded.cause, reason = excluded.reason,
 			jid = excluded.jid, decided = excluded.decided, missed = 0, until = NULL, worker = NULL
 		WHERE excluded.decision = 'submitted' AND periodic_tick.decision IN ('skipped', 'late', 'missed')`,
-		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, sqldb.Nullable(tick.JID), sqldb.Timestamp(tick.Decided), string(tick.Decision))
+		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, sqldb.Nullable(tick.JID), sqldb.Timestamp(tick.Decided), string(tick.Decision), sqldb.Nullable(string(tick.Cause)))
 	return n > 0, err
 }
 

@@ -16,6 +16,7 @@ type tickRow struct {
 	TaskID   sqldb.RowText `db:"task_id"`
 	Due      sqldb.RowTime
 	Decision sqldb.RowText
+	Cause    sqldb.RowText
 	Reason   sqldb.RowText
 	Missed   sqldb.RowInt
 	Until    sqldb.RowTime
@@ -41,7 +42,7 @@ func (r endRow) on(k periodic.Tick) periodic.Tick {
 
 func (r tickRow) tick() periodic.Tick {
 	return r.on(periodic.Tick{
-		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
+		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Cause: periodic.Cause(r.Cause), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
 	})
 }
@@ -71,7 +72,7 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return with + `SELECT k.task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error
+	return with + `SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error
 		FROM ` + from + `
 		WHERE ` + where + ` AND ($2 = '' OR k.decision = $2 OR $2 = '` + periodic.NotRun + `' AND k.decision IN ('skipped', 'late', 'missed'))
 			AND k.decided >= $3 AND k.decided < $4 AND k.due < $6
