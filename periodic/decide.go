@@ -10,17 +10,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
-// Facts is what a decision depends on besides the task.
-type Facts struct {
-	Now     time.Time
-	Pending *sink.Pending // a job of the task that is not final
-	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
-	Decided []Range       // recorded already since the time that [Task.Behind] says, oldest first, at most MaxDecided
-	Worker  string        // who decides
-	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
-	Most    int           // greatest number of ticks to decide; 0: 1,000
-}
-
 // Decide returns what becomes of a task: its ticks that are due, and when it is due next. A task whose turn waits for the
 // end of a job keeps its plan. It does no I/O; newID makes the id of a tick's job.
 func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {

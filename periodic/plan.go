@@ -1,14 +1,24 @@
 package periodic
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/reasons"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // maxCatchup is the greatest number of ticks of one task in one batch.
 const maxCatchup = 100
+
+// Facts is what a decision depends on besides the task.
+type Facts struct {
+	Now     time.Time
+	Pending *sink.Pending // a job of the task that is not final
+	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
+	Decided []Range       // recorded already since the time that [Task.Behind] says, oldest first, at most MaxDecided
+	Worker  string        // who decides
+	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
+	Most    int           // greatest number of ticks to decide; 0: 1,000
+}
 
 // Plan is what a scheduler has decided for one task.
 type Plan struct {
@@ -58,38 +68,4 @@ func (p *Plan) Lasts(made, now time.Time, validFor time.Duration) bool {
 	}
 	age := now.Sub(made) // negative: the clock was set back
 	return age >= 0 && age < validFor
-}
-
-// The reasons of periodic_tick, in words for people. Times are UTC. A tick that is
-// decided before its time has the reason that holds when it is due.
-
-func supersededReason(due time.Time) string {
-	return "the tick of " + due.UTC().Format("2006-01-02 15:04:05") + " took its place"
-}
-
-// heldReason is why ticks that waited for the end of a job did not run: a newer one did.
-var heldReason = because{CauseWaited, "waited for the end of the job before it; a later tick took its place"}
-
-func lateReason(age, deadline time.Duration) string {
-	if deadline <= 0 {
-		return "the deadline is 0 s, so every tick is late"
-	}
-	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
-}
-
-func missedReason(t *Task, count int, age time.Duration, delay string) because {
-	if delay == "" {
-		delay = "no scheduler ran in time"
-	}
-	switch {
-	case t.Catchup == CatchupNone && age <= t.Grace:
-		return because{CauseNewest, delay + "; of these only the newest tick counts, because catchup is none"}
-	case t.Catchup == CatchupNone:
-		return because{CauseGrace, fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))}
-	case t.Catchup == CatchupAll:
-		return because{CauseLimit, fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)}
-	case count == 1:
-		return because{CauseNewest, delay + "; one catch-up tick replaces it"}
-	}
-	return because{CauseNewest, delay + "; one catch-up tick replaces them"}
 }

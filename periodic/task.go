@@ -139,3 +139,33 @@ func (t *Task) Blocked() string {
 	}
 	return t.Problem
 }
+
+// Bounds that several packages must agree on.
+const (
+	// MaxSink is the greatest length of the name of a sink.
+	MaxSink = 64
+
+	// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+	// leave room for those that are on time.
+	MaxBatchTicks = 10_000
+
+	// MaxDecided is how many recorded ticks of a task a decision reads. What comes
+	// after them is decided in the next batch.
+	MaxDecided = 1_000
+
+	// MaxCounted is the greatest number of missed ticks that is counted exactly.
+	MaxCounted = 10_000
+
+	// DefaultTickLimit is how many ticks are listed by default.
+	DefaultTickLimit = 100
+
+	// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+	// works takes a task within milliseconds.
+	OverdueAfter = 5 * time.Second
+
+	// PausedAfterFailures is the By of a pause that follows from failures.
+	PausedAfterFailures = "nextrun"
+
+	// NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
+	NotRun = "not-run"
+)

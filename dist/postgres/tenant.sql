@@ -77,6 +77,11 @@ GRANT UPDATE (
 GRANT INSERT (task_id, due, decision, reason), UPDATE (reason) ON periodic_tick TO :"tenant";
 GRANT SELECT ON periodic_calendar, periodic_tick, periodic_open, job, joblog, event_store, outbox_message TO :"tenant";
 
+-- Views read with the rights of who asks, from PostgreSQL 15 on. Before, they would show the rows of others, so a tenant has no
+-- right on them, and task list, why and the pages are not for it.
+SELECT format('ALTER VIEW %I SET (security_invoker = true)', name), format('GRANT SELECT ON %I TO %I', name, :'tenant')
+  FROM unnest(ARRAY['periodic_run', 'periodic_health', 'periodic_stale']) AS name WHERE current_setting('server_version_num')::int >= 150000 \gexec
+
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
 -- roles see all rows, as before.
 SELECT format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name), format('DROP POLICY IF EXISTS nextrun_all ON %I', name),

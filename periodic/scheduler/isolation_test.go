@@ -46,7 +46,7 @@ func TestG5RunningPredecessor(t *testing.T) {
 		f.once()
 		jid := f.one("SELECT jid FROM job WHERE tracker = 'slow'")
 		f.exec("UPDATE job SET state = 'success' WHERE tracker = 'quick'")
-		f.exec("UPDATE job SET state = 'running', started = ? WHERE tracker = 'slow'", f.at(-192*time.Minute))
+		f.exec("UPDATE job SET state = 'running', submitted = ?, started = ? WHERE tracker = 'slow'", f.at(-192*time.Minute), f.at(-time.Minute))
 		f.due("slow", time.Second)
 		f.due("quick", time.Second)
 		f.once()

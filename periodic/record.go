@@ -1,8 +1,11 @@
 package periodic
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // record adds a tick to the plan.
@@ -122,4 +125,38 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	tick := d.tick(first, decision, why, "")
 	tick.Missed, tick.Until = missed, until
 	d.plan.Ticks = append(d.plan.Ticks, tick)
+}
+
+// The reasons of periodic_tick, in words for people. Times are UTC. A tick that is
+// decided before its time has the reason that holds when it is due.
+
+func supersededReason(due time.Time) string {
+	return "the tick of " + due.UTC().Format("2006-01-02 15:04:05") + " took its place"
+}
+
+// heldReason is why ticks that waited for the end of a job did not run: a newer one did.
+var heldReason = because{CauseWaited, "waited for the end of the job before it; a later tick took its place"}
+
+func lateReason(age, deadline time.Duration) string {
+	if deadline <= 0 {
+		return "the deadline is 0 s, so every tick is late"
+	}
+	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
+}
+
+func missedReason(t *Task, count int, age time.Duration, delay string) because {
+	if delay == "" {
+		delay = "no scheduler ran in time"
+	}
+	switch {
+	case t.Catchup == CatchupNone && age <= t.Grace:
+		return because{CauseNewest, delay + "; of these only the newest tick counts, because catchup is none"}
+	case t.Catchup == CatchupNone:
+		return because{CauseGrace, fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))}
+	case t.Catchup == CatchupAll:
+		return because{CauseLimit, fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)}
+	case count == 1:
+		return because{CauseNewest, delay + "; one catch-up tick replaces it"}
+	}
+	return because{CauseNewest, delay + "; one catch-up tick replaces them"}
 }

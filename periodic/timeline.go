@@ -156,32 +156,40 @@ func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool)
 	return open, false
 }
 
-// Bounds that several packages must agree on.
-const (
-	// MaxSink is the greatest length of the name of a sink.
-	MaxSink = 64
+// longestShift is how far a change of a zone's rules moves a tick at most.
+const longestShift = 3*time.Hour + time.Microsecond
 
-	// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
-	// leave room for those that are on time.
-	MaxBatchTicks = 10_000
+// Behind reports whether some of the due ticks of a task, whose timer is given, may have been decided before, and since when: a
+// backfill may have submitted them after an outage, somebody may have set nextrun back, or the planned tick has vanished.
+func (t *Task) Behind(timer calendar.Schedule, now time.Time) (since time.Time, ok bool) {
+	switch {
+	case t.Unplanned() || t.NextRun.After(now):
+		return since, false
+	case t.Manual():
+		return t.NextRun, true
+	case t.vanished(timer, now):
+		return t.Due.Add(-longestShift), true
+	}
+	next := timer.Next(t.Due)
+	return t.Due, !next.IsZero() && !next.After(now)
+}
 
-	// MaxDecided is how many recorded ticks of a task a decision reads. What comes
-	// after them is decided in the next batch.
-	MaxDecided = 1_000
+// vanished reports whether the planned tick, which is due, is none of the timer's any more: its zone has other rules than when
+// it was planned.
+func (t *Task) vanished(timer calendar.Schedule, now time.Time) bool {
+	newest := timer.Prev(now.Add(time.Microsecond)) // mostly the planned one
+	return !newest.Equal(t.Due) && !timer.Next(t.Due.Add(-time.Microsecond)).Equal(t.Due)
+}
 
-	// MaxCounted is the greatest number of missed ticks that is counted exactly.
-	MaxCounted = 10_000
-
-	// DefaultTickLimit is how many ticks are listed by default.
-	DefaultTickLimit = 100
-
-	// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
-	// works takes a task within milliseconds.
-	OverdueAfter = 5 * time.Second
-
-	// PausedAfterFailures is the By of a pause that follows from failures.
-	PausedAfterFailures = "nextrun"
-
-	// NotRun selects in place of a decision the ticks that got no job: skipped, late and missed ones.
-	NotRun = "not-run"
-)
+// anew is the first tick that takes the place of a vanished one. It is later than all that were decided by the rules of before,
+// so that no tick has two records.
+func (d *decider) anew() time.Time {
+	after := d.task.Due.Add(-longestShift)
+	if since := d.task.Since; since.After(after) && since.Before(d.Now) {
+		after = since
+	}
+	if n := len(d.Decided); n > 0 && d.Decided[n-1].Last.After(after) {
+		after = d.Decided[n-1].Last
+	}
+	return d.timer.Next(after)
+}
