@@ -17,7 +17,7 @@ func atLeast(limit float64) aim { return aim{limit: limit, least: true} }
 func below(limit float64) aim   { return aim{limit: limit, alone: true} }
 
 // groups are all that is measured.
-func (b *bench) groups() []group {
+func (b *bench) groups() []group { //nolint:funlen // a table
 	return []group{
 		{
 			name: "burst-1000-postgresql", rounds: 9,

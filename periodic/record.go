@@ -108,7 +108,8 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 		d.settle(first, because{CausePerson, skip.Text()})
 		return
 	}
-	decision, why := Skipped, because{}
+	decision := Skipped
+	var why because
 	missed, until := count, last
 	switch {
 	case d.paused.At(first) && !first.Before(d.paused.Since):

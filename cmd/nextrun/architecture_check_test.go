@@ -147,3 +147,13 @@ func matches(pattern, dir string) bool {
 }
 
 func within(dir, parent string) bool { return dir == parent || strings.HasPrefix(dir, parent+"/") }
+
+// isPublic reports whether others can import a package, and whether it is for them.
+func isPublic(dir string) bool {
+	own := []string{"internal", "cmd", "scripts", "bench", "tools"}
+	program := []string{"ops/cli", "ops/config", "ops/crontab", "ops/docspell", "ops/ical", "ops/kafka", "ops/verify", "jobqueue/handlers/statement"}
+	if slices.ContainsFunc(program, func(part string) bool { return within(dir, part) }) {
+		return false
+	}
+	return dir != "." && !slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(own, part) })
+}

@@ -154,16 +154,6 @@ func readPromises(root string) (promises, error) {
 	return n, err
 }
 
-// isPublic reports whether others can import a package, and whether it is for them.
-func isPublic(dir string) bool {
-	own := []string{"internal", "cmd", "scripts", "bench", "tools"}
-	program := []string{"ops/cli", "ops/config", "ops/crontab", "ops/docspell", "ops/ical", "ops/kafka", "ops/verify", "jobqueue/handlers/statement"}
-	if slices.ContainsFunc(program, func(part string) bool { return within(dir, part) }) {
-		return false
-	}
-	return dir != "." && !slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(own, part) })
-}
-
 // scanner looks at the declarations of a file.
 type scanner struct {
 	promises

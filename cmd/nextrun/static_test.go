@@ -30,7 +30,7 @@ func TestBuildWithoutCgo(t *testing.T) {
 		if out, err := run("migrate", "up", "--db", url); err != nil {
 			t.Errorf("%v: migrate up: %v\n%s", how, err, out)
 		}
-		if out, err := run("task", "add", "here", "--task", "x", "--timer", "daily", "--db", url); err != nil {
+		if out, err := run("task", "add", "here", "--handler", "x", "--timer", "daily", "--db", url); err != nil {
 			t.Errorf("%v: task add: %v\n%s", how, err, out)
 		}
 		out, err := run("migrate", "up", "--db", "sqlite:"+filepath.Join(t.TempDir(), "app.db"))

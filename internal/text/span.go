@@ -1,5 +1,3 @@
-// Package span writes durations for people: how long something took, and how far a time
-// is away.
 package text
 
 import (

@@ -1,4 +1,4 @@
-// Package text makes texts ones that both databases can hold.
+// Package text makes texts ones that both databases can hold, and writes durations for people.
 package text
 
 import (

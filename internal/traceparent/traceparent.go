@@ -13,10 +13,7 @@ var form = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
 
 // Clean returns a text if it is a traceparent of version 00, and "" for all else.
 func Clean(text string) string {
-	if text == "" {
-		return ""
-	}
-	if parts := form.FindStringSubmatch(text); parts == nil || isZero(parts[1]) || isZero(parts[2]) {
+	if parts := form.FindStringSubmatch(text); len(parts) != 3 || isZero(parts[1]) || isZero(parts[2]) {
 		return ""
 	}
 	return text

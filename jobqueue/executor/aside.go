@@ -160,7 +160,7 @@ func (l *loop) retryAlone(now time.Time) error {
 			continue // it stays due
 		}
 		if err := l.alone([]item{it}); err != nil {
-			if err = l.setAside(it, err); err != nil {
+			if err := l.setAside(it, err); err != nil {
 				return err
 			}
 		}

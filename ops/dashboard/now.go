@@ -141,10 +141,8 @@ func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent view.La
 	if d.Page > 1 {
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
-	before := first
-	d.Empty = ran.All == 0 && silent.All == 0
-	listed := map[string]bool{}
-	d.Ran, d.Silent = ran.All, silent.All
+	before, listed := first, map[string]bool{}
+	d.Empty, d.Ran, d.Silent = ran.All == 0 && silent.All == 0, ran.All, silent.All
 	for _, t := range d.Troubled {
 		if listed[t.ID] = true; t.ranSince(d.Since) {
 			d.Ran--

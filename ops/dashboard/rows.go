@@ -74,6 +74,9 @@ func (s *source) row(f *view.Facts, zone *time.Location) taskRow {
 	t, status := f.Task, f.Status()
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: status.State, Cause: status.Cause,
 		Attention: s.attention(f, zone), Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: status.Next, Cells: make([]cell, len(f.Runs))}
+	if t.Unplanned() { // it says so
+		r.Next = t.NextRun
+	}
 	r.NoNext = noNext(t.Enabled, t.Blocked() != "", t.Pause, s.now(), zone)
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		r.Zone = calendar.Location(schedule)

@@ -18,13 +18,16 @@ type prunes struct {
 
 	at   []time.Duration // since the start
 	keep Retention
-	err  error
+	bad  time.Duration // until then it fails
 }
 
 func (p *prunes) Prune(_ context.Context, keep Retention) (Pruned, error) {
 	began := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a bubble of synctest
 	p.at, p.keep = append(p.at, time.Since(began)), keep
-	return Pruned{Ticks: len(p.at)}, p.err
+	if time.Since(began) < p.bad {
+		return Pruned{}, errors.New("no")
+	}
+	return Pruned{Ticks: len(p.at)}, nil
 }
 
 // A scheduler deletes what is old some minutes after its start, and then once a day; after a failure
@@ -33,14 +36,14 @@ func TestHousekeepingOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, lines := logtest.NewNullLogger()
 		cfg := Config{Name: "s", Logger: log, Retention: Retention{Jobs: Forever}}.withDefaults()
-		store := &prunes{err: errors.New("no")}
+		store := &prunes{}
 		h := newHousekeeping(store, &cfg, shared{})
 		if h.first < 5*time.Minute || h.first > 10*time.Minute {
 			t.Errorf("the first time is after %s", h.first)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), h.first+50*time.Hour)
 		defer cancel()
-		time.AfterFunc(h.first+90*time.Minute, func() { store.err = nil })
+		store.bad = h.first + 90*time.Minute
 		h.run(ctx)
 		if want := []time.Duration{h.first, h.first + time.Hour, h.first + 2*time.Hour, h.first + 26*time.Hour, h.first + 50*time.Hour}; !slices.Equal(store.at, want[:4]) && !slices.Equal(store.at, want) {
 			t.Errorf("it deleted at %s, want %s", store.at, want)

@@ -38,9 +38,10 @@ func TestStatesOfNow(t *testing.T) {
 	s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('the-only-one', 'echo', 'minutely')`)
 	wants("/", "No scheduler is known to run", false, "not planned yet") // it was added a moment ago
 	s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
-	wants("/", "No scheduler has run yet", false, "Tasks are planned when one starts")
+	wants("/", "No scheduler has run yet", true, "Tasks are planned when one starts")
 
 	s.Exec(`UPDATE periodic_task SET nextrun = '2026-01-01 00:00:00'`)
+	s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
 	s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('the-only-one', '2026-01-01 00:00:00', 'skipped', '2026-01-01 00:00:00')`)
 	wants("/", "No scheduler runs, and 1 task is due", true, "Start one: nextrun serve")
 

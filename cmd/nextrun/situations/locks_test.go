@@ -149,3 +149,15 @@ func TestLockedTableOfJobs(t *testing.T) {
 	w.held("LOCK TABLE job")
 	w.sh.Fails(t, ui.Failed, []string{"why", "t"}, "the table job is locked by pid ")
 }
+
+// held keeps rows locked until the situation is over.
+func (w *world) held(query string) {
+	tx, err := w.d.SQL.Begin()
+	if err == nil {
+		w.Cleanup(func() { _ = tx.Rollback() })
+		_, err = tx.Exec(query)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}

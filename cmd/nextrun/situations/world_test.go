@@ -296,15 +296,3 @@ func (w *world) killedExecutor(what func()) {
 	_ = process.Wait()
 	w.sql("UPDATE worker SET seen = {-2m} WHERE id LIKE 'killed@%'")
 }
-
-// held keeps rows locked until the situation is over.
-func (w *world) held(query string) {
-	tx, err := w.d.SQL.Begin()
-	if err == nil {
-		w.Cleanup(func() { _ = tx.Rollback() })
-		_, err = tx.Exec(query)
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-}

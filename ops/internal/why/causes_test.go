@@ -20,7 +20,7 @@ func TestReferenceHasTheCauses(t *testing.T) {
 	}
 	want := "| code | meaning |\n|---|---|\n"
 	for _, c := range Causes() {
-		want += fmt.Sprintf("| `%s` | %s |\n", c.Code, c.Means)
+		want += fmt.Sprintf("| %#q | %s |\n", c.Code, c.Means)
 	}
 	if _, section, _ := strings.Cut(string(page), "\n## Findings\n"); !strings.Contains(section, want+"\n## ") {
 		t.Errorf("docs/reference.md has another table under Findings; it is\n%s", want)

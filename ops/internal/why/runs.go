@@ -169,7 +169,7 @@ func hookUndelivered(f *Facts) (list []Args) {
 	for _, h := range f.hooks {
 		if !said[h.job.State] {
 			said[h.job.State] = true
-			list = append(list, Args{"Hook": strings.TrimSpace(string(h.notice.Hook)), "JID": h.job.JID, "Error": text.FirstLine(h.job.Result),
+			list = append(list, Args{"Hook": strings.TrimSpace(h.notice.Hook), "JID": h.job.JID, "Error": text.FirstLine(h.job.Result),
 				"Dead": h.job.State == jobqueue.Failed, "Refused": h.job.State == jobqueue.Stuck})
 		}
 	}
