@@ -25,7 +25,7 @@ const (
 
 // mostLines is how long the product may be. docs/internals/decisions/size.md says why there is a limit, and what
 // has to be written there before it is raised.
-const mostLines = 60_500
+const mostLines = 58_000
 
 func TestArchitectureSizes(t *testing.T) {
 	sizes, err := readSizes("../..")
