@@ -43,8 +43,6 @@ var tenantRights = []permission{
 	{"acme", false, "INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('acme-report', now(), 'late', now())"},
 	{"acme", false, "UPDATE job_limit SET max = 100"},
 	{"acme", false, "SELECT * FROM job_limit"},
-	{"acme", false, "SELECT * FROM periodic_run"},
-	{"acme", false, "SELECT * FROM periodic_health"},
 	{"acme", false, "SELECT * FROM worker"},
 	{"acme", false, "INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'y', 'acme-report', 1)"},
 	{"acme", false, "UPDATE outbox_message SET published = now()"},
@@ -74,6 +72,12 @@ func TestTenantMayManageItsOwnTasksOnPostgres(t *testing.T) {
 	db.Script("", "tenant.sql", "prefix="+prefix, "name=acme", "handlers=backup")
 	db.Script("", "tenant.sql", "prefix="+prefix, "name=acme", "handlers=report,o'clock")
 	db.tries(prefix, tenantRights)
+	// Views read with the rights of who asks from PostgreSQL 15 on; before, a tenant must not read them at all.
+	if db.one("SELECT current_setting('server_version_num')") < "150000" {
+		db.tries(prefix, []permission{{"acme", false, "SELECT * FROM periodic_run"}, {"acme", false, "SELECT * FROM periodic_health"}, {"acme", false, "SELECT * FROM periodic_stale"}})
+	} else if got := db.as(prefix + "acme").One(`SELECT (SELECT string_agg(DISTINCT task_id, ' ') FROM periodic_run) || ', ' || (SELECT string_agg(id, ' ' ORDER BY id DESC) FROM periodic_health) || ', ' || (SELECT count(*) FROM periodic_stale WHERE id NOT LIKE 'acme-%')`); got != "acme-report, acme-report acme-b, 0" {
+		t.Errorf("through the views the tenant sees %q", got)
+	}
 	for query, want := range map[string]string{
 		"SELECT string_agg(id, ' ' ORDER BY id DESC) FROM periodic_task":           "acme-report acme-b",
 		"SELECT string_agg(task_id, ' ') FROM periodic_tick":                       "acme-report",
