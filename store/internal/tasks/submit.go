@@ -80,8 +80,8 @@ func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
 // planned sets the columns of a task t to those of its plan. Its placeholder $2 is
 // manualAgain.
 const planned = `due = plan.due, nextrun = plan.nextrun,
-	problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
-			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand AND k.decided IS NOT NULL) THEN $2
+	problem = CASE WHEN plan.hand IS NOT NULL AND (
+			SELECT k.decided IS NOT NULL FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
 		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
 
