@@ -202,7 +202,6 @@ type jobView struct {
 	Findings []why.Finding `json:"findings"` // why it waits, if it does
 	Args     string        `json:"args"`
 	Unusual  string        `json:"-"` // how its duration differs from that of others of its task; empty: not much
-	Bars     storyBars     `json:"-"` // its attempts, and the waits before them
 	Lines    []logLine     `json:"log"`
 	More     bool          `json:"more"` // there are more lines, or some after After
 	After    int64         `json:"after,omitempty"`
@@ -237,11 +236,6 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	steps, err := why.Attempts(ctx, s.db, &j, findings)
-	if err != nil {
-		return nil, err
-	}
-	d.Bars = s.bars(steps, frame.Zone(r))
 	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}

@@ -17,8 +17,8 @@ import (
 type storyView struct {
 	*why.Story
 
-	Bars storyBars
-	Zone *time.Location
+	Bars storyBars      `json:"-"`
+	Zone *time.Location `json:"-"`
 }
 
 // storyBars are the steps of a story, and how long all of them lasted.
@@ -53,7 +53,7 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.Answer = show.Shorten(show.Printable(s.mask.Line(show.Local(d.Answer, d.Due, d.Zone))), 600)
-	if d.HasJob() && d.Run.State == "success" {
+	if d.Run != nil && d.Run.Own() && d.Run.State == "success" {
 		differs, err := s.unusual(ctx, id, d.Run.Took())
 		if err != nil {
 			return nil, err
@@ -100,10 +100,8 @@ func (s *server) bars(steps []why.Step, zone *time.Location) (bars storyBars) {
 			layout = "2 Jan 15:04:05"
 		}
 		bar := storyBar{Step: *step, At: at.Format(layout)}
-		for _, part := range append(step.Parts, why.Part{From: step.From, To: step.To})[:max(len(step.Parts), 1)] {
-			x := min(place(part.From), 994)
-			bar.Path += fmt.Sprintf("M%d 18v-15h%dv15z", x, max(place(part.To)-x, 6))
-		}
+		x := min(place(step.From), 994)
+		bar.Path = fmt.Sprintf("M%d 18v-15h%dv15z", x, max(place(step.To)-x, 6))
 		if bar.At == before {
 			bar.At = ""
 		}

@@ -15,13 +15,13 @@ func story(env *ui.Env, s *why.Story) error {
 		return err
 	}
 	if len(s.Steps) > 0 {
-		t := ui.NewTable("TIME", "AFTER", "STEP", "TOOK", "WHAT").Wrap()
+		t := ui.NewTable("TIME", "STEP", "TOOK", "WHAT").Wrap()
 		for _, one := range s.Steps {
 			took := ""
 			if one.To.After(one.From) {
 				took = text.Exact(one.To.Sub(one.From))
 			}
-			t.Add(one.From.In(env.Zone).Format("2006-01-02 15:04:05.000 MST"), one.After(), one.Name, took, one.Text)
+			t.Add(one.From.In(env.Zone).Format("2006-01-02 15:04:05.000 MST"), one.Name, took, one.Text)
 		}
 		if err := env.Printf("\n"); err != nil {
 			return err

@@ -20,8 +20,8 @@ func Why(env *ui.Env) *cobra.Command {
 	command.Long += `
 
 With --at, tell the story of the tick at that time, or of the nearest one: when it
-was due, decided, submitted and claimed, each attempt, the end of the output and
-the hooks, with the times between them.`
+was due, decided and submitted, the last attempt of its job, the end of the output
+and the hooks.`
 	command.Example = `  nextrun why nightly-backup
   nextrun why nightly-backup --at 'tuesday 02:00' --zone Europe/Berlin
   nextrun why nightly-backup --at 2026-03-28T02:00Z --json`

@@ -72,6 +72,19 @@ func readStreaks(ctx context.Context, tx *sqldb.Tx, ids []string) (rows []streak
 	return rows, err
 }
 
+// EndOfLog are the last n lines of the log of a job.
+func (r Reader) EndOfLog(ctx context.Context, jid string, n int) ([]string, error) {
+	var lines []sqldb.RowText
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &lines, `SELECT message FROM joblog WHERE jid = $1 ORDER BY counter DESC LIMIT $2`, jid, n)
+	})
+	output := make([]string, len(lines))
+	for i, line := range lines {
+		output[len(lines)-1-i] = string(line)
+	}
+	return output, err
+}
+
 // LastLines are the last lines of what these jobs wrote before nextrun noted how they ended, by job.
 func (r Reader) LastLines(ctx context.Context, jids []string) (map[string]string, error) {
 	lines := make(map[string]string, len(jids))

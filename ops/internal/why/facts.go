@@ -19,8 +19,6 @@ import (
 const (
 	lastJobs  = 5
 	lastLines = 8
-	logPage   = 1000
-	logPages  = 20
 )
 
 // Facts is all that the findings about a task depend on.
@@ -125,10 +123,9 @@ func (f *Facts) readOutput(ctx context.Context, db *store.DB) error {
 	if f.Failed == nil || !f.Failed.Own() {
 		return nil
 	}
-	return eachLine(ctx, jobqueue.NewQueue(db.Jobs()), f.Failed.JID, func(l jobqueue.LogLine) {
-		f.Output = append(f.Output, l.Message)
-		f.Output = f.Output[max(0, len(f.Output)-lastLines):]
-	})
+	var err error
+	f.Output, err = view.Of(db).EndOfLog(ctx, f.Failed.JID, lastLines)
+	return err
 }
 
 // readQueue reads what the task's queue tells of its job or event.
@@ -200,23 +197,4 @@ func (f *Facts) readJobs(ctx context.Context, db *store.DB) error {
 		f.judged = q.judge(f.job, subject)
 	}
 	return err
-}
-
-// eachLine visits the lines of a job's log, at most 20,000.
-func eachLine(ctx context.Context, queue *jobqueue.Queue, jid string, visit func(jobqueue.LogLine)) error {
-	after := int64(0)
-	for range logPages {
-		lines, err := queue.Logs(ctx, jobqueue.LogFilter{JID: jid, After: after, Limit: logPage})
-		if err != nil {
-			return err
-		}
-		for _, l := range lines {
-			visit(l)
-			after = max(after, l.Counter)
-		}
-		if len(lines) < logPage {
-			break
-		}
-	}
-	return nil
 }

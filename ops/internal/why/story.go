@@ -1,114 +1,50 @@
 package why
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
-// Story is what became of the tick that a task had at a time, in the order in which it
-// happened.
+// Story is what became of the tick that a task had at a time, in the order in which it happened.
 type Story struct {
-	ID     string // of the task
-	Asked  time.Time
-	Due    time.Time // of the tick; zero: there is none at that time, or near it
-	Before time.Time // the tick before it that is recorded
-	After  time.Time // the tick after it: one that is recorded, else the planned one
-	State  string    // of the job or event, otherwise the decision; [None]: there is no record
-	Answer string    // in words
-	Steps  []Step
-	JID    string   // the job or event that it became
-	Output []string // the end of the job's log
-	Unread []string // what cannot be read, and why
-	Run    *view.Run
-	Task   periodic.Task
+	ID     string    `json:"id"` // of the task
+	Asked  time.Time `json:"asked"`
+	Due    time.Time `json:"due,omitzero"`      // of the tick; zero: there is none at that time, or near it
+	Before time.Time `json:"previous,omitzero"` // the tick before it that is recorded
+	After  time.Time `json:"next,omitzero"`     // the tick after it: one that is recorded, else the planned one
+	State  string    `json:"state"`             // of the job or event, otherwise the decision; [None]: there is no record
+	Answer string    `json:"answer"`            // in words
+	Steps  []Step    `json:"steps"`
+	JID    string    `json:"jid,omitempty"` // the job or event that it became
+	Output []string  `json:"output"`        // the end of the job's log
+	Unread []string  `json:"unread"`        // what cannot be read, and why
+	Run    *view.Run `json:"-"`
 
-	now   time.Time
-	zone  *time.Location
-	job   *jobqueue.Job
-	event *outbox.Record
-	ran   []attempt
-	waits []Finding // what the job waits for
-}
-
-// HasJob reports whether the job is in nextrun's own queue.
-func (s *Story) HasJob() bool { return s.job != nil }
-
-// MarshalJSON writes the story for programs: what is not known is null.
-func (s *Story) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		ID     string     `json:"id"`
-		Asked  time.Time  `json:"asked"`
-		Due    *time.Time `json:"due"`
-		Before *time.Time `json:"previous"`
-		After  *time.Time `json:"next"`
-		State  string     `json:"state"`
-		Answer string     `json:"answer"`
-		Steps  []Step     `json:"steps"`
-		JID    *string    `json:"jid"`
-		Output []string   `json:"output"`
-		Unread []string   `json:"unread"`
-	}{s.ID, s.Asked, orNull(s.Due), orNull(s.Before), orNull(s.After), s.State, s.Answer, s.Steps, orNull(s.JID), s.Output, s.Unread})
-}
-
-func orNull[T comparable](value T) *T {
-	if value == *new(T) {
-		return nil
-	}
-	return &value
+	task periodic.Task
+	now  time.Time
+	zone *time.Location
+	job  *jobqueue.Job // in nextrun's own queue; nil: there is none any more
+	why  []Finding     // why it has not ended
 }
 
 // Step is a part of a story.
 type Step struct {
-	Name  string        `json:"step"`
-	From  time.Time     `json:"from"`
-	To    time.Time     `json:"to"`             // From: it is a moment
-	Since time.Duration `json:"-"`              // since the step before; negative: it began before that one ended
-	State string        `json:"state"`          // its colour: a state of jobs, or a decision
-	Text  string        `json:"text,omitempty"` // what happened
-	Parts []Part        `json:"-"`              // of several attempts
-
-	before   string // the name of the step before
-	together bool   // both began at the same moment
-}
-
-// Part is when an attempt of several began and ended.
-type Part struct{ From, To time.Time }
-
-// After says when a step began, from the step before it: "250 ms after it was due", "during attempt 1". It is empty for the
-// first one, and for one that began at once.
-func (s Step) After() string {
-	before := cmp.Or(befores[s.before], s.before)
-	switch {
-	case before == "" || s.together || s.Since >= 0 && s.Since < time.Millisecond:
-		return ""
-	case s.Since < 0:
-		return "during " + before
-	}
-	return text.Exact(s.Since) + " after " + before
-}
-
-// befores name steps before others, where their names are no nouns.
-var befores = map[string]string{"due": "it was due", "decided": "the decision", "submitted": "it was submitted", "waited": "the wait", "waits": "the wait", "hook": "the hook",
-	"written": "it was written", "published": "its delivery", "ended": "its end", "by hand": "that", "next attempt": "the next attempt"}
-
-// MarshalJSON adds the times between the steps, in seconds.
-func (s Step) MarshalJSON() ([]byte, error) {
-	type plain Step
-	return json.Marshal(struct {
-		plain
-		After float64 `json:"seconds_after"`
-		Took  float64 `json:"seconds"`
-	}{plain(s), s.Since.Seconds(), s.To.Sub(s.From).Seconds()})
+	Name  string    `json:"step"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`             // From: it is a moment
+	State string    `json:"state"`          // its colour: a state of jobs, or a decision
+	Text  string    `json:"text,omitempty"` // what happened
 }
 
 // None is the [Story.State] of a tick without a record, and planned that of one to come.
@@ -124,7 +60,7 @@ func Tell(ctx context.Context, db *store.DB, id string, asked time.Time, zone *t
 	s := &Story{ID: id, Asked: asked.UTC(), State: None, zone: zone, Steps: []Step{}, Output: []string{}, Unread: []string{}}
 	tasks := periodic.NewTasks(db.Tasks())
 	var err error
-	if s.Task, err = tasks.Get(ctx, id); err == nil {
+	if s.task, err = tasks.Get(ctx, id); err == nil {
 		err = db.View(ctx, func(tx *store.Tx) error { s.now = tx.Now(); return nil })
 	}
 	if err == nil {
@@ -136,8 +72,7 @@ func Tell(ctx context.Context, db *store.DB, id string, asked time.Time, zone *t
 	if err != nil {
 		return nil, WithHolders(ctx, db, err)
 	}
-	s.order()
-	s.answer()
+	s.Answer = s.answer()
 	return s, nil
 }
 
@@ -158,49 +93,44 @@ func (s *Story) find(ctx context.Context, db *store.DB, tasks *periodic.Tasks) e
 		return err
 	}
 	later, err := read.List(ctx, tasks, periodic.TickFilter{TaskID: s.ID, DueFrom: s.Asked.Add(time.Microsecond), Oldest: true, Limit: 2})
-	if err != nil {
-		return err
-	}
 	s.choose(until, later)
-	return nil
+	return err
 }
 
 // choose takes one of the records up to the time, newest first, or of those after it.
 func (s *Story) choose(until, later []view.Run) {
-	if len(until) > 0 {
-		s.Before = until[0].Due
-	}
+	elapses := s.elapses(s.Asked)
 	switch {
-	case len(until) > 0 && !last(until[0]).Before(s.Asked):
+	case len(until) == 0:
+	case !last(&until[0]).Before(s.Asked):
 		s.Run = &until[0]
-	case s.Asked.After(s.now), s.elapses(s.Asked), len(until) == 0: // a tick that has no record, or none
-	case len(later) > 0 && later[0].Due.Sub(s.Asked) < s.Asked.Sub(last(until[0])):
-		s.Run, later = &later[0], later[1:]
+	case s.Asked.After(s.now) || elapses: // a tick that has no record
+	case len(later) > 0 && later[0].Due.Sub(s.Asked) < s.Asked.Sub(last(&until[0])):
+		s.Run = &later[0]
 	default:
 		s.Run = &until[0]
 	}
-	switch {
-	case s.Run == nil:
-	case s.Run.Due.After(s.Asked):
-		s.Due = s.Run.Due
-	default:
-		s.Due, s.Before = s.Run.Due, time.Time{}
-		if len(until) > 1 {
-			s.Before = until[1].Due
-		}
-	}
-	if s.Run == nil && s.elapses(s.Asked) {
+	middle := s.Asked
+	if s.Run != nil {
+		s.Due, middle = s.Run.Due, s.Run.Due
+	} else if elapses {
 		s.Due = s.Asked
 	}
-	if len(later) > 0 {
-		s.After = later[0].Due
-	} else if coming, err := s.Task.Upcoming(latest(s.Asked, s.now), 1); err == nil && len(coming) > 0 && s.Task.Enabled {
+	for _, k := range append(until, later...) {
+		switch {
+		case k.Due.Before(middle):
+			s.Before = latest(s.Before, k.Due)
+		case k.Due.After(middle) && (s.After.IsZero() || k.Due.Before(s.After)):
+			s.After = k.Due
+		}
+	}
+	if coming, err := s.task.Upcoming(latest(s.Asked, s.now), 1); s.After.IsZero() && err == nil && len(coming) > 0 && s.task.Enabled {
 		s.After = coming[0].Due
 	}
 }
 
 // last is the last of the ticks that a record is for.
-func last(k view.Run) time.Time { return latest(k.Due, k.Until) }
+func last(k *view.Run) time.Time { return latest(k.Due, k.Until) }
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -211,14 +141,23 @@ func latest(a, b time.Time) time.Time {
 
 // elapses reports whether the timer that the task has now elapses at a time.
 func (s *Story) elapses(at time.Time) bool {
-	next, err := s.Task.Upcoming(at.Add(-time.Microsecond), 1)
+	next, err := s.task.Upcoming(at.Add(-time.Microsecond), 1)
 	return err == nil && len(next) > 0 && next[0].Due.Equal(at)
 }
 
 // follow reads what became of the tick after it was decided.
 func (s *Story) follow(ctx context.Context, db *store.DB) error {
-	s.JID, s.State = s.Run.JID, s.Run.Outcome()
-	s.ofTick()
+	k := s.Run
+	s.JID, s.State = k.JID, k.Outcome()
+	s.step("due", k.Due, k.Due, planned, s.due())
+	decided := strings.TrimSuffix(string(k.Decision)+": "+k.Reason, ": ")
+	if k.Cause == periodic.CauseHook {
+		decided = k.Reason
+	}
+	if worker, _, _ := strings.Cut(k.Worker, service.BootMark); worker != "" {
+		decided += ", by the scheduler " + worker
+	}
+	s.step("decided", k.Decided, k.Decided, string(k.Decision), decided)
 	for _, part := range []struct {
 		what string
 		read func() error
@@ -235,34 +174,94 @@ func (s *Story) follow(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// readJob reads the job or the event that the tick became.
+// step adds a step, unless nobody knows when it was.
+func (s *Story) step(name string, from, to time.Time, state, text string) {
+	if !from.IsZero() {
+		s.Steps = append(s.Steps, Step{name, from, latest(from, to), state, text})
+	}
+}
+
+// readJob reads the job of the tick, if it is in nextrun's own queue. Of others, and of events, the tick knows the end.
 func (s *Story) readJob(ctx context.Context, db *store.DB) error {
-	if s.JID == "" {
+	k := s.Run
+	if !k.Own() {
+		switch {
+		case s.task.Sink == periodic.SinkEvent && k.State == "pending":
+			s.step("published", k.Decided, s.now, k.State, s.ended())
+		case k.State != "":
+			s.step("ended", k.Finished, k.Finished, k.State, s.ended())
+		}
 		return nil
 	}
-	if s.Task.Sink == periodic.SinkEvent {
-		r, err := db.Outbox().Show(ctx, s.JID)
-		if err == nil {
-			s.event = &r
-			s.ofEvent()
-		}
-		return unlessGone(err)
-	}
-	j, err := jobqueue.NewQueue(db.Jobs()).Get(ctx, s.JID)
+	j, err := jobqueue.NewQueue(db.Jobs()).Get(ctx, k.JID)
 	if err != nil {
-		return unlessGone(err)
+		return err
 	}
-	s.job, s.State = &j, string(j.State)
-	return s.readAttempts(ctx, db)
+	if s.job = &j; !j.State.Final() {
+		s.why, err = OfJob(ctx, db, &j, s.zone)
+	}
+	s.ofJob()
+	if err == nil {
+		s.Output, err = view.Of(db).EndOfLog(ctx, k.JID, storyLines)
+	}
+	return err
 }
 
 // storyLines is how much of the end of a log a story has.
 const storyLines = 20
 
-// unlessGone is an error, unless it says that something or its table is not there.
-func unlessGone(err error) error {
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNoSchema) {
+// ofJob are the job, the wait before its first attempt, and its last attempt: the log has the others.
+func (s *Story) ofJob() {
+	j, k := s.job, s.Run
+	worker, _, _ := strings.Cut(j.Worker, service.BootMark)
+	s.step("submitted", j.Submitted, j.Submitted, string(jobqueue.Scheduled), "handler "+j.Task+", group "+j.Group)
+	began := j.Started
+	if began.IsZero() {
+		began = s.now
+	}
+	if k.Attempts <= 1 && k.Interrupts == 0 {
+		s.step("waited", latest(j.Submitted, k.Due), began, string(jobqueue.Waiting), "for an executor")
+	}
+	ended, said := j.Finished, "on "+worker+": "+strings.TrimSuffix(j.State.Word()+": "+text.Clean(text.FirstLine(j.Result), 500), ": ")
+	if j.State == jobqueue.Running {
+		ended = s.now
+	}
+	s.step("attempt "+strconv.Itoa(max(k.Attempts, 1)), j.Started, ended, string(j.State), strings.TrimPrefix(said, "on : "))
+	if j.State == jobqueue.Stuck {
+		s.step("next attempt", j.Retry, j.Retry, planned, "")
+	}
+}
+
+// hookSpan is how long after the end of a job its hooks are looked for. They are written in
+// the transaction that ends it.
+const hookSpan = 5 * time.Second
+
+// readHooks finds the jobs of hooks that are about the tick.
+func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
+	until := s.now
+	if k := s.Run; !k.Finished.IsZero() {
+		until = k.Finished
+	} else if s.JID == "" {
+		until = k.Decided
+	}
+	list, err := hookJobs(ctx, db, jobqueue.Filter{Since: s.Run.Decided.Add(-hookSpan), Until: until.Add(hookSpan)}, func(n *hooks.Notice) bool {
+		return n.Job != nil && n.Job.ID == s.JID || n.Job == nil && n.Tick != nil && n.Tick.Due.Equal(s.Run.Due)
+	})
+	if errors.Is(err, store.ErrNoSchema) {
 		return nil
+	}
+	for _, h := range list {
+		to, said := h.job.Finished, h.notice.Hook+" ("+string(h.notice.Event)+"): "+h.job.State.Word()
+		if !h.job.State.Final() {
+			to = s.now
+		}
+		if h.job.Retries > 0 {
+			said += ", failed attempts: " + strconv.Itoa(h.job.Retries)
+		}
+		if h.job.State != jobqueue.Success {
+			said += strings.TrimSuffix(": "+text.Clean(text.FirstLine(h.job.Result), 500), ": ")
+		}
+		s.step("hook", h.job.Submitted, to, h.job.State.Word(), said)
 	}
 	return err
 }
