@@ -19,7 +19,7 @@ const (
 // others, so that the first job need not wait for a large transaction.
 const firstPart = 100
 
-// yieldFor is how much later than others a scheduler begins that came too late for all of a batch.
+// yieldFor is how much later than others a scheduler begins that came too late the last time.
 const yieldFor = 20 * time.Millisecond
 
 // ahead are the plans that were made before their time. They are values in memory: the rows of
@@ -141,6 +141,11 @@ func (a *ahead) popDue(now time.Time, most int) []periodic.Plan {
 	due := a.plans[:n:n]
 	a.plans = a.plans[n:]
 	return due
+}
+
+// dropDue gives up the plans that are due: another scheduler is writing them.
+func (a *ahead) dropDue(now time.Time) {
+	a.plans = slices.DeleteFunc(a.plans, func(p periodic.Plan) bool { return !p.Task.NextRun.After(now) })
 }
 
 // drop gives up all plans.

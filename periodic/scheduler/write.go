@@ -29,21 +29,30 @@ type writer struct {
 	results  chan result
 	inFlight int
 	burst    bool     // tasks that fell due together are being submitted
+	lost     bool     // another scheduler was first
 	suspects []string // tasks that have failed before
 }
 
 func (l *loop) newWriter() *writer { return &writer{loop: l, results: make(chan result, maxInFlight)} }
 
-// submitDue writes the plans made ahead whose time has come.
+// submitDue writes the plans made ahead whose time has come, then has the loop poll. While another scheduler writes
+// them, this one waits before it looks for what that one leaves.
 func (l *loop) submitDue(soft, hard context.Context) error {
-	l.pollNow()
 	w := l.newWriter()
+	err := w.writeAllDue(soft, hard)
+	if l.pollNow(); w.lost {
+		l.pollAt = time.Now().Add(leastRetry)
+	}
+	return err
+}
+
+func (w *writer) writeAllDue(soft, hard context.Context) error {
 	for soft.Err() == nil {
 		begun, err := w.writeDue(soft, hard)
 		if begun && err == nil {
 			continue
 		}
-		if err = w.end(soft, hard, err); err != nil || !l.ahead.soon(&l.clock) {
+		if err = w.end(soft, hard, err); err != nil || !w.ahead.soon(&w.clock) {
 			return err
 		}
 	}
@@ -134,14 +143,15 @@ func (w *writer) handle(soft, hard context.Context, r result) error {
 	return nil
 }
 
-// committed notes a batch that was committed. One of which nothing was left was another scheduler's.
+// committed notes a batch that was committed.
 func (w *writer) committed(r result) {
 	kept := len(r.done.Kept)
 	switch {
 	case !r.ahead:
 		w.passed(&r)
-	case kept == 0:
-		w.ahead.yields = yieldFor
+	case r.lost():
+		w.lost, w.ahead.yields = true, yieldFor
+		w.ahead.dropDue(w.clock.now())
 	default:
 		w.ahead.yields = 0
 	}
@@ -149,6 +159,13 @@ func (w *writer) committed(r result) {
 		w.tell(r.batch.Started, &r.done)
 		w.pace.took(kept, r.done.Took)
 	}
+}
+
+// lost reports whether another scheduler writes these plans: when several begin together, the one that got the first
+// row goes on. Without that row, a few others missing are ones that somebody has locked or edited.
+func (r *result) lost() bool {
+	first := r.batch.Plans[0].Task.ID
+	return r.done.Plans[first] == nil && len(r.done.Kept) <= len(r.batch.Plans)*9/10
 }
 
 // passed notes which plans of a batch were not written.
