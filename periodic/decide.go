@@ -31,7 +31,7 @@ func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time
 	case t.Manual():
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
-		d.elapsed(d.timer.Next(t.NextRun))
+		d.elapsed(d.timer.Next(d.afterEdit(t.NextRun)))
 	case t.vanished(timer, f.Now):
 		d.elapsed(d.anew())
 	default:
@@ -51,6 +51,14 @@ func (d *decider) since() time.Time {
 		return since
 	}
 	return d.Now
+}
+
+// afterEdit is a time or, if that is later, the time of the last edit: what an edit replaced does not come back.
+func (d *decider) afterEdit(at time.Time) time.Time {
+	if since := d.task.Since; since.After(at) && !since.After(d.Now) {
+		return since
+	}
+	return at
 }
 
 // submits reports whether the plan submits a job.

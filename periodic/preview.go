@@ -41,13 +41,11 @@ func (f *future) next(now time.Time) {
 	if decided.Before(now) {
 		decided = now
 	}
-	manual := f.manual
-	f.manual = false
-	f.advance()
-	switch {
-	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
-	case manual: // both are decided at once
-		f.keep(decided)
+	if f.manual {
+		f.manual = false
+		f.goTo(decided)
+	} else {
+		f.advance()
 	}
 	f.passPause(now)
 }

@@ -184,10 +184,7 @@ func (t *Task) vanished(timer calendar.Schedule, now time.Time) bool {
 // anew is the first tick that takes the place of a vanished one. It is later than all that were decided by the rules of before,
 // so that no tick has two records.
 func (d *decider) anew() time.Time {
-	after := d.task.Due.Add(-longestShift)
-	if since := d.task.Since; since.After(after) && since.Before(d.Now) {
-		after = since
-	}
+	after := d.afterEdit(d.task.Due.Add(-longestShift))
 	if n := len(d.Decided); n > 0 && d.Decided[n-1].Last.After(after) {
 		after = d.Decided[n-1].Last
 	}

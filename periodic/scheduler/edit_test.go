@@ -97,6 +97,23 @@ func TestRunNow(t *testing.T) {
 	})
 }
 
+// A next run set to a time in the past runs once: what the timer had between it and the edit is not made up for.
+func TestRunInThePastMakesUpForNothing(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, catchup := range []string{"one", "none", "all"} {
+			f.exec("INSERT INTO periodic_task (id, task, timer, grace, overlap, catchup) VALUES (?, 'backup', '*:0/1', 86400, 'allow', ?)", catchup, catchup)
+		}
+		f.once()
+		at := f.at(-time.Hour - 7*time.Second)
+		f.exec("UPDATE periodic_task SET nextrun = ?", at)
+		edited := f.at(0)
+		f.once()
+		f.want(3, "SELECT count(*) FROM periodic_tick WHERE due = ? AND decision = 'submitted'", at)
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE due <> ? AND due < ?", at, edited)
+		f.want(3, "SELECT count(*) FROM periodic_task WHERE nextrun > ?", edited)
+	})
+}
+
 // Ticks that fell due while a task was disabled are not made up for.
 func TestEnableWithoutBurst(t *testing.T) {
 	both(t, func(f *fixture) {
