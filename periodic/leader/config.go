@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // Defaults of [Config].
@@ -34,10 +35,6 @@ type Config struct {
 	// this process before it was restarted; by convention worker name@boot id.
 	// 1 to 254 bytes without control characters.
 	Holder string
-	// Hostname and PID tell people where the holder is. Empty and 0: those of
-	// this process.
-	Hostname string
-	PID      int
 	// TTL is how long the lock lives without a renewal: how long after a crash
 	// nobody holds it. At most 24 h, at least one and a half times the Stall of the store.
 	// 0: DefaultTTL.
@@ -59,11 +56,6 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Lock, DefaultLock)
-	if c.Hostname == "" {
-		c.Hostname, _ = os.Hostname() // only for people: unknown is good enough
-	}
-	c.Hostname = strings.ToValidUTF8(c.Hostname[:min(len(c.Hostname), maxText)], "")
-	service.SetDefault(&c.PID, os.Getpid())
 	service.SetDefault(&c.TTL, DefaultTTL)
 	service.SetDefault(&c.Heartbeat, min(DefaultHeartbeat, c.TTL/3))
 	return c
@@ -74,12 +66,12 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	p := &service.Check{Config: "leader.Config"}
-	text := func(field, s string) {
+	name := func(field, s string) {
 		p.Field(s != "" && len(s) <= maxText && !strings.ContainsFunc(s, unicode.IsControl),
 			field, fmt.Sprintf("%q", s), fmt.Sprintf("1 to %d bytes without control characters", maxText))
 	}
-	text("Lock", c.Lock)
-	text("Holder", c.Holder)
+	name("Lock", c.Lock)
+	name("Holder", c.Holder)
 	service.Within(p, "TTL", c.TTL, 3*minHeartbeat, maxTTL)
 	p.Field(minHeartbeat <= c.Heartbeat && c.Heartbeat <= c.TTL/3, "Heartbeat", c.Heartbeat,
 		fmt.Sprintf("%s to %s, a third of TTL", minHeartbeat, (c.TTL/3).Truncate(time.Millisecond)))
@@ -101,5 +93,6 @@ func (c Config) standBack(why ending) time.Duration {
 }
 
 func (c Config) claim(tokenAfter int64) Claim {
-	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, TokenAfter: tokenAfter}
+	host, _ := os.Hostname() // only for people: unknown is good enough
+	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: text.Clean(host, maxText), PID: os.Getpid(), TTL: c.TTL, TokenAfter: tokenAfter}
 }

@@ -174,7 +174,7 @@ const (
 func newContender(t *testing.T, rows *table, name string, change ...func(*leader.Config)) *contender {
 	t.Helper()
 	c := &contender{link: &link{table: rows}}
-	cfg := leader.Config{Holder: name, Hostname: "host-of-" + name, PID: 7, Observe: func(e leader.Event) {
+	cfg := leader.Config{Holder: name, Observe: func(e leader.Event) {
 		c.mu.Lock()
 		c.told = append(c.told, e)
 		c.mu.Unlock()

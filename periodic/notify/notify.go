@@ -63,9 +63,6 @@ func (n *Notifier) Stop(ctx context.Context) error {
 	return err
 }
 
-// Done is closed when the notifier has ended.
-func (n *Notifier) Done() <-chan struct{} { return n.life.Done() }
-
 // run tells the receivers after each commit.
 func (n *Notifier) run(soft, hard context.Context) {
 	var all sync.WaitGroup

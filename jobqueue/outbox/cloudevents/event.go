@@ -10,9 +10,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// SpecVersion is the version of the specification that is followed.
-const SpecVersion = "1.0"
-
 // DefaultSource is the attribute source where none is configured.
 const DefaultSource = "/nextrun"
 
@@ -52,7 +49,7 @@ func New(e outbox.Event, source string) Event {
 		source = DefaultSource
 	}
 	c := Event{Data: e.Payload, ContentType: textType, Attributes: []Attribute{
-		{"specversion", SpecVersion},
+		{"specversion", "1.0"},
 		{"id", e.ID},
 		{"source", source},
 		{"type", e.Type},
