@@ -81,17 +81,3 @@ func (c *cell) Scan(src any) (err error) {
 	}
 	return err
 }
-
-// TicksSince is SQL for the ticks k of all tasks whose rows reach beyond a time, several ticks that were missed together being one
-// row: what stands before SELECT, behind FROM, and behind WHERE. PostgreSQL finds them by when they were decided, which is hardly
-// before they are due; SQLite, which has no index for that, by the primary key, of each task that has ticks.
-func (w *Words) TicksSince(at string) (with, from, where string) {
-	where = `coalesce(k.until, k.due) >= ` + at
-	if !w.IsSQLite() {
-		return "", `periodic_tick AS k`, where + ` AND k.decided >= CAST(` + at + ` AS timestamp) - interval '1 hour'`
-	}
-	return `WITH RECURSIVE t (id) AS (SELECT min(task_id) FROM periodic_tick
-			UNION ALL SELECT (SELECT min(k.task_id) FROM periodic_tick AS k WHERE k.task_id > t.id) FROM t WHERE t.id IS NOT NULL) `,
-		`t JOIN periodic_tick AS k ON k.task_id = t.id
-			AND k.due >= coalesce((SELECT max(b.due) FROM periodic_tick AS b WHERE b.task_id = t.id AND b.due < ` + at + `), ` + at + `)`, where
-}

@@ -1,5 +1,5 @@
 // Package sqldb is an open database, PostgreSQL or SQLite. It knows no table of
-// nextrun but the one that says whether there are jobs.
+// nextrun, only their names, for errors.
 //
 //	db.go, options.go     the database, its pools and its options
 //	tx.go, scan.go        transactions: statements, rows as structs, and values that

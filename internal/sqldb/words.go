@@ -87,13 +87,3 @@ func (w *Words) TryLock(name string) string { return strings.ReplaceAll(w.TryLoc
 
 // Bytewise is a column of text that is compared byte by byte.
 func (w *Words) Bytewise(column string) string { return column + w.Collate }
-
-// PendingStates are the states of jobs that are not final, as a list for IN. The
-// partial indexes over jobs are written with the same list, in the same order.
-const PendingStates = "('waiting', 'scheduled', 'running', 'stuck')"
-
-// Waits is true for a task t that waits for the end of a job: overlap queue lets its tick wait, replace does once
-// that job has been asked to end. OFFSET keeps PostgreSQL from making a join of it that begins with all jobs.
-const Waits = `CASE WHEN t.overlap IN ('queue', 'replace') AND t.nextrun > '1970-01-01 00:00:00' THEN
-		EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = t.id AND j.state IN ` + PendingStates + ` AND (t.overlap = 'queue' OR j.cancel IS NOT NULL) LIMIT 1 OFFSET 0)
-	ELSE false END`

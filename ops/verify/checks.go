@@ -3,7 +3,8 @@ package verify
 import (
 	"slices"
 
-	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // checks are the checks of the tables, in the order in which a report has them. The
@@ -42,7 +43,7 @@ var ofTasks = []check{
 		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
 		query: `SELECT t.id AS about, 'due ' || CAST(t.nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
 			WHERE t.enabled AND t.worker IS NULL AND t.nextrun < p.recent AND t.since < p.recent
-				AND t.problem IS NULL AND NOT ` + sqldb.Waits + `
+				AND t.problem IS NULL AND NOT ` + batch.Waits + `
 				AND t.id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.tracker IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id)`,
 	},
@@ -99,7 +100,7 @@ var ofJobs = []check{
 		Violated: "a task that must not overlap has more than one unfinished job",
 		Remedy:   "the index nextrun_job_pending is missing or damaged: cancel the jobs but one, then run: nextrun migrate up; if the index is there: REINDEX",
 		query: `SELECT tracker AS about, count(*) || ' jobs' AS more FROM job CROSS JOIN p
-			WHERE single AND state IN ` + sqldb.PendingStates + ` GROUP BY tracker HAVING count(*) > 1`,
+			WHERE single AND state IN ` + exchange.PendingStates + ` GROUP BY tracker HAVING count(*) > 1`,
 	},
 	{
 		Name: "abandoned jobs", tables: []string{"job", "worker"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Facts reads what the status of tasks follows from, with so many of their newest runs.
@@ -86,7 +87,7 @@ func (r Reader) due(ctx context.Context, ids []string) (of map[string]dueRow, no
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		return tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+sqldb.Waits+` THEN 1 ELSE 0 END AS waits,
+		return tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits,
 				(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted' ORDER BY k.due DESC LIMIT 1) AS submitted
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param)
 	})

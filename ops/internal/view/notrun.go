@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // NotRun counts the ticks that were due in a time and have no job, by decision: with a group, of its tasks only. Of ticks that were missed together, each counts.
@@ -28,7 +29,7 @@ func (r Reader) NotRun(ctx context.Context, from, to time.Time, group string) (m
 }
 
 func notRun(words *sqldb.Words) string {
-	with, from, where := words.TicksSince("$1")
+	with, from, where := batch.TicksSince("$1", words.IsSQLite())
 	return with + `SELECT k.decision, sum(CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END) AS ticks FROM ` + from + `
 		WHERE k.decision <> 'submitted' AND k.due < $2 AND ` + where + ` AND ($3 = '' OR k.task_id IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $3))
 		GROUP BY k.decision`

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
@@ -95,7 +96,7 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	}
 	since := tx.SQL().Greatest + "(nextrun, since)" // a row that is to be planned has the time 1970
 	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task AS t
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+sqldb.Waits, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+batch.Waits, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
 	if err != nil || overdue.Tasks == 0 {
 		return err
 	}

@@ -1,8 +1,8 @@
 package jobs
 
 import (
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
 // Conditions on rows of the table job, as its partial indexes have them.
@@ -10,7 +10,7 @@ const (
 	claimable    = "state = 'waiting' AND retry IS NULL"
 	waitsForTime = "(state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)" // most of them: Docspell's stuck jobs have no time
 	hasWorker    = "state IN ('scheduled', 'running')"
-	pending      = "state IN " + sqldb.PendingStates
+	pending      = "state IN " + exchange.PendingStates
 	notOfHooks   = "group_ <> '" + jobqueue.HookGroup + "'"
 )
 

@@ -33,7 +33,7 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 			where += ` AND nextrun > ` + add(sqldb.Timestamp(lowerBound(w)))
 		}
 		if !slices.Contains(w.Exclude.Sinks, periodic.SinkJob) { // else somebody may have locked the table job
-			where += ` AND NOT ` + sqldb.Waits
+			where += ` AND NOT ` + batch.Waits
 		}
 	}
 	if b := w.Beyond; !b.NextRun.IsZero() {
@@ -119,7 +119,7 @@ func (tx schedulerTx) Free(ctx context.Context, ids []string) (free []string, er
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	err = tx.Select(ctx, &free, `SELECT t.id FROM periodic_task AS t WHERE t.id IN `+among+` AND `+canBeClaimed+` AND nextrun <= $2 AND NOT `+sqldb.Waits+
+	err = tx.Select(ctx, &free, `SELECT t.id FROM periodic_task AS t WHERE t.id IN `+among+` AND `+canBeClaimed+` AND nextrun <= $2 AND NOT `+batch.Waits+
 		tx.SQL().ForNoKeyUpdate, param, sqldb.Timestamp(tx.Now()))
 	return free, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -37,7 +38,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	}
 	var jids []string
 	err = s.db.In(tx, time.Time{}).Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
-			WHERE j.tracker = v.id AND j.state IN `+sqldb.PendingStates+`
+			WHERE j.tracker = v.id AND j.state IN `+exchange.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`, wanted.Param)
 	if err != nil || len(jids) == 0 {
 		return nil, err
@@ -48,7 +49,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	}
 	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, CASE WHEN started IS NOT NULL THEN submitted END AS began FROM job
 		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
-			AND state IN `+sqldb.PendingStates), found.Param)
+			AND state IN `+exchange.PendingStates), found.Param)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
 		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
-			AND state IN `+sqldb.PendingStates+s.db.SQL().ForUpdate+`)
+			AND state IN `+exchange.PendingStates+s.db.SQL().ForUpdate+`)
 		RETURNING jid`, r.Param, sqldb.Timestamp(now))
 	return cancelled, err
 }

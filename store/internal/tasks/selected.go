@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
@@ -76,7 +77,7 @@ const stale = `CASE WHEN EXISTS (SELECT 1 FROM periodic_stale AS s WHERE s.id = 
 
 // overdue is a condition: no scheduler has taken a task that was to be taken by a time.
 func (tx taskTx) overdue(by string) string {
-	return `(t.nextrun <= ` + by + ` AND t.since <= ` + by + ` AND NOT ` + sqldb.Waits + `)`
+	return `(t.nextrun <= ` + by + ` AND t.since <= ` + by + ` AND NOT ` + batch.Waits + `)`
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

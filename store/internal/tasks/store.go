@@ -111,7 +111,7 @@ func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found
 	if err != nil {
 		return found, err
 	}
-	waits := ` AND NOT ` + sqldb.Waits
+	waits := ` AND NOT ` + batch.Waits
 	if slices.Contains(exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		waits = ``
 	}

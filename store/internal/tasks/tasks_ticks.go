@@ -51,7 +51,7 @@ func (r tickRow) tick() periodic.Tick {
 func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	with, from, where := "", "periodic_tick AS k", "k.due >= $5"
 	if f.TaskID == "" && !f.DueFrom.IsZero() {
-		with, from, where = words.TicksSince("$5")
+		with, from, where = batch.TicksSince("$5", words.IsSQLite())
 	}
 	if f.TaskID == "" {
 		where += " AND $1 = ''"

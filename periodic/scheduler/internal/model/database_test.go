@@ -80,7 +80,7 @@ func (w *world) wants(now time.Time, r row, wanted batch.Wanted) bool {
 	return due && !r.NextRun.Equal(periodic.Unplanned) && !w.waits(r)
 }
 
-// waits is sqldb.Waits: a job of the task is pending in the table job, and overlap is queue, or it is replace and
+// waits is batch.Waits: a job of the task is pending in the table job, and overlap is queue, or it is replace and
 // the job has been asked to end.
 func (w *world) waits(r row) bool {
 	return r.Queues() && slices.ContainsFunc(w.tables.jobs, func(j job) bool {
