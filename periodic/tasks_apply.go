@@ -40,8 +40,6 @@ type Apply struct {
 	Prune Prune
 	// Group limits the pruning to tasks of that group. Empty: all groups.
 	Group string
-	// Keep, if not nil, tells which tasks are never pruned.
-	Keep func(*Task) bool
 	// Check, if not nil, is called with all rows before anything changes. If it
 	// returns an error, Apply changes nothing and returns that error.
 	Check func(rows []Task) error
@@ -216,7 +214,7 @@ func (p *applyPlan) own(row *Task) {
 
 // prune plans what becomes of a row of the origin that is not among the wanted tasks.
 func (p *applyPlan) prune(row *Task) {
-	kept := p.Group != "" && row.Group != p.Group || p.Keep != nil && p.Keep(row)
+	kept := p.Group != "" && row.Group != p.Group
 	switch {
 	case !kept && p.Prune == PruneDelete:
 		p.changes = append(p.changes, TaskChange{ID: row.ID, Action: ActionDelete})

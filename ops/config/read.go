@@ -58,12 +58,8 @@ func read(path string, text []byte, into func(*reader, *node)) error {
 	r := &reader{unusable: map[string]func(){}}
 	into(r, root)
 	if len(r.problems) > 0 {
-		return &Error{path, inOrder(r.problems)}
+		slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
+		return &Error{path, r.problems}
 	}
 	return nil
-}
-
-func inOrder(list []Problem) []Problem {
-	slices.SortStableFunc(list, func(a, b Problem) int { return a.Line - b.Line })
-	return list
 }

@@ -11,7 +11,6 @@ import (
 // reader puts the values of a file into fields and records what is wrong with them.
 type reader struct {
 	problems []Problem
-	gone     []Problem // keys that files of the first edition have
 	// unusable are the places of numbers and durations that no setting can have.
 	// [reader.check] reports them with their bounds. Each function sets the field
 	// to its default.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -15,10 +14,6 @@ import (
 type TaskFile struct {
 	Tasks     []periodic.Task // in the order of the file
 	Calendars []days.Row
-	// Gone are keys that files of the first edition have, with what to use instead. The rest of what has
-	// one is read, but for a task with several timers.
-	Gone []Problem
-	Left []string // ids of tasks with several timers
 }
 
 // ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
@@ -31,7 +26,11 @@ func ParseTasks(path string, text []byte) (TaskFile, error) {
 	err := read(path, text, func(r *reader, root *node) {
 		r.mapping(root, "", keys{
 			"tasks": func(place string, v *node) {
-				r.pairs(v, place, func(key, value *node) { r.taskOf(&file, join(place, key.text), key.text, value) })
+				r.pairs(v, place, func(key, value *node) {
+					t := periodic.NewTask(key.text, "", "")
+					r.task(join(place, key.text), value, &t)
+					file.Tasks = append(file.Tasks, t)
+				})
 			},
 			"calendars": func(place string, v *node) {
 				r.pairs(v, place, func(key, value *node) {
@@ -39,30 +38,13 @@ func ParseTasks(path string, text []byte) (TaskFile, error) {
 				})
 			},
 		})
-		file.Gone = inOrder(r.gone)
 	})
 	return file, err
 }
 
-// taskOf reads a task of a file.
-func (r *reader) taskOf(file *TaskFile, place, id string, n *node) {
-	t := periodic.NewTask(id, "", "")
-	r.task(place, n, &t)
-	if r.several(n, place, &t) {
-		file.Left = append(file.Left, id)
-		return
-	}
-	file.Tasks = append(file.Tasks, t)
-}
-
 // calendar reads the rows of a calendar: from when they hold to their reasons.
 func (r *reader) calendar(place, name string, n *node) (rows []days.Row) {
-	first := len(r.gone)
 	r.pairs(n, place, func(key, value *node) {
-		if instead := goneRow(key, value); instead != "" {
-			r.noteGone(key, fmt.Sprintf("%q in %s", key.text, place), instead)
-			return
-		}
 		row, err := days.ParseWhen(key.text)
 		if row.Name = name; value.kind != isNull {
 			row.Reason = r.text(join(place, key.text), value)
@@ -75,7 +57,7 @@ func (r *reader) calendar(place, name string, n *node) (rows []days.Row) {
 		}
 		rows = append(rows, row)
 	})
-	if len(rows) == 0 && len(r.gone) == first {
+	if len(rows) == 0 {
 		r.problem(n, "%s has no days", place)
 	}
 	return rows
@@ -88,7 +70,7 @@ func (r *reader) task(place string, n *node, t *periodic.Task) {
 			known[c.Name] = func(place string, v *node) { c.Set(t, r.column(place, v, c)) }
 		}
 	}
-	r.mapping(r.withoutGone(n, place, known), place, known)
+	r.mapping(n, place, known)
 	r.need(n, place, "task", "a ")
 	r.need(n, place, "timer", "a ")
 }

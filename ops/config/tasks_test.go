@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,21 +87,6 @@ func TestParseTasksNamesTheLine(t *testing.T) {
 		if !errors.As(err, &fileErr) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got  %v\nwant %s", text, err, want)
 		}
-	}
-}
-
-// A file of the first edition is read: what is gone is named with what to use instead, and the rest counts.
-func TestParseTasksNamesWhatIsGone(t *testing.T) {
-	t.Parallel()
-	file, err := ParseTasks("tasks.yaml", []byte("tasks:\n  two: {task: t, timer: 'daily; hourly'}\n  a:\n    task: t\n    timer: daily\n    tick_count: 5\n    priority: 3\ncalendars:\n  office: {'Mon 08:00 for 10h': }\n  upkeep: {'Sun 02:00 for 3h': {scope: all}}\n"))
-	if err != nil || len(file.Tasks) != 1 || file.Tasks[0].Priority != 3 || !slices.Equal(file.Left, []string{"two"}) {
-		t.Errorf("read %+v, %v", file, err)
-	}
-	want := []Problem{{2, "a list of timers in tasks.two.timer is gone; use a task for each timer; this one is left out"}, {6, "tasks.a.tick_count is gone; use ends"},
-		{9, `"Mon 08:00 for 10h" in calendars.office is gone; use days: a calendar has whole days; for times of day use the timer`},
-		{10, `"Sun 02:00 for 3h" in calendars.upkeep is gone; use nextrun task pause --all --until TIME, or --group: a calendar holds only tasks that name it`}}
-	if !slices.Equal(file.Gone, want) {
-		t.Errorf("gone are %+v, want %+v", file.Gone, want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,9 +26,6 @@ A calendar that the file names has the file's days afterwards; others stay.
 --prune disables or deletes the tasks that the file does not name, except
 nextrun's own and those of other origins.
 
-Keys that nextrun had before its second edition are named, each with what to use
-instead. The rest of the file is applied, and the exit code is 3.
-
 --origin NAME writes into the tasks that this file declares them. Then --prune touches
 only tasks that it has declared, another file or program cannot declare them, and a
 task that somebody has disabled stays so.`,
@@ -54,7 +50,7 @@ task that somebody has disabled stays so.`,
 	return command
 }
 
-// applyFile applies a file, and names what it has of the first edition.
+// applyFile applies a file.
 func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
 	text, err := ui.ReadFile(ctx, env.Stdin, path)
 	if err != nil {
@@ -65,21 +61,7 @@ func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.App
 		return err
 	}
 	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
-	apply.Keep = func(t *periodic.Task) bool {
-		return slices.Contains(file.Left, t.ID)
-	}
-	return cmp.Or(applyTasks(ctx, env, apply), sayGone(env, path, file.Gone))
-}
-
-// sayGone names keys of the first edition, which were not applied.
-func sayGone(env *ui.Env, path string, gone []config.Problem) error {
-	if len(gone) == 0 {
-		return nil
-	}
-	for _, p := range gone {
-		env.Complain("%s:%d: %s", path, p.Line, p.Text)
-	}
-	return ui.ErrChanges
+	return applyTasks(ctx, env, apply)
 }
 
 // applyTasks makes the table match, and says what it changed.

@@ -135,30 +135,6 @@ func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
 	})
 }
 
-// A file of the first edition is applied, but for what is gone. A task that is left out is not pruned.
-func TestTaskApplyNamesWhatIsGone(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "two", "--handler", "echo", "--timer", "yearly")
-		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  two: {task: echo, timer: 'daily; hourly'}\n  one: {task: echo, timer: daily, tick_count: 5, priority: 3}\n")
-		for _, changed := range []string{"changed: 1 of 1 task in the file", "changed: 0 of 1 task in the file"} {
-			got := s.Run(t.Context(), "task", "apply", "-f", file, "--prune", "delete")
-			if got.Exit != ui.Changes || !strings.Contains(got.Stdout, changed) ||
-				!strings.Contains(got.Stderr, ":2: a list of timers in tasks.two.timer is gone; use a task for each timer") || !strings.Contains(got.Stderr, ":3: tasks.one.tick_count is gone; use ends") {
-				t.Errorf("exit code %d:\n%s\n%s", got.Exit, got.Stdout, got.Stderr)
-			}
-		}
-		var tasks []struct {
-			ID       string
-			Priority int
-		}
-		s.JSON(t, &tasks, "task", "list")
-		if len(tasks) != 2 || tasks[0].Priority != 3 {
-			t.Errorf("the tasks are %+v", tasks)
-		}
-	})
-}
-
 // With an origin, the file prunes only what it has declared, leaves a task disabled that somebody has
 // disabled, and takes no task of another origin.
 func TestTaskApplyWithAnOrigin(t *testing.T) {
