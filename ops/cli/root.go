@@ -59,9 +59,7 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Run", []*cobra.Command{
-			service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
-		}},
+		{"Run", service.Commands(env)},
 		{"Look", []*cobra.Command{
 			check.StatusCommand(env), task.Why(env), timer.PreviewCommand(env), timer.NextCommand(env), tick.Command(env), service.HealthCommand(env),
 		}},

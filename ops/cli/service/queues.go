@@ -14,7 +14,7 @@ import (
 // cannot be submitted now: the scheduler starts all the same, lets the tasks of such
 // a queue wait, and submits them as soon as the queue can be used.
 func (s *services) queues(ctx context.Context, f *serviceFlags) error {
-	if !f.schedules {
+	if !f.kind.schedules {
 		return nil
 	}
 	built, err := s.config.BuildQueues(s.db)

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
@@ -30,32 +30,32 @@ var modes = []string{string(scheduler.ModeShared), string(scheduler.ModeLeader),
 
 // serviceFlags are the flags of the commands that run services.
 type serviceFlags struct {
+	kind    kind
 	name    string
 	mode    ui.Choice
-	workers string
 	health  string
 	migrate bool
+	once    bool
 
-	web webFlags
-
-	schedules      bool // the command is about a scheduler, too
+	web            webFlags
 	besideDocspell bool
 }
 
-func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
+func (f *serviceFlags) register(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.StringVar(&f.health, "health", "",
 		"loopback `address`, such as 127.0.0.1:8321, where GET /healthz reports the health of this process (NEXTRUN_HEALTH)")
 	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables")
 	f.web.register(command)
-	if f.schedules = schedules; schedules {
+	if f.kind.schedules {
 		f.mode.Allowed = modes
 		flags.Var(&f.mode, "mode", "which instances schedule: all of them, one leader, or only this one (NEXTRUN_MODE; default shared)")
-		flags.StringVar(&f.workers, "workers", "",
-			"`number` of instances that you run; mode exclusive refuses more than 1 (NEXTRUN_WORKERS)")
 		flags.BoolVar(&f.besideDocspell, "beside-docspell", false,
 			"schedule beside a running Docspell, which schedules too; see docs/docspell.md")
+	}
+	if f.kind.schedules && !f.kind.executes {
+		flags.BoolVar(&f.once, "once", false, "exit as soon as nothing is due; for use from cron")
 	}
 }
 
@@ -71,6 +71,7 @@ type services struct {
 	metrics *metrics.Metrics // nil: nobody asked for them
 	servers []part           // of metrics and of the dashboard
 	running running          // handlers
+	closing []func()         // what the relay publishes with
 	wake    func()           // set with the scheduler
 }
 
@@ -83,24 +84,9 @@ func modeOf(env *ui.Env, f *serviceFlags) (scheduler.Mode, error) {
 	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
 }
 
-// checkWorkers refuses a deployment of several instances in mode exclusive, of
-// which all but one would fail.
-func checkWorkers(env *ui.Env, f *serviceFlags, mode scheduler.Mode) error {
-	text := env.Setting(f.workers, "NEXTRUN_WORKERS", "1")
-	workers, err := strconv.Atoi(text)
-	if err != nil || workers < 1 {
-		return ui.Usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number of at least 1", text)
-	}
-	if workers > 1 && mode == scheduler.ModeExclusive {
-		return ui.Usagef("--workers or NEXTRUN_WORKERS is %d, but in mode exclusive one instance runs alone; "+
-			"use 1, or --mode leader, in which the others stand by", workers)
-	}
-	return nil
-}
-
 // docspell refuses to schedule what Docspell schedules already.
 func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
-	if !f.schedules || f.besideDocspell {
+	if !f.kind.schedules || f.besideDocspell {
 		return nil
 	}
 	return docspell.In(s.db).RefuseLive(ctx)
@@ -132,14 +118,6 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 	return planner, err
 }
 
-// besides are the services that a scheduler needs here, to start before it.
-func (s *services) besides() (list []part) {
-	if s.notify.Any() {
-		list = append(list, part{stageNotify, s.notify})
-	}
-	return list
-}
-
 func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
@@ -165,12 +143,38 @@ func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 	return executor, nil
 }
 
+// relay makes the relay; nil if there are no topics to publish.
+func (s *services) relay() (*relay.Relay, error) {
+	if len(s.config.Relay.Topics) == 0 {
+		return nil, nil
+	}
+	publishers, err := s.config.BuildRelay(s.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	s.closing = append(s.closing, publishers.Close)
+	c := s.config.Relay.Config
+	c.Name, c.Logger, c.Topics = s.name, s.log, publishers.Names()
+	if s.metrics != nil {
+		c.Observe = s.metrics.Relay
+	}
+	return relay.New(s.db.Outbox(), publishers.Topics, c)
+}
+
+// close ends the connections of publishers.
+func (s *services) close() {
+	for _, end := range s.closing {
+		end()
+	}
+}
+
 // Verify makes the scheduler, the executor and the relay that a configuration
 // describes, without starting them.
 func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) error {
 	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
 	_, schedulerErr := s.scheduler(ctx)
 	_, executorErr := s.executor(ctx)
-	relayErr := s.withRelay(func(...part) error { return nil })
+	_, relayErr := s.relay()
+	s.close()
 	return errors.Join(schedulerErr, executorErr, relayErr)
 }

@@ -37,7 +37,6 @@ const (
 	stageHooks     = "hooks"
 	stageMetrics   = "metrics"
 	stageDashboard = "dashboard"
-	stageUnhandled = "watch for jobs without a handler"
 )
 
 // part is a service of this process, and the name of its stage.
@@ -72,8 +71,9 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
-	if s.servers, err = s.webs(&f.web); err != nil {
+	if s.servers, err = s.webs(&f.web, f.kind.dashboard); err != nil {
 		return err
 	}
 	return fn(s)
@@ -84,9 +84,6 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 func (s *services) configure(f *serviceFlags) error {
 	mode, err := modeOf(s.env, f)
 	if err != nil {
-		return err
-	}
-	if err := checkWorkers(s.env, f, mode); err != nil {
 		return err
 	}
 	if s.config, err = s.env.Configuration(); err != nil {

@@ -121,8 +121,8 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
 }
 
-// webs are the servers that the flags ask for. They start first and end last.
-func (s *services) webs(f *webFlags) (list []part, err error) {
+// webs are the servers that the flags ask for, with a standard address of the dashboard. They start first and end last.
+func (s *services) webs(f *webFlags, standard string) (list []part, err error) {
 	address := s.env.Setting(f.metrics, "NEXTRUN_METRICS", "")
 	if address != "" {
 		if _, _, err := net.SplitHostPort(address); err != nil {
@@ -134,7 +134,7 @@ func (s *services) webs(f *webFlags) (list []part, err error) {
 			return s.metricsHandler(), func() error { return nil }, nil
 		})})
 	}
-	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", "")
+	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", standard)
 	if f.dashboard.address == "" {
 		return list, nil
 	}
@@ -181,25 +181,6 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return pages, db.Close, nil
-}
-
-// DashboardCommand returns `nextrun dashboard`.
-func DashboardCommand(env *ui.Env) *cobra.Command {
-	var f serviceFlags
-	command := &cobra.Command{
-		Use:   "dashboard",
-		Short: "Show pages of tasks, runs, jobs and events",
-		Long: `Show pages of tasks, runs, jobs and events at http://127.0.0.1:8320/, without
-scheduling or executing anything. SIGTERM, SIGINT or SIGHUP ends it. For another
-address than one of this host, say who may see it, with --dashboard-users.`,
-		Args: ui.Arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			f.web.dashboard.address = env.Setting(f.web.dashboard.address, "NEXTRUN_DASHBOARD", "127.0.0.1:8320")
-			return withServices(c.Context(), env, &f, func(s *services) error { return s.run(c.Context()) })
-		},
-	}
-	f.register(command, false)
-	return command
 }
 
 // dashboardConns is how many connections pages may use.
