@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +15,11 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// readTimeout bounds one reading of the database.
-const readTimeout = 5 * time.Second
+// readTimeout bounds one reading of the database, and mostSeries the groups and the topics that have series.
+const (
+	readTimeout = 5 * time.Second
+	mostSeries  = 1000
+)
 
 // Watch has the metrics show what a database holds, read when somebody scrapes and at
 // most once in [Options.Cache]. It replaces the database of an earlier call; nil: none.
@@ -71,41 +73,19 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 		return err
 	}
 	showLag(p, lag)
-	tasks, err := d.tasks(ctx)
+	var tasks []periodic.Task
+	if d.options.Tasks > 0 {
+		if tasks, err = periodic.NewTasks(d.db.Tasks()).List(ctx, periodic.TaskFilter{Limit: d.options.Tasks}); err != nil {
+			return fmt.Errorf("list the tasks: %w", err)
+		}
+	}
+	facts, err := view.Of(d.db).Facts(ctx, tasks, view.Judged)
 	if err != nil {
 		return err
 	}
-	history, err := readHistory(ctx, view.Of(d.db), tasks, totals.Now.Add(-d.options.Grace))
-	if err != nil {
-		return err
-	}
-	showTasks(p, tasks, history, totals.Now, d.options.Grace)
+	showTasks(p, facts)
 	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Paused+totals.Blocked-len(tasks), 0)))
 	return nil
-}
-
-// tasks returns the tasks that have series of their own.
-func (d *database) tasks(ctx context.Context) ([]periodic.Task, error) {
-	const page = 1000
-	tasks := periodic.NewTasks(d.db.Tasks())
-	var list []periodic.Task
-	filter := periodic.TaskFilter{Limit: page}
-	for len(list) < d.options.Tasks {
-		some, err := tasks.List(ctx, filter)
-		if err != nil {
-			return nil, fmt.Errorf("list the tasks: %w", err)
-		}
-		for _, t := range some {
-			if (d.options.Select == nil || d.options.Select(t.ID)) && len(list) < d.options.Tasks {
-				list = append(list, t)
-			}
-		}
-		if len(some) < page {
-			break
-		}
-		filter.After = some[len(some)-1].ID
-	}
-	return list, nil
 }
 
 func showTotals(p *points, t view.Totals) {
@@ -117,45 +97,17 @@ func showTotals(p *points, t view.Totals) {
 	p.add(overdueMost, t.Late.Seconds())
 	p.add(schedulers, float64(t.Working))
 	p.add(clockSkew, t.Skew.Seconds())
-	showQueue(p, t)
-}
-
-// showQueue shows the groups, of which there may be one for each user.
-func showQueue(p *points, t view.Totals) {
-	type series struct{ group, state string }
-	jobs, oldest, groups := map[series]int{}, map[series]time.Time{}, map[string]bool{}
-	for _, q := range t.Queue {
-		one := series{strings.ToValidUTF8(q.Group, "\uFFFD"), q.State}
-		if !groups[one.group] && len(groups) == mostGroups {
-			one.group = others
-		} else {
-			groups[one.group] = true
-		}
-		if jobs[one] == 0 || q.Oldest.Before(oldest[one]) {
-			oldest[one] = q.Oldest
-		}
-		jobs[one] += q.Jobs
-	}
-	for one, n := range jobs {
-		p.add(queueDepth, float64(n), one.group, one.state)
-		p.add(oldestJob, max(t.Now.Sub(oldest[one]), 0).Seconds(), one.group, one.state)
+	for _, q := range t.Queue[:min(len(t.Queue), mostSeries)] {
+		p.add(queueDepth, float64(q.Jobs), q.Group, q.State)
+		p.add(oldestJob, max(t.Now.Sub(q.Oldest), 0).Seconds(), q.Group, q.State)
 	}
 }
 
 func showLag(p *points, lag []outbox.Lag) {
-	sums := map[string]outbox.Lag{}
-	for _, l := range lag {
-		label := l.Topic
-		if _, known := sums[label]; !known && len(sums) == mostTopics {
-			label = others
-		}
-		s := sums[label]
-		sums[label] = outbox.Lag{Pending: s.Pending + l.Pending, Dead: s.Dead + l.Dead, Age: max(s.Age, l.Age)}
-	}
-	for topic, s := range sums {
-		p.add(outboxPending, float64(s.Pending), topic)
-		p.add(outboxLag, s.Age.Seconds(), topic)
-		p.add(outboxDead, float64(s.Dead), topic)
+	for _, l := range lag[:min(len(lag), mostSeries)] {
+		p.add(outboxPending, float64(l.Pending), l.Topic)
+		p.add(outboxLag, l.Age.Seconds(), l.Topic)
+		p.add(outboxDead, float64(l.Dead), l.Topic)
 	}
 }
 

@@ -13,7 +13,6 @@
 // is a prometheus.Collector; [Metrics.Handler] serves it.
 //
 // All names begin with nextrun_, times are in seconds, and labels hold ids and names,
-// never args, results or errors. One rule fits every timer: a task is stale if
-// nextrun_task_last_success_timestamp_seconds is less than
-// nextrun_task_expected_success_timestamp_seconds.
+// never args, results or errors. One rule fits every timer: a task is stale if it has
+// nextrun_task_stale_since_timestamp_seconds.
 package metrics

@@ -76,19 +76,10 @@ func (j *jobs) collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// mostTopics and mostGroups are how many topics and groups have series of their own; the
-// others share one.
-const (
-	mostTopics = 1000
-	mostGroups = 1000
-	others     = "(others)"
-)
-
 // events counts what a relay does.
 type events struct {
 	published, failed, dead, errors *prometheus.CounterVec
 	took                            *prometheus.HistogramVec
-	shown                           *selection
 }
 
 func newEvents() events {
@@ -98,16 +89,12 @@ func newEvents() events {
 		dead:      counters("events_dead_total", "Events that were refused too often and set aside.", "topic"),
 		errors:    counters("relay_errors_total", "Failed work of the relay; it was tried again.", "doing"),
 		took:      histograms("publish_duration_seconds", "From the claim of a batch of events to its acceptance.", short, "topic"),
-		shown:     newSelection(mostTopics, nil),
 	}
 }
 
 // Relay counts a notice of a relay. Give it as [relay.Config.Observe].
 func (m *Metrics) Relay(n relay.Notice) {
 	e, topic := &m.events, n.Topic
-	if !e.shown.has(topic) {
-		topic = others
-	}
 	if n.Kind != relay.NoticeTrouble {
 		for _, c := range []*prometheus.CounterVec{e.published, e.failed, e.dead} {
 			add(c, 0, topic)

@@ -20,14 +20,9 @@ type Options struct {
 	// negative number: none. nextrun_task_series_dropped says how many were left out.
 	// 0: 1000.
 	Tasks int
-	// Select, if not nil, says which tasks have series of their own.
-	Select func(id string) bool
 	// Cache is how long figures of the database serve further scrapes.
 	// 0: 10 s.
 	Cache time.Duration
-	// Grace is how much later than usual a task may succeed before it is stale.
-	// 0: 1 min.
-	Grace time.Duration
 	// Version and Revision are those of the program, for the labels of nextrun_build_info.
 	Version, Revision string
 }
@@ -39,9 +34,6 @@ func (o Options) withDefaults() Options {
 	if o.Cache <= 0 {
 		o.Cache = 10 * time.Second
 	}
-	if o.Grace <= 0 {
-		o.Grace = time.Minute
-	}
 	return o
 }
 
@@ -49,7 +41,7 @@ func (o Options) withDefaults() Options {
 // implements [prometheus.Collector] and is safe for concurrent use.
 type Metrics struct {
 	options  Options
-	schedule schedule
+	schedule *schedule
 	jobs     *jobs
 	events   events
 	build    *prometheus.GaugeVec

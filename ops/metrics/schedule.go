@@ -21,11 +21,14 @@ type schedule struct {
 	took, size                        *prometheus.HistogramVec
 	problems, cleared                 *prometheus.CounterVec
 	leading, token                    *prometheus.GaugeVec
-	shown                             *selection
+
+	most  int // tasks that have series of their own
+	mutex sync.Mutex
+	ids   map[string]bool // these
 }
 
-func newSchedule(o Options) schedule {
-	return schedule{
+func newSchedule(o Options) *schedule {
+	return &schedule{
 		ticks:     counters("ticks_total", "Ticks that this process decided.", "decision", "sink"),
 		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
 		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
@@ -39,13 +42,13 @@ func newSchedule(o Options) schedule {
 		leading:  gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
 		token:    gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
 		wonLost:  counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),
-		shown:    newSelection(o.Tasks, o.Select),
+		most:     o.Tasks, ids: map[string]bool{},
 	}
 }
 
 // Scheduler counts an event of a scheduler. Give it as [scheduler.Config.Observe].
 func (m *Metrics) Scheduler(e scheduler.Event) {
-	s := &m.schedule
+	s := m.schedule
 	switch e.Kind {
 	case scheduler.EventTick:
 		s.tick(e)
@@ -85,7 +88,7 @@ func (s *schedule) tick(e scheduler.Event) {
 	sink := string(e.Task.Sink)
 	s.begin(sink)
 	add(s.ticks, 1, string(e.Tick.Decision), sink)
-	if s.shown.has(e.Tick.TaskID) {
+	if s.has(e.Tick.TaskID) {
 		add(s.taskTicks, max(e.Tick.Missed, 1), e.Tick.TaskID, string(e.Tick.Decision))
 	}
 	if e.Tick.Decision == periodic.Submitted && !e.Tick.Decided.IsZero() {
@@ -124,26 +127,11 @@ func (s *schedule) collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// selection bounds the ids that become labels.
-type selection struct {
-	most int
-	want func(id string) bool
-
-	mutex sync.Mutex
-	ids   map[string]bool
-}
-
-func newSelection(most int, want func(string) bool) *selection {
-	return &selection{most: most, want: want, ids: map[string]bool{}}
-}
-
-func (s *selection) has(id string) bool {
-	if s.want != nil && !s.want(id) {
-		return false
-	}
+// has reports whether a task has a series of its own: the first ones do.
+func (s *schedule) has(id string) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if !s.ids[id] && len(s.ids) < s.most {
+	if len(s.ids) < s.most {
 		s.ids[id] = true
 	}
 	return s.ids[id]

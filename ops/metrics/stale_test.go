@@ -113,20 +113,8 @@ func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
 
 // staleSeries are the tasks for which the alert's expression holds.
 func staleSeries(scraped string) (ids []string) {
-	value := regexp.MustCompile(`(?m)^nextrun_task_(last|expected)_success_timestamp_seconds\{id="(.*)"\} (\S+)$`)
-	last, expected := map[string]float64{}, map[string]float64{}
-	for _, found := range value.FindAllStringSubmatch(scraped, -1) {
-		at, _ := strconv.ParseFloat(found[3], 64)
-		if found[1] == "last" {
-			last[found[2]] = at
-		} else {
-			expected[found[2]] = at
-		}
-	}
-	for id, at := range expected {
-		if last[id] < at {
-			ids = append(ids, id)
-		}
+	for _, found := range regexp.MustCompile(`(?m)^nextrun_task_stale_since_timestamp_seconds\{id="(.*)"\}`).FindAllStringSubmatch(scraped, -1) {
+		ids = append(ids, found[1])
 	}
 	return ids
 }

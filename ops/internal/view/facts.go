@@ -25,7 +25,7 @@ func (r Reader) Facts(ctx context.Context, tasks []periodic.Task, runs int) ([]F
 	for i := range tasks {
 		f := &list[i]
 		f.Task, f.Runs = &tasks[i], newest[ids[i]]
-		if ended := f.ended(); ended != "" && ended != OK {
+		if ended := f.ended(); ended != "" && ended != OK || f.Success().IsZero() && len(f.Runs) >= Judged {
 			wrong = append(wrong, ids[i])
 		}
 	}

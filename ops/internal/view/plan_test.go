@@ -107,11 +107,6 @@ func TestFiguresReadNoHistory(t *testing.T) {
 			return err
 		})
 		wantBounded(t, kind, last(plans), tasks*10*3)
-		plans = explained(t, db, kind, func(tx *sqldb.Tx) error {
-			_, err := readSuccesses(t.Context(), tx, ids, 50)
-			return err
-		})
-		wantBounded(t, kind, last(plans), tasks*50*3)
 	})
 }
 

@@ -183,6 +183,16 @@ func (f *Facts) Last() *Run {
 	return f.Before
 }
 
+// Success is when the newest run ended of which it is known that it succeeded; zero: none is known.
+func (f *Facts) Success() time.Time {
+	for i := range f.Runs {
+		if f.Runs[i].State == "success" {
+			return f.Runs[i].Finished
+		}
+	}
+	return f.Streak.Ended
+}
+
 // ended is what became of the newest tick that ended well or not; empty: none of the newest ones did.
 func (f *Facts) ended() State {
 	for _, r := range f.Runs[:min(len(f.Runs), Judged)] {

@@ -12,6 +12,7 @@ import (
 // Streak is when a task whose newest ticks went wrong began to, as far as it is known.
 type Streak struct {
 	Success time.Time // when the newest tick that ended well was due; zero: none is known
+	Ended   time.Time // when its run ended
 	Since   time.Time // when the first one after it that failed, was missed or late was due; zero: there is none
 	Failed  int       // how many of those after it failed
 	Lost    int       // how many of them were missed or late
@@ -34,7 +35,7 @@ func (r Reader) Streaks(ctx context.Context, ids []string) (map[string]Streak, e
 	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
 		rows, err := readStreaks(ctx, tx, ids)
 		for _, row := range rows {
-			of[row.ID] = Streak{row.Success.Time(), row.Since.Time(), row.Failed, row.Lost, !row.Oldest.Time().IsZero()}
+			of[row.ID] = Streak{row.Success.Time(), row.Ended.Time(), row.Since.Time(), row.Failed, row.Lost, !row.Oldest.Time().IsZero()}
 		}
 		return err
 	})
@@ -45,9 +46,9 @@ func (r Reader) Streaks(ctx context.Context, ids []string) (map[string]Streak, e
 }
 
 type streakRow struct {
-	ID                     string
-	Oldest, Success, Since sqldb.RowTime
-	Failed, Lost           int
+	ID                            string
+	Oldest, Success, Ended, Since sqldb.RowTime
+	Failed, Lost                  int
 }
 
 func readStreaks(ctx context.Context, tx *sqldb.Tx, ids []string) (rows []streakRow, err error) {
@@ -67,7 +68,7 @@ func readStreaks(ctx context.Context, tx *sqldb.Tx, ids []string) (rows []streak
 	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (SELECT id, (SELECT k.due FROM periodic_tick AS k WHERE k.task_id = periodic_task.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1 OFFSET $2) AS oldest
 				FROM periodic_task WHERE id IN (SELECT v.value FROM `+asked.SQL+` AS v)),
 			s AS MATERIALIZED (SELECT t.id, t.oldest, `+first("t", "t.oldest", "('success')", "DESC")+` AS success FROM t)
-		SELECT s.id, s.oldest, s.success, `+first("s", "s.success, s.oldest", "('failed', 'missed', 'late')", "ASC")+` AS since, `+after("count(*)", "s", "s.success, s.oldest", "('failed')", "")+` AS failed, `+after("count(*)", "s", "s.success, s.oldest", "('missed', 'late')", "")+` AS lost FROM s`,
+		SELECT s.id, s.oldest, s.success, (SELECT k.finished FROM periodic_run AS k WHERE k.task_id = s.id AND k.due = s.success) AS ended, `+first("s", "s.success, s.oldest", "('failed', 'missed', 'late')", "ASC")+` AS since, `+after("count(*)", "s", "s.success, s.oldest", "('failed')", "")+` AS failed, `+after("count(*)", "s", "s.success, s.oldest", "('missed', 'late')", "")+` AS lost FROM s`,
 		asked.Param, min(max(streakTicks/len(ids), streakLeast), streakMost))
 	return rows, err
 }
