@@ -75,7 +75,7 @@ func TestSampleConfiguration(t *testing.T) {
 		MaxInterrupts: executor.DefaultMaxInterrupts, ShutdownGrace: executor.DefaultShutdownGrace,
 	})
 	check("relay", all.Relay.Config, relay.Config{
-		Concurrency: relay.DefaultConcurrency, BatchSize: relay.DefaultBatchSize, BatchBytes: relay.DefaultBatchBytes,
+		Concurrency: relay.DefaultConcurrency, BatchSize: relay.DefaultBatchSize,
 		Lease: scheduler.DefaultLease, PollInterval: scheduler.DefaultPollInterval, RetryMin: relay.DefaultRetryMin,
 		RetryMax: relay.DefaultRetryMax,
 	})

@@ -13,7 +13,6 @@ import (
 const (
 	DefaultConcurrency  = 8
 	DefaultBatchSize    = 100
-	DefaultBatchBytes   = 8 << 20
 	DefaultRetryMin     = time.Second
 	DefaultRetryMax     = time.Minute
 	DefaultLease        = 30 * time.Second
@@ -38,11 +37,9 @@ type Config struct {
 	Concurrency int `yaml:"concurrency"`
 	// BatchSize is the maximum number of events that are handed over and
 	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
-	// each topic are published twice. 0: 100.
+	// each topic are published twice. A batch of more than one event has at most 8 MiB of
+	// payload. 0: 100.
 	BatchSize int `yaml:"batch_size"`
-	// BatchBytes limits the payload of a batch of more than one event.
-	// 0: 8 MiB.
-	BatchBytes int `yaml:"batch_bytes" form:"bytes"`
 	// Lease is how long a topic is held for a batch. The publisher has three
 	// quarters of it for the batch, and must need much less for one event. At
 	// least 1 s. 0: 30 s.
@@ -67,7 +64,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Concurrency, DefaultConcurrency)
 	service.SetDefault(&c.BatchSize, DefaultBatchSize)
-	service.SetDefault(&c.BatchBytes, DefaultBatchBytes)
 	service.SetDefault(&c.Lease, DefaultLease)
 	service.SetDefault(&c.PollInterval, DefaultPollInterval)
 	service.SetDefault(&c.RetryMin, DefaultRetryMin)
@@ -84,7 +80,6 @@ func (c Config) Validate() error {
 	p.Name(c.Name)
 	service.Within(p, "Concurrency", c.Concurrency, 1, 1000)
 	service.Within(p, "BatchSize", c.BatchSize, 1, 10_000)
-	p.Field(c.BatchBytes >= 1, "BatchBytes", c.BatchBytes, "1 or more")
 	service.Within(p, "Lease", c.Lease, time.Second, longest)
 	service.Within(p, "PollInterval", c.PollInterval, 10*time.Millisecond, longest)
 	service.Within(p, "RetryMin", c.RetryMin, time.Millisecond, longest)

@@ -18,7 +18,7 @@
 // # Bad rows
 //
 // A row that cannot be read, that the database refuses to change, or that another session has locked, holds up its own
-// topic only: each topic is leased and settled in transactions of its own. Where the events of a batch cannot be recorded
-// together, they are recorded in parts, then one by one. A topic that cannot be leased, or of which events are left that
-// cannot be recorded, is tried again ever more rarely. A [Notice] names each such row once.
+// topic only: each topic is leased and settled in transactions of its own. A topic that cannot be leased, or of which a
+// batch cannot be recorded, is tried again ever more rarely, one event at a time and only if its message can be written, so that few
+// events of it come twice. A [Notice] names it once.
 package relay

@@ -1,35 +1,73 @@
 package relay
 
 import (
+	"time"
+
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
+
+// NoticeKind says what a relay did.
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	NoticePublished NoticeKind = "published" // Count events of Topic were accepted
+	NoticeFailed    NoticeKind = "failed"    // Event was not accepted because of Err; it is tried again after Delay
+	NoticeDead      NoticeKind = "dead"      // Event was refused too often because of Err, and is set aside
+	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; it is tried again
+	NoticeTrouble   NoticeKind = "trouble"   // Doing failed with Err; it is tried again
+)
+
+// Notice is something that a relay did. Fields that the kind does
+// not name are zero.
+type Notice struct {
+	Kind     NoticeKind
+	Topic    string
+	Event    outbox.Event
+	Attempts int // to hand Event over, this one included
+	Count    int
+	Took     time.Duration // since the batch was leased
+	Delay    time.Duration
+	Doing    string
+	Err      error
+}
+
+func (r *Relay) notify(n Notice) {
+	logNotice(r.cfg.Logger, n)
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(n)
+	}
+}
+
+func (r *Relay) fail(doing string, err error) {
+	r.notify(Notice{Kind: NoticeTrouble, Doing: doing, Err: err})
+}
 
 // logNotice writes a notice as a log line: constant messages, data in fields,
 // never a payload.
 func logNotice(log logrus.FieldLogger, n Notice) {
+	if n.Kind == NoticeTrouble && service.LogOutage(log, n.Err) {
+		return
+	}
+	if n.Topic != "" {
+		log = log.WithField("topic", n.Topic)
+	}
 	if n.Event.ID != "" {
-		log = log.WithFields(logrus.Fields{"topic": n.Event.Topic, "event": n.Event.ID, "attempts": n.Attempts})
+		log = log.WithFields(logrus.Fields{"event": n.Event.ID, "attempts": n.Attempts})
 	}
 	switch n.Kind {
 	case NoticePublished:
-		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count, "took": n.Took}).Debug("events published")
+		log.WithFields(logrus.Fields{"events": n.Count, "took": n.Took}).Debug("events published")
 	case NoticeFailed:
 		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted, retrying")
 	case NoticeDead:
 		log.WithError(n.Err).Error("event refused, set aside as dead")
-	case NoticeLost:
-		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count}).
-			Warn("lease of the topic lost, its events may be published twice")
 	case NoticeHeldUp:
-		log.WithError(n.Err).WithField("topic", n.Topic).Error("topic held up, other topics go on")
-	case NoticeFree:
-		log.WithField("topic", n.Topic).Info("topic no longer held up")
+		log.WithError(n.Err).Error("topic held up, other topics go on")
 	case NoticeTrouble:
-		if service.LogOutage(log, n.Err) {
-			return
-		}
 		log.WithError(n.Err).WithField("while", n.Doing).Error("events: database work failed, retrying")
 	}
 }

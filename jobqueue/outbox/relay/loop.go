@@ -36,18 +36,16 @@ type loop struct {
 	held       map[string]hold // topics that cannot go on
 }
 
-// said is that a worker is done with its topic.
+// said is that a worker is done with its topic, or why that cannot go on.
 type said struct {
 	topic string
-	rest  *Settlement // was published, and cannot be recorded
-	err   error       // why the topic cannot go on
+	err   error
 }
 
 // hold is a topic that cannot go on.
 type hold struct {
 	times int
 	until time.Time
-	rest  *Settlement // was published, and could not be recorded
 }
 
 // loop starts a worker for each topic that has something to do, until soft ends. Then it waits for the workers, which
@@ -69,7 +67,7 @@ func (r *Relay) loop(soft, hard context.Context) {
 		l.sleep(wait)
 	}
 	for len(l.working) > 0 {
-		l.hear(<-l.said)
+		l.note(<-l.said)
 	}
 }
 
@@ -82,55 +80,28 @@ func (l *loop) sleep(wait time.Duration) {
 	case <-l.life.Woken():
 	case <-timer.C:
 	case s := <-l.said:
-		l.hear(s)
-	}
-}
-
-// hear notes what a worker says, and what others say at the same time, so that one listing serves them all.
-func (l *loop) hear(s said) {
-	for {
-		delete(l.working, s.topic)
 		l.note(s)
-		select {
-		case s = <-l.said:
-		default:
-			return
-		}
 	}
 }
 
 // note has a topic that cannot go on wait, and names it once.
 func (l *loop) note(s said) {
+	delete(l.working, s.topic)
 	h := l.held[s.topic]
 	delete(l.held, s.topic)
+	if s.err == nil {
+		return
+	}
+	h.times++
+	h.until = time.Now().Add(service.Delay(h.times, heldLeast, min(heldMost, l.cfg.Lease/3)))
+	l.held[s.topic] = h
 	row := (*RowError)(nil)
-	switch {
-	case s.err == nil && h.times >= heldNamed:
-		l.notify(Notice{Kind: NoticeFree, Topic: s.topic})
-	case s.err == nil:
-	case errors.Is(s.err, ErrLeaseLost):
-		l.notify(Notice{Kind: NoticeLost, Topic: s.topic, Count: len(s.rest.Accepted)})
-	default:
-		h.times, h.rest = h.times+1, s.rest
-		h.until = time.Now().Add(service.Delay(h.times, heldLeast, min(heldMost, l.cfg.Lease/3)))
-		l.held[s.topic] = h
-		if h.times == heldNamed && errors.As(s.err, &row) {
-			l.notify(heldUp(s))
-		} else if h.times == 1 && !errors.As(s.err, &row) && l.hard.Err() == nil {
-			l.fail("lease a topic or record what was published", s.err)
-		}
+	switch rows := errors.As(s.err, &row); {
+	case rows && h.times == heldNamed:
+		l.notify(Notice{Kind: NoticeHeldUp, Topic: s.topic, Err: s.err})
+	case !rows && h.times == 1 && l.hard.Err() == nil:
+		l.fail("lease a topic or record what was published", s.err)
 	}
-}
-
-// heldUp names what keeps a topic: the first event that cannot be recorded, or its lease.
-func heldUp(s said) Notice {
-	n := Notice{Kind: NoticeHeldUp, Topic: s.topic, Err: s.err}
-	if s.rest != nil && len(s.rest.Accepted) > 0 {
-		n.Event, n.Attempts = s.rest.Accepted[0].Event, s.rest.Accepted[0].Attempts+1
-	} else if s.rest != nil && s.rest.Failed != nil {
-		n.Event, n.Attempts = s.rest.Failed.Item.Event, s.rest.Failed.Item.Attempts+1
-	}
-	return n
 }
 
 // startWorkers starts workers for as many topics as there is room for: of ready, or else of all. It returns how long
@@ -149,11 +120,11 @@ func (l *loop) startWorkers() (wait time.Duration, err error) {
 	n := min(room, len(l.ready))
 	for _, topic := range l.ready[:n] {
 		l.working[topic] = true
-		w, unrecorded := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard}, l.held[topic].rest
-		go func() {
-			rest, err := w.work(topic, unrecorded)
-			l.said <- said{topic, rest, err}
-		}()
+		w := &worker{Relay: l.Relay, soft: l.soft, hard: l.hard, terms: Terms{Lease: l.cfg.Lease, Limit: l.cfg.BatchSize}}
+		if l.held[topic].times > 0 {
+			w.terms.Limit, w.terms.Careful = 1, true
+		}
+		go func() { l.said <- said{topic, w.work(topic)} }()
 	}
 	l.ready = l.ready[n:]
 	rand.Shuffle(len(l.ready), func(i, j int) { l.ready[i], l.ready[j] = l.ready[j], l.ready[i] }) // other relays have listed the same

@@ -37,6 +37,16 @@ func New(source Source, publisher outbox.Publisher, cfg Config) (*Relay, error) 
 	}, nil
 }
 
+// NewConsumer returns a relay that has a function of this program consume the events of Config.Topics, each in the
+// transaction that marks it as published.
+func NewConsumer(source Source, consume outbox.Consumer, cfg Config) (*Relay, error) {
+	r, err := New(source, nil, cfg)
+	if err == nil {
+		r.consume = consume
+	}
+	return r, err
+}
+
 // Start begins to publish and returns at once. While the database cannot be
 // reached, the relay keeps trying. It ends by Stop, or as if by Stop when ctx
 // ends. A second Start returns an error that wraps [ErrStarted].
@@ -65,18 +75,3 @@ func (r *Relay) Health(context.Context) error {
 
 // Wake makes the relay query the database now. It never blocks.
 func (r *Relay) Wake() { r.life.Wake() }
-
-func (r *Relay) notify(n Notice) {
-	logNotice(r.cfg.Logger, n)
-	if r.cfg.Observe != nil {
-		r.cfg.Observe(n)
-	}
-}
-
-func (r *Relay) fail(doing string, err error) {
-	r.notify(Notice{Kind: NoticeTrouble, Doing: doing, Err: err})
-}
-
-func (r *Relay) terms() Terms {
-	return Terms{Lease: r.cfg.Lease, Limit: r.cfg.BatchSize, Bytes: r.cfg.BatchBytes}
-}

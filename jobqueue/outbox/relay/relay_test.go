@@ -84,18 +84,16 @@ func TestBatchKeepsToItsBytes(t *testing.T) {
 	both(t, func(f *fixture) {
 		batch := events("t", 5)
 		for i := range batch {
-			batch[i].Payload = strings.Repeat("ä", 20) // 40 bytes
+			batch[i].Payload = strings.Repeat("ä", 2<<20) // 4 MiB
 		}
-		batch[3].Payload = strings.Repeat("ä", 200)
+		batch[3].Payload = strings.Repeat("ä", 5<<20)
 		want := f.append(batch...)
 		r := newReceiver()
 		var sizes []int
-		cfg := f.quick("one")
-		cfg.BatchBytes = 80
 		f.relay(outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
 			r.set(func(*receiver) { sizes = append(sizes, len(events)) })
 			return r.publisher().Publish(ctx, events)
-		}), cfg)
+		}), f.quick("one"))
 		r.await(f, len(want))
 		r.check(f, want)
 		r.set(func(*receiver) {
@@ -130,7 +128,7 @@ func TestLostLeaseCannotRecord(t *testing.T) {
 }
 
 // terms are those of a batch of one event.
-var terms = relay.Terms{Lease: time.Minute, Limit: 1, Bytes: 1}
+var terms = relay.Terms{Lease: time.Minute, Limit: 1}
 
 // lease takes the topic t; nil: it cannot be had.
 func (f *fixture) lease(holder string) *relay.Batch {

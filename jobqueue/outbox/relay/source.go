@@ -30,8 +30,8 @@ type Source interface {
 	// Lease takes the lease of a topic, and returns its first batch; nil: somebody else holds it, or nothing is to be
 	// published now.
 	Lease(ctx context.Context, holder, topic string, terms Terms) (*Batch, error)
-	// Settle records what became of a batch, all or nothing. Unless After is GiveBack it renews the lease, and with
-	// NextBatch it returns the next batch. If there is none it gives the lease back.
+	// Settle records what became of a batch, all or nothing. It renews the lease and returns the next batch if s asks for
+	// it. If it does not, or there is none, it gives the lease back.
 	Settle(ctx context.Context, s Settlement) (*Batch, error)
 	// Consume calls fn in a transaction that records an event as published and renews the lease. An error of fn, or
 	// one that what it wrote leads to, is a [RowError]. Settling the event once more does no harm.
@@ -50,7 +50,8 @@ type Topic struct {
 type Terms struct {
 	Lease time.Duration // how long the topic is held
 	Limit int           // maximum number of events in a batch
-	Bytes int           // maximum payload of a batch of more than one event
+	// Careful leases a topic only if the first event's message can be written: it could not go on before.
+	Careful bool
 }
 
 // Lease is the right to work on a topic.
@@ -80,20 +81,9 @@ type Settlement struct {
 	Lease    Lease
 	Accepted []Item   // the receiver has them
 	Failed   *Failure // the attempt to hand over the next event; nil: none failed
-	After    After    // what becomes of the lease
+	Next     bool     // renew the lease and return the next batch
 	Terms    Terms    // of the lease and of the next batch
-	Brief    bool     // it failed before: wait for locks for a few milliseconds only
 }
-
-// After is what becomes of a topic's lease once a batch is recorded.
-type After int
-
-// The values of [After].
-const (
-	GiveBack  After = iota // others may take the topic
-	KeepLease              // renew it, without a next batch
-	NextBatch              // renew it, and return the next batch
-)
 
 // Failure is a failed attempt.
 type Failure struct {

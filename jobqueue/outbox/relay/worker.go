@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -17,34 +19,24 @@ type worker struct {
 	*Relay
 
 	soft, hard context.Context //nolint:containedctx // of one call
+	terms      Terms
 }
 
-// work leases a topic, and publishes batches until there are none, one fails, the turn is over or soft ends. Where a batch
-// was published that could not be recorded, it records that. Its error says why the topic cannot go on: it cannot be leased,
-// or the rest not be recorded.
-func (w *worker) work(topic string, unrecorded *Settlement) (rest *Settlement, err error) {
-	if unrecorded != nil {
-		_, rest, err = w.settle(*unrecorded)
-		return rest, err
-	}
+// work leases a topic, and publishes batches until there are none, one fails, the turn is over or soft ends. Its error
+// says why the topic cannot go on.
+func (w *worker) work(topic string) error {
 	asked := time.Now() // the lease counts from then on
-	b, err := w.source.Lease(w.hard, w.holder, topic, w.terms())
-	if err != nil {
-		return nil, err
-	}
-	for n := 1; b != nil; n++ {
+	b, err := w.source.Lease(w.hard, w.holder, topic, w.terms)
+	for n := 1; b != nil && err == nil; n++ {
 		s := w.publish(b, asked)
-		if s.Failed == nil && len(s.Accepted) == len(b.Items) && n < batchesPerTurn && w.soft.Err() == nil {
-			s.After = NextBatch
-		}
+		s.Next = !w.terms.Careful && s.Failed == nil && len(s.Accepted) == len(b.Items) && n < batchesPerTurn && w.soft.Err() == nil
 		began := asked
 		asked = time.Now()
-		if b, rest, err = w.settle(s); err != nil {
-			return rest, err
+		if b, err = w.source.Settle(w.hard, s); err == nil {
+			w.tellRecorded(s, time.Since(began))
 		}
-		w.tellRecorded(s, time.Since(began))
 	}
-	return nil, nil
+	return err
 }
 
 // publish hands a batch over. It takes at most three quarters of the lease, so that
@@ -59,7 +51,7 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 		}
 		events = append(events, item.Event)
 	}
-	s := Settlement{Lease: b.Lease, Terms: w.terms()}
+	s := Settlement{Lease: b.Lease, Terms: w.terms}
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
 		accepted, err = w.deliver(ctx, w.receiver(b), events)
@@ -74,6 +66,53 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 		s.Failed = w.failure(b.Items[accepted], err)
 	}
 	return s
+}
+
+// Tracer makes the spans of relays. It must be safe for concurrent use.
+type Tracer interface {
+	// Deliver begins the span of events of a topic that are handed over together. The receiver gets the context that it
+	// returns, and passes the W3C traceparent on. end is called once, when it
+	// has returned, with how many events it accepted and its error.
+	Deliver(ctx context.Context, events []outbox.Event) (of context.Context, traceparent string, end func(int, error))
+}
+
+// deliver hands events to their receiver, in a span.
+func (w *worker) deliver(ctx context.Context, to outbox.Publisher, events []outbox.Event) (accepted int, err error) {
+	end := func(int, error) {}
+	if w.cfg.Tracer != nil {
+		var own string
+		ctx, own, end = w.cfg.Tracer.Deliver(ctx, events)
+		ctx = traceparent.With(ctx, own)
+	}
+	err = service.Guard(func() (err error) {
+		accepted, err = to.Publish(ctx, events)
+		return err
+	})
+	accepted = min(max(accepted, 0), len(events))
+	end(accepted, err)
+	return accepted, err
+}
+
+// receiver is the publisher of a batch.
+func (w *worker) receiver(b *Batch) outbox.Publisher {
+	if w.consume == nil {
+		return w.publisher
+	}
+	next := 0
+	return outbox.OneByOne(func(ctx context.Context, _ outbox.Event) error {
+		err := w.source.Consume(ctx, b.Lease, w.terms, b.Items[next], w.consume)
+		next++
+		var failed *RowError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &failed):
+			return failed.Err
+		case !errors.Is(err, ErrLeaseLost):
+			w.fail("consume events", err)
+		}
+		return outbox.ErrNotTried
+	})
 }
 
 // tellRecorded notifies of a batch that was recorded.

@@ -18,6 +18,9 @@ const leaseOf = `'topic:' || `
 // listWait bounds the wait for a locked table, so that a stop is not delayed by much.
 const listWait = time.Second
 
+// maxBatchBytes is the maximum payload of a batch of more than one event.
+const maxBatchBytes = 8 << 20
+
 // topicRow is a topic with something to do, and who holds it.
 type topicRow struct {
 	Topic   string
@@ -74,7 +77,7 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 
 // Lease implements [relay.Source].
 func (s Outbox) Lease(ctx context.Context, holder, topic string, terms relay.Terms) (batch *relay.Batch, err error) {
-	err = s.update(ctx, true, func(tx *Tx) (err error) {
+	err = s.update(ctx, sqldb.BriefLockWait, func(tx *Tx) (err error) {
 		batch, err = tx.lease(ctx, holder, topic, terms)
 		return err
 	})
@@ -95,7 +98,13 @@ func (tx *Tx) lease(ctx context.Context, holder, topic string, terms relay.Terms
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	return tx.nextBatch(ctx, lease, terms)
+	b, err := tx.nextBatch(ctx, lease, terms)
+	if err == nil && b != nil && terms.Careful {
+		if _, err = tx.Exec(ctx, `UPDATE outbox_message SET published = NULL WHERE id = $1`, b.Items[0].Message); err != nil {
+			err = fmt.Errorf("event %q cannot be recorded: %w", b.Items[0].ID, err)
+		}
+	}
+	return b, err
 }
 
 // itemRow is a message with its event, or without.
@@ -134,7 +143,7 @@ func (tx *Tx) nextBatch(ctx context.Context, lease relay.Lease, terms relay.Term
 			coalesce(e.type, '') AS type, coalesce(e.aggregate_id, '') AS aggregate_id, e.aggregate_version,
 			coalesce(e.payload, '') AS payload, e.due, e.created, e.traceparent
 		FROM sized LEFT JOIN event_store AS e ON e.id = event_id
-		WHERE n = 1 OR bytes <= $3 ORDER BY message`, lease.Topic, terms.Limit, terms.Bytes)
+		WHERE n = 1 OR bytes <= $3 ORDER BY message`, lease.Topic, terms.Limit, maxBatchBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +157,23 @@ func (tx *Tx) nextBatch(ctx context.Context, lease relay.Lease, terms relay.Term
 	if len(b.Items) > 0 {
 		return b, nil
 	}
-	_, err = tx.giveBack(ctx, lease)
-	return nil, err
+	return nil, tx.giveBack(ctx, lease)
 }
 
-// giveBack ends a lease, and reports whether it was still the topic's.
-func (tx *Tx) giveBack(ctx context.Context, l relay.Lease) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`, l.Topic, l.Holder, l.Token)
-	return n > 0, err
+// giveBack ends a lease, or returns [relay.ErrLeaseLost].
+func (tx *Tx) giveBack(ctx context.Context, l relay.Lease) error {
+	return held(tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`, l.Topic, l.Holder, l.Token))
+}
+
+// renew prolongs a lease, or returns [relay.ErrLeaseLost].
+func (tx *Tx) renew(ctx context.Context, l relay.Lease, by time.Duration) error {
+	return held(tx.Exec(ctx, `UPDATE scheduler_lock SET heartbeat = $4, expires = $5 WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`,
+		l.Topic, l.Holder, l.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(by))))
+}
+
+func held(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return relay.ErrLeaseLost
+	}
+	return err
 }

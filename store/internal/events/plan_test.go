@@ -47,7 +47,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		if len(rows) != manyTopics {
 			t.Errorf("%d topics are listed", len(rows))
 		}
-		terms := relay.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}
+		terms := relay.Terms{Lease: time.Minute, Limit: 100}
 		for _, row := range rows[:16] {
 			b, err := in(&acquiring).lease(t.Context(), "h", row.Topic, terms)
 			if err != nil || b == nil {

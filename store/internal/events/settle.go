@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -11,10 +12,10 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
-// update is Update with a short wait for locked rows; brief makes it even shorter. It marks errors about single rows: to
+// update is Update with a short wait for locked rows. It marks errors about single rows: to
 // hold up their topic is safe, since that counts no attempt and loses no event.
-func (s Outbox) update(ctx context.Context, brief bool, fn func(*Tx) error) error {
-	err := s.db.UpdateWithin(ctx, sqldb.LockWait(brief), fn)
+func (s Outbox) update(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
+	err := s.db.UpdateWithin(ctx, wait, fn)
 	if err == nil {
 		return nil
 	}
@@ -29,21 +30,26 @@ func (s Outbox) update(ctx context.Context, brief bool, fn func(*Tx) error) erro
 
 // Settle implements [relay.Source].
 func (s Outbox) Settle(ctx context.Context, settled relay.Settlement) (next *relay.Batch, err error) {
-	err = s.update(ctx, settled.Brief, func(tx *Tx) error {
-		if err := tx.settleLease(ctx, settled); err != nil {
+	l := settled.Lease
+	err = s.update(ctx, sqldb.BatchLockWait, func(tx *Tx) error {
+		hold := func() error { return tx.giveBack(ctx, l) }
+		if settled.Next {
+			hold = func() error { return tx.renew(ctx, l, settled.Terms.Lease) }
+		}
+		if err := hold(); err != nil {
 			return err
 		}
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
 			return err
 		}
-		if err := tx.markFailed(ctx, settled.Failed); err != nil || settled.After != relay.NextBatch {
+		if err := tx.markFailed(ctx, settled.Failed); err != nil || !settled.Next {
 			return err
 		}
-		next, err = tx.nextBatch(ctx, settled.Lease, settled.Terms)
+		next, err = tx.nextBatch(ctx, l, settled.Terms)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("settle messages of topic %q: %w", settled.Lease.Topic, err)
+		return nil, fmt.Errorf("settle messages of topic %q: %w", l.Topic, err)
 	}
 	return next, nil
 }
@@ -51,37 +57,17 @@ func (s Outbox) Settle(ctx context.Context, settled relay.Settlement) (next *rel
 // Consume implements [relay.Source].
 func (s Outbox) Consume(ctx context.Context, l relay.Lease, t relay.Terms, i relay.Item, fn outbox.Consumer) error {
 	var failed error
-	err := s.update(ctx, false, func(tx *Tx) error {
-		if err := tx.settleLease(ctx, relay.Settlement{Lease: l, After: relay.KeepLease, Terms: t}); err != nil {
+	err := s.update(ctx, sqldb.BatchLockWait, func(tx *Tx) error {
+		if err := tx.renew(ctx, l, t.Lease); err != nil {
 			return err
 		}
-		failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) })
-		if failed != nil {
+		if failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) }); failed != nil {
 			return failed
 		}
 		return tx.markPublished(ctx, []relay.Item{i})
 	})
 	if failed != nil {
 		return &relay.RowError{Err: failed}
-	}
-	return err
-}
-
-// settleLease renews a lease or gives it back, or returns [relay.ErrLeaseLost].
-func (tx *Tx) settleLease(ctx context.Context, s relay.Settlement) error {
-	l := s.Lease
-	var held bool
-	var err error
-	if s.After == relay.GiveBack {
-		held, err = tx.giveBack(ctx, l)
-	} else {
-		var n int64
-		n, err = tx.Exec(ctx, `UPDATE scheduler_lock SET heartbeat = $4, expires = $5 WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`,
-			l.Topic, l.Holder, l.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(s.Terms.Lease)))
-		held = n > 0
-	}
-	if err == nil && !held {
-		err = relay.ErrLeaseLost
 	}
 	return err
 }
