@@ -67,7 +67,7 @@ func atLeast(t *testing.T, d *storetest.Database, count string, n int) {
 	storetest.Eventually(t, count, func() bool { return d.One(enough) == "enough" })
 }
 
-// backup saves a database as docs/operations/backup.md says.
+// backup saves a database as docs/backup.md says.
 func backup(t *testing.T, d *storetest.Database) (file string) {
 	t.Helper()
 	storetest.Client(t, d.Kind)
@@ -98,7 +98,7 @@ func tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// A list of hosts, as docs/operations/availability.md has it, leads to the one that
+// A list of hosts, as docs/operations.md has it, leads to the one that
 // accepts writes.
 func TestFailoverURL(t *testing.T) {
 	t.Parallel()

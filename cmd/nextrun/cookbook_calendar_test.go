@@ -33,11 +33,7 @@ var says = map[string]func(time.Time) bool{
 	"vacuum-1":                                        func(t time.Time) bool { return at(t, "02:00") },
 	"vacuum-2":                                        func(t time.Time) bool { return at(t, "02:00") },
 	"2027-01-15 08:00 Europe/Berlin":                  func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
-	"stand-up": func(t time.Time) bool {
-		return at(t, "09:15") && workday(t) && !holiday(t)
-	},
-	// The first day from the first of the month on that is a workday and no holiday.
-	"dump": func(t time.Time) bool {
+	"02:30 Europe/Berlin": func(t time.Time) bool {
 		// On the night without 02:30, the time is an hour later.
 		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {
 			_, now := t.Zone()
@@ -77,11 +73,4 @@ func second(t time.Time) bool {
 func daysIn(t time.Time) int {
 	y, m, d := t.Date()
 	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)).Hours() / 24)
-}
-
-func workday(t time.Time) bool { return t.Weekday() >= time.Monday && t.Weekday() <= time.Friday }
-
-func holiday(t time.Time) bool {
-	day := t.Format(time.DateOnly)
-	return day >= "2026-12-24" && day <= "2026-12-26" || day == "2027-01-01"
 }

@@ -38,7 +38,7 @@ func TestExamplesOfPages(t *testing.T) {
 			}
 		}
 	}
-	if found["testing.md"] < 1 || found["events.md"] < 2 {
+	if found["embedding.md"] < 3 || found["events.md"] < 2 {
 		t.Errorf("found %v examples only", found)
 	}
 }

@@ -92,7 +92,7 @@ func (r *reader) follow(b block) {
 	switch what := b.do + " " + b.language; {
 	case b.do == "":
 		r.Errorf("no comment says what to do with this block:\n%s", b.text)
-	case b.do == "not run", b.do == "timers", b.do == "example", b.do == "configuration", b.language == "text", strings.HasPrefix(b.do, "mapping"): // see the other tests
+	case b.do == "not run", b.do == "timers", b.do == "example", b.do == "configuration", b.do == "mapping", b.language == "text": // see the other tests
 	case b.do == "file":
 		write(r.T, filepath.Join(r.dir, b.about), b.text)
 	case (only == "postgres" || only == "sqlite") && only != r.kind:

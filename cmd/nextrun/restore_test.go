@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// What docs/operations/backup.md says of the ticks, jobs and events since a backup, and of rev.
+// What docs/backup.md says of the ticks, jobs and events since a backup, and of rev.
 func TestWhatRunsAgainAfterARestore(t *testing.T) {
 	t.Parallel()
 	binary := build(t)

@@ -19,22 +19,18 @@ type chapter struct {
 }
 
 var book = map[string]chapter{
+	"backup.md":                   {},
 	"docspell.md":                 {storetest.Postgres, []string{"testdata/docspell/postgres.sql"}},
 	"events.md":                   {},
 	"faq.md":                      {},
 	"import.md":                   {},
-	"operations/availability.md":  {},
-	"operations/backup.md":        {},
-	"operations/security.md":      {},
-	"operations/sizing.md":        {},
-	"operations/upgrades.md":      {},
+	"operations.md":               {},
 	"scaling.md":                  {},
-	"testing.md":                  {},
 	"tutorials/first-schedule.md": {kind: storetest.SQLite},
 }
 
 // elsewhere are the pages whose blocks other tests follow.
-var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "cookbook.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
+var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "timers.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
 
 // A reader who does what a page of the book says gets what it promises.
 func TestBook(t *testing.T) {
@@ -60,7 +56,7 @@ func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) 
 	if page != "docspell.md" && !strings.HasPrefix(page, "tutorials/") { // which begin without nextrun's tables
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 	}
-	if page == "operations/backup.md" {
+	if page == "backup.md" {
 		storetest.Client(t, d.Kind)
 	}
 	reader := newReader(t, d, path)
@@ -76,7 +72,7 @@ func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) 
 // Each block of code of each page runs in a test, or says why it does not.
 func TestSnippetsOfPages(t *testing.T) {
 	t.Parallel()
-	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "mapping postgres", "mapping sqlite"}
+	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "mapping"}
 	for _, page := range pages(t) {
 		name := strings.TrimPrefix(page, "../../docs/")
 		_, inBook := book[name]

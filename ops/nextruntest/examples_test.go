@@ -1,6 +1,6 @@
 package nextruntest_test
 
-// The examples of docs/testing.md. A test compares both.
+// The examples of docs/tutorials/embedding.md. A test compares both.
 
 import (
 	"context"

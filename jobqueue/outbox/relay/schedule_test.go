@@ -85,53 +85,52 @@ func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 // The INSERT ... SELECT of docs/events.md moves the schedules of light-portal,
 // and their events come at the times of theirs.
 func TestMappingOfScheduleTable(t *testing.T) {
-	both(t, func(f *fixture) {
-		stamp := map[string]string{"postgres": "timestamptz", "sqlite": "timestamp"}[f.Kind]
-		f.exec(`CREATE TABLE schedule_t (
-			schedule_id varchar(36) NOT NULL PRIMARY KEY, host_id varchar(36) NOT NULL, schedule_name varchar(126) NOT NULL,
-			frequency_unit varchar(16) NOT NULL, frequency_time integer NOT NULL,
-			start_ts ` + stamp + ` NOT NULL, next_run_ts ` + stamp + ` NOT NULL,
-			event_topic varchar(126) NOT NULL, event_type varchar(126) NOT NULL, event_data text NOT NULL,
-			aggregate_version bigint DEFAULT 1 NOT NULL, active boolean NOT NULL DEFAULT true)`)
-		add := func(id, unit string, n int, start, next string, version int, active bool) {
-			f.exec(`INSERT INTO schedule_t VALUES (?, 'host', ?, ?, ?, ?, ?, 'portal', 'Ran', '{"a":1}', ?, ?)`,
-				id, "name of "+id, unit, n, start, next, version, active)
-		}
-		add("q", "MINUTES", 15, "2026-01-01 00:05:00+00", "2026-01-01 03:20:00+00", 14, true)
-		add("d", "DAYS", 2, "2026-01-01 06:00:00+00", "2999-01-05 06:00:00+00", 3, true)
-		add("off", "HOURS", 1, "2026-01-01 00:00:00+00", "2026-01-01 01:00:00+00", 1, false)
-		for _, statement := range documented(f, f.Kind) {
-			f.exec(statement)
-		}
-		f.want(3, `SELECT count(*) FROM periodic_task WHERE sink = 'event' AND group_ = 'portal' AND task = 'Ran' AND args = '{"a":1}'`)
-		f.want("name of q", `SELECT summary FROM periodic_task WHERE id = 'q'`)
-		f.want("every 15 minutes from 2026-01-01T00:05:00Z", `SELECT timer FROM periodic_task WHERE id = 'q'`)
+	t.Parallel()
+	f := newPostgres(t)
+	f.exec(`CREATE TABLE schedule_t (
+		schedule_id varchar(36) NOT NULL PRIMARY KEY, host_id varchar(36) NOT NULL, schedule_name varchar(126) NOT NULL,
+		frequency_unit varchar(16) NOT NULL, frequency_time integer NOT NULL,
+		start_ts timestamptz NOT NULL, next_run_ts timestamptz NOT NULL,
+		event_topic varchar(126) NOT NULL, event_type varchar(126) NOT NULL, event_data text NOT NULL,
+		aggregate_version bigint DEFAULT 1 NOT NULL, active boolean NOT NULL DEFAULT true)`)
+	add := func(id, unit string, n int, start, next string, version int, active bool) {
+		f.exec(`INSERT INTO schedule_t VALUES (?, 'host', ?, ?, ?, ?, ?, 'portal', 'Ran', '{"a":1}', ?, ?)`,
+			id, "name of "+id, unit, n, start, next, version, active)
+	}
+	add("q", "MINUTES", 15, "2026-01-01 00:05:00+00", "2026-01-01 03:20:00+00", 14, true)
+	add("d", "DAYS", 2, "2026-01-01 06:00:00+00", "2999-01-05 06:00:00+00", 3, true)
+	add("off", "HOURS", 1, "2026-01-01 00:00:00+00", "2026-01-01 01:00:00+00", 1, false)
+	for _, statement := range documented(f) {
+		f.exec(statement)
+	}
+	f.want(3, `SELECT count(*) FROM periodic_task WHERE sink = 'event' AND group_ = 'portal' AND task = 'Ran' AND args = '{"a":1}'`)
+	f.want("name of q", `SELECT summary FROM periodic_task WHERE id = 'q'`)
+	f.want("every 15 minutes from 2026-01-01T00:05:00Z", `SELECT timer FROM periodic_task WHERE id = 'q'`)
 
-		f.schedule(1)
-		// q goes on with the tick that was next, and with the version after the last.
-		f.want(1, `SELECT count(*) FROM event_store WHERE aggregate_id = 'q' AND due = '2026-01-01 03:20:00.000000' AND aggregate_version = 15`)
-		f.want(0, `SELECT count(*) FROM event_store WHERE aggregate_id <> 'q'`)
-		f.want("", `SELECT max(problem) FROM periodic_task`)
-		f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'd' AND nextrun >= '2999-01-05 06:00:00' AND nextrun < '2999-01-05 06:00:01'`)
-		f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'q' AND due > '2026-02-01'`)
-		due, err := time.Parse(time.RFC3339, strings.Replace(f.one(`SELECT substr(CAST(due AS char(30)), 1, 19) FROM periodic_task WHERE id = 'q'`), " ", "T", 1)+"Z")
-		if err != nil || due.Sub(time.Date(2026, 1, 1, 0, 5, 0, 0, time.UTC))%(15*time.Minute) != 0 {
-			f.Errorf("q is due at %s, %v, which is not on the grid of its start", due, err)
-		}
-	})
+	f.schedule(1)
+	// q goes on with the tick that was next, and with the version after the last.
+	f.want(1, `SELECT count(*) FROM event_store WHERE aggregate_id = 'q' AND due = '2026-01-01 03:20:00.000000' AND aggregate_version = 15`)
+	f.want(0, `SELECT count(*) FROM event_store WHERE aggregate_id <> 'q'`)
+	f.want("", `SELECT max(problem) FROM periodic_task`)
+	f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'd' AND nextrun >= '2999-01-05 06:00:00' AND nextrun < '2999-01-05 06:00:01'`)
+	f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'q' AND due > '2026-02-01'`)
+	due, err := time.Parse(time.RFC3339, strings.Replace(f.one(`SELECT substr(CAST(due AS char(30)), 1, 19) FROM periodic_task WHERE id = 'q'`), " ", "T", 1)+"Z")
+	if err != nil || due.Sub(time.Date(2026, 1, 1, 0, 5, 0, 0, time.UTC))%(15*time.Minute) != 0 {
+		f.Errorf("q is due at %s, %v, which is not on the grid of its start", due, err)
+	}
 }
 
-// documented are the statements in docs/events.md for a database.
-func documented(f *fixture, kind string) []string {
+// documented are the statements in docs/events.md.
+func documented(f *fixture) []string {
 	f.Helper()
 	text, err := os.ReadFile("../../../docs/events.md")
 	if err != nil {
 		f.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "<!-- mapping "+kind+" -->\n\n```sql\n")
+	_, rest, found := strings.Cut(string(text), "<!-- mapping -->\n```sql\n")
 	block, _, closed := strings.Cut(rest, "```")
 	if !found || !closed {
-		f.Fatalf("docs/events.md has no mapping for %s", kind)
+		f.Fatal("docs/events.md has no mapping")
 	}
 	var statements []string
 	for statement := range strings.SplitSeq(block, ";\n") {
