@@ -141,29 +141,6 @@ func TestManifestsAreTheChart(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
-	all := rendered(t, "")
-	for name, want := range map[string]int32{"scheduler": 2, "executor": 2} {
-		d := get[appsv1.Deployment](t, all, "Deployment nextrun-"+name)
-		if *d.Spec.Replicas != want || *d.Spec.Template.Spec.TerminationGracePeriodSeconds < 30 {
-			t.Errorf("%s has %d replicas, and %d s to end", name, *d.Spec.Replicas, *d.Spec.Template.Spec.TerminationGracePeriodSeconds)
-		}
-		budget := get[policyv1.PodDisruptionBudget](t, all, "PodDisruptionBudget nextrun-"+name)
-		if !selects(budget.Spec.Selector.MatchLabels, d.Spec.Template.Labels) {
-			t.Errorf("the disruption budget of %s is not of its pods", name)
-		}
-	}
-	job := get[batchv1.Job](t, all, "Job nextrun-migrate")
-	if got := job.Spec.Template.Spec.Containers[0].Args; !slices.Equal(got, []string{"migrate", "up"}) {
-		t.Errorf("the job runs %q", got)
-	}
-	for _, absent := range []string{"Deployment nextrun-relay", "Deployment nextrun-dashboard", "ServiceMonitor nextrun"} {
-		if all[absent] != nil {
-			t.Errorf("there is a %s by default", absent)
-		}
-	}
-}
-
 const everything = `
 relay: {enabled: true}
 dashboard: {enabled: true, args: [--dashboard-actions]}
@@ -254,25 +231,6 @@ func TestPodsFitTogether(t *testing.T) {
 	}
 }
 
-// A change of the configuration replaces the pods.
-func TestConfigurationReplacesPods(t *testing.T) {
-	sum := func(values string) string {
-		return get[appsv1.Deployment](t, rendered(t, values), "Deployment nextrun-executor").Spec.Template.Annotations["checksum/config"]
-	}
-	if a, b := sum(""), sum("config: {executor: {pool_size: 3}}"); a == b || a == "" {
-		t.Errorf("the sums are %q and %q", a, b)
-	}
-}
-
-// helm --set-file gives the configuration as a text.
-func TestConfigurationAsText(t *testing.T) {
-	text := "# mine\nhandlers:\n  a: {command: [b]}"
-	c := get[corev1.ConfigMap](t, rendered(t, "config: "+fmt.Sprintf("%q", text+"\n")), "ConfigMap nextrun")
-	if got := strings.TrimSpace(c.Data["nextrun.yaml"]); got != text {
-		t.Errorf("the configuration is %q", got)
-	}
-}
-
 func TestModeExclusive(t *testing.T) {
 	if _, err := render("scheduler: {mode: exclusive}"); err == nil || !strings.Contains(err.Error(), "needs scheduler.replicas: 1") {
 		t.Errorf("two exclusive schedulers: %v", err)
@@ -310,25 +268,6 @@ func TestValuesAreChecked(t *testing.T) {
 		_, err := render(values)
 		if text := strings.ReplaceAll(fmt.Sprint(err), "/", "."); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(text, want)) {
 			t.Errorf("%s: %v, want %q", values, err, want)
-		}
-	}
-}
-
-// The notes name what this release has.
-func TestNotes(t *testing.T) {
-	for values, want := range map[string][]string{
-		"": {"in the mode shared", "create secret generic nextrun-database --namespace default", "deploy/nextrun-scheduler -- nextrun why hello", "port 9310 of each pod"},
-		"dashboard: {enabled: true}\nmigrate: {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}": {"deploy/nextrun-dashboard 8320", "nextrun migrate up", "!of each pod"},
-	} {
-		files, err := renderFiles(values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		notes := files["nextrun/templates/NOTES.txt"]
-		for _, part := range want {
-			if part, not := strings.CutPrefix(part, "!"); strings.Contains(notes, part) == not {
-				t.Errorf("%q: %q is in the notes: %t\n%s", values, part, !not, notes)
-			}
 		}
 	}
 }
