@@ -91,22 +91,3 @@ func TestTaskNames(t *testing.T) {
 		}
 	}
 }
-
-// The page lists the same tasks.
-func TestThePageListsTheTasks(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/docspell.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(page), "<!-- tasks -->\n```text\n")
-	list, _, _ = strings.Cut(list, "```")
-	names := strings.Fields(list)
-	slices.Sort(names)
-	if !slices.Equal(names, docspell.TaskNames) {
-		t.Errorf("docs/docspell.md lists %q", names)
-	}
-	if !strings.Contains(string(page), "Docspell "+docspell.Version+" has these tasks") {
-		t.Errorf("docs/docspell.md does not name the version %s", docspell.Version)
-	}
-}
