@@ -36,6 +36,7 @@ func TestPageOfATick(t *testing.T) {
 		if strings.Contains(page, "geheim") {
 			s.Error("the page shows a password")
 		}
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('report', '2026-03-29 00:00:00.000000', 'skipped', 'the job of 2026-03-28 23:00:00 UTC was still waiting', '2026-03-29 00:00:00')`)
 		if newest := s.get("/tick?id=report&zone=Europe/Berlin"); !strings.Contains(newest, "was skipped: the job of 2026-03-29 00:00:00 CET was still waiting") || strings.Contains(newest, "No tick was due") {
 			s.Errorf("the newest tick:\n%s", newest)
 		}

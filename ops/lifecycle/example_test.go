@@ -22,7 +22,7 @@ import (
 )
 
 // A program with a scheduler, an executor and a relay, which reports its health. It
-// starts them in order, and stops the scheduler first.
+// starts them in order, and stops them in the reverse one.
 func Example() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -35,7 +35,7 @@ func Example() {
 	must(err)
 	process, err := lifecycle.New(lifecycle.Config{HealthAddress: "127.0.0.1:0"}) // port 0: any that is free
 	must(err)
-	must(process.Add(lifecycle.Database(db), lifecycle.Schema(db, true, nil))) // true: make the tables
+	process.Add(lifecycle.Database(db), lifecycle.Schema(db, true, nil)) // true: make the tables
 	must(process.Up(ctx))
 
 	publish := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) { return len(events), nil })
@@ -52,9 +52,9 @@ func Example() {
 		stop() // this example ends after one greeting
 		return nil
 	})
-	must(process.AddService("relay", relay, lifecycle.SchemaStage))
-	must(process.AddService("scheduler", scheduler, lifecycle.SchemaStage))
-	must(process.AddService("executor", executor, lifecycle.SchemaStage))
+	process.AddService("relay", relay)
+	process.AddService("executor", executor)
+	process.AddService("scheduler", scheduler)
 
 	must(periodic.NewTasks(db.Tasks()).Add(ctx, periodic.NewTask("morning", "greet", "every 1s")))
 	must(process.Run(ctx)) // until ctx ends
@@ -64,9 +64,8 @@ func Example() {
 	// database is up
 	// schema is up
 	// relay is up
-	// lock is up
-	// scheduler is up
 	// executor is up
+	// scheduler is up
 }
 
 func must(err error) {

@@ -2,8 +2,7 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
-	"slices"
+	"fmt"
 	"time"
 )
 
@@ -32,22 +31,22 @@ type Report struct {
 
 // Health reports on every stage, in order.
 func (p *Process) Health(ctx context.Context) Report {
-	report := Report{Healthy: p.started.Load(), Stages: p.stages.health(ctx)}
-	for _, one := range report.Stages {
-		report.Healthy = report.Healthy && one.State == Up
-	}
-	return report
+	stages, sick := p.stages.health(ctx)
+	return Report{p.started.Load() && sick == nil, stages}
 }
 
-func (s *stages) health(ctx context.Context) []StageHealth {
+// health reports on every stage. sick is the first failure of one that should be up; nil: all are well.
+func (s *stages) health(ctx context.Context) (report []StageHealth, sick *StageError) {
 	list, done, failed := s.snapshot()
-	report := make([]StageHealth, len(list))
-	for i := range list {
-		one := &list[i]
+	report = make([]StageHealth, len(list))
+	for i, one := range list {
 		report[i] = StageHealth{Stage: one.Name, State: Down}
-		err := failed[one.Name]
-		if i < done {
-			report[i].State, err = Up, nil
+		var err error
+		switch {
+		case i >= done && failed != nil && failed.Stage == one.Name:
+			err = failed.Err
+		case i < done:
+			report[i].State = Up
 			if one.Health != nil {
 				err = one.Health(ctx)
 			}
@@ -55,27 +54,11 @@ func (s *stages) health(ctx context.Context) []StageHealth {
 		if err != nil {
 			report[i].State, report[i].Error = Failed, err.Error()
 		}
-	}
-	return report
-}
-
-func (s *stages) snapshot() (list []Stage, done int, failed map[string]error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.list), s.done, s.failed
-}
-
-// sick returns the first stage that is up and not healthy, and what is wrong.
-func (s *stages) sick(ctx context.Context) (string, error) {
-	list, done, _ := s.snapshot()
-	for i := range list[:done] {
-		if one := &list[i]; one.Health != nil {
-			if err := one.Health(ctx); err != nil {
-				return one.Name, err
-			}
+		if sick == nil && report[i].State != Up {
+			sick = &StageError{one.Name, "start", err}
 		}
 	}
-	return "", nil
+	return report, sick
 }
 
 // How often the health is looked at during a start: soon, then more rarely.
@@ -86,59 +69,26 @@ const (
 
 // awaitHealth waits until all stages are healthy. It returns the first one that is
 // not when the patience or ctx ends, or a service has ended.
-func (p *Process) awaitHealth(ctx context.Context) (stage string, err error) {
+func (p *Process) awaitHealth(ctx context.Context) *StageError {
 	patience := time.NewTimer(p.cfg.StartTimeout)
 	defer patience.Stop()
 	for pause := leastLook; ; pause = min(2*pause, mostLook) {
 		looking, cancel := context.WithTimeout(ctx, healthTimeout)
-		stage, err = p.stages.sick(looking)
+		_, sick := p.stages.health(looking)
 		cancel()
-		if err == nil {
-			return "", nil
+		if sick == nil {
+			return nil
 		}
-		next := time.NewTimer(pause)
 		select {
-		case <-next.C:
+		case <-time.After(pause):
 			continue
 		case <-ctx.Done():
-			err = ctx.Err()
+			sick.Err = ctx.Err()
 		case <-p.ended:
-			stage, err = p.stages.endedFirst()
+			_, sick = p.stages.health(ctx)
 		case <-patience.C:
-			err = &unhealthyError{p.cfg.StartTimeout, err}
+			sick.Err = fmt.Errorf("not healthy after %s: %w", p.cfg.StartTimeout, sick.Err)
 		}
-		next.Stop()
-		return stage, err
+		return sick
 	}
 }
-
-// unhealthyError says that a stage came up and did not become healthy.
-type unhealthyError struct {
-	after time.Duration
-	err   error
-}
-
-func (e *unhealthyError) Error() string {
-	return "not healthy after " + e.after.String() + ": " + e.err.Error()
-}
-func (e *unhealthyError) Unwrap() error { return e.err }
-
-// endedFirst returns the first stage that has ended, and why.
-func (s *stages) endedFirst() (stage string, err error) {
-	list, done, _ := s.snapshot()
-	for i := range list[:done] {
-		one := &list[i]
-		select {
-		case <-one.Done: // never, if it is nil
-		default:
-			continue
-		}
-		if one.Err != nil && one.Err() != nil {
-			return one.Name, one.Err()
-		}
-		return one.Name, errEnded
-	}
-	return "", errEnded
-}
-
-var errEnded = errors.New("it has ended")

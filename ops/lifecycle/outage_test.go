@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +23,11 @@ func TestOutageIsOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.Add(lifecycle.Database(d.Open()))
+	p.Add(lifecycle.Database(d.Open()))
 	for name, one := range parts(t, d.Store, log) {
-		err = errors.Join(err, p.AddService(name, one, lifecycle.DatabaseStage))
+		p.AddService(name, one)
 	}
-	if err := errors.Join(err, p.Start(t.Context())); err != nil {
+	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	count := func(message string) (n int) {

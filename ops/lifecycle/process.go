@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	stopTimeout   = 50 * time.Second // an executor may wait 20 s for its jobs
-	giveUpTimeout = stopTimeout      // for the stop after a failed start
-	lastMoment    = time.Second      // for each stage that is left when the time to stop has run out
+	stopTimeout = 50 * time.Second // an executor may wait 20 s for its jobs
+	lastMoment  = time.Second      // for each stage that is left when the time to stop has run out
 )
 
 // Config is the configuration of a [Process].
@@ -77,16 +76,16 @@ func New(cfg Config) (*Process, error) {
 	p.hurry = sync.OnceFunc(func() { close(p.stages.hurry) })
 	p.end = sync.OnceFunc(func() { close(p.ended) })
 	if cfg.HealthAddress != "" {
-		if err := p.Add(p.healthStage()); err != nil {
-			return nil, err
-		}
+		p.Add(p.healthStage())
 	}
 	return p, nil
 }
 
-// Add appends stages. It returns an error if one has the name of another, or needs one
-// that does not come before it.
-func (p *Process) Add(more ...Stage) error { return p.stages.add(more...) }
+// Add appends stages: they start in their order, and stop in the reverse one.
+func (p *Process) Add(more ...Stage) { p.stages.add(more...) }
+
+// AddService appends the stage of a service. Add a scheduler last: it stops first then, and submits nothing while running jobs end.
+func (p *Process) AddService(name string, s Service) { p.Add(stageOf(name, s)) }
 
 // Up brings up the stages that were added, for programs that add more of them when
 // these are up. If one fails, or ctx ends, it stops the others in reverse order and
@@ -112,8 +111,8 @@ func (p *Process) Start(ctx context.Context) error {
 	if err := p.Up(ctx); err != nil {
 		return err
 	}
-	if stage, err := p.awaitHealth(ctx); err != nil {
-		return p.stages.giveUp(ctx, stage, err)
+	if sick := p.awaitHealth(ctx); sick != nil {
+		return p.stages.giveUp(ctx, sick.Stage, sick.Err)
 	}
 	p.started.Store(true)
 	p.tellSystemd("READY=1")
@@ -124,9 +123,8 @@ func (p *Process) Start(ctx context.Context) error {
 // Done is closed when a service has ended, be it by itself or by Stop.
 func (p *Process) Done() <-chan struct{} { return p.ended }
 
-// Stop takes the stages down, a scheduler first, then the last one first, and waits for that. When ctx ends,
-// the stage whose turn it is gives up what is in flight, and each of the others gets a
-// last second. A failure keeps no other stage from its end; Stop returns all of them. A
+// Stop takes the stages down, the last one first, and waits for that. When ctx ends, each of those that are left gets a
+// last second, and then gives up what is in flight. A failure keeps no other stage from its end; Stop returns all of them. A
 // process that was not started, or has been stopped, stops at once.
 func (p *Process) Stop(ctx context.Context) error {
 	if p.started.Swap(false) {

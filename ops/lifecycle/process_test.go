@@ -72,9 +72,7 @@ func newProcess(t *testing.T, services ...*fake) *lifecycle.Process {
 		t.Fatal(err)
 	}
 	for _, one := range services {
-		if err := p.AddService(one.name, one); err != nil {
-			t.Fatal(err)
-		}
+		p.AddService(one.name, one)
 	}
 	return p
 }

@@ -7,16 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"time"
 )
 
 // HealthPath is where a process reports its health.
 const HealthPath = "/healthz"
-
-// healthStageName is the name of the stage that reports the health.
-const healthStageName = "health"
 
 // healthTimeout limits a health report, which may have to wait for the database.
 const healthTimeout = 5 * time.Second
@@ -26,7 +22,7 @@ func (p *Process) healthStage() Stage {
 	var server *http.Server
 	served := make(chan struct{})
 	return Stage{
-		Name: healthStageName,
+		Name: "health",
 		Up: func(ctx context.Context) error {
 			address, err := LoopbackAddress(p.cfg.HealthAddress)
 			if err != nil {
@@ -91,6 +87,19 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
 }
 
+// LoopbackAddress returns a loopback address with a port, with 127.0.0.1 for localhost.
+// Any other address is an error: no credentials are asked for there.
+func LoopbackAddress(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(host); err != nil || port == "" || ip == nil || !ip.IsLoopback() {
+		return "", fmt.Errorf("%q is no loopback address with a port, such as 127.0.0.1:8321", address)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
 // askTimeout limits a question about health: a process that runs answers within healthTimeout.
 const askTimeout = healthTimeout + time.Second
 
@@ -104,11 +113,9 @@ func AskHealth(asking context.Context, address string) (Report, error) {
 		return report, err
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	connected := false
-	request = request.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}))
 	answer, err := client.Do(request)
-	if connected && errors.Is(err, context.DeadlineExceeded) && asking.Err() == nil {
-		return report, fmt.Errorf("the process accepts connections, and has not answered for %s: it is stopped or stuck", askTimeout)
+	if errors.Is(err, context.DeadlineExceeded) && asking.Err() == nil {
+		return report, fmt.Errorf("the process has not answered for %s: it is stopped or stuck", askTimeout)
 	}
 	if err != nil {
 		return report, err

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Stage is a step of the start of a process, with its undo.
 type Stage struct {
-	// Name is unique in its process.
+	// Name says in reports and errors which one it is.
 	Name string
-	// Needs are the names of stages that come before it.
-	Needs []string
 	// Up does the step and returns when it is done. nil: nothing to do.
 	Up func(context.Context) error
 	// Down undoes it and returns when that is done. If its context ends before, it
@@ -31,7 +31,50 @@ type Stage struct {
 
 	watchdog bool   // Health needs no database: the watchdog asks it
 	hurry    func() // called if Down should hurry; nil: nothing to do
-	feeds    bool   // it gives others work, so it goes down before all of them
+}
+
+// Service is what runs until it is stopped: a scheduler, an executor, a relay, or one
+// of your own. It may have these methods, too:
+//
+//	Health(context.Context) error // says what is wrong while it runs
+//	Err() error                   // why it has ended by itself, after Done
+//	Hurry()                       // as an executor's: a Stop, under way or to come, should hurry
+//
+// Health returns soon, and asks nobody.
+type Service interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	Done() <-chan struct{} // closed when it has ended, also by itself
+}
+
+var errEnded = errors.New("it has ended")
+
+// stageOf is the stage of a service. The end of a start's context does not end it: it goes on until its turn to stop.
+func stageOf(name string, s Service) Stage {
+	one := Stage{Name: name, Down: s.Stop, Done: s.Done(), watchdog: true, Err: func() error { return nil },
+		Up: func(ctx context.Context) error { return s.Start(context.WithoutCancel(ctx)) }}
+	if e, ok := s.(interface{ Err() error }); ok {
+		one.Err = e.Err
+	}
+	if h, ok := s.(interface{ Hurry() }); ok {
+		one.hurry = h.Hurry
+	}
+	health, tells := s.(interface{ Health(context.Context) error })
+	one.Health = func(ctx context.Context) error {
+		select {
+		case <-s.Done():
+			if err := one.Err(); err != nil {
+				return err
+			}
+			return errEnded
+		default:
+		}
+		if tells {
+			return health.Health(ctx)
+		}
+		return nil
+	}
+	return one
 }
 
 // StageError is the failure of a stage. [Process.Up], [Process.Start] and
@@ -48,38 +91,26 @@ func (e *StageError) Error() string {
 }
 func (e *StageError) Unwrap() error { return e.Err }
 
-// stages are brought up one after the other and taken down in reverse order, those that
-// give others work first. It is safe for concurrent use, but for up and down at a time.
+// stages are brought up one after the other and taken down in reverse order. It is safe for concurrent use,
+// but for up and down at a time.
 type stages struct {
 	mu     sync.Mutex
 	list   []Stage
-	done   int              // that many are up
-	failed map[string]error // by stage: why up failed
-	hurry  chan struct{}    // closed: downs give up what is in flight; nil: never
+	done   int           // that many are up
+	failed *StageError   // why up failed; nil: it has not
+	hurry  chan struct{} // closed: downs give up what is in flight; nil: never
 }
 
-// add appends stages. It returns an error if one needs another that does not
-// come before it, or has the name of another.
-func (s *stages) add(more ...Stage) error {
+func (s *stages) add(more ...Stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range more {
-		one := &more[i]
-		if s.has(one.Name) {
-			return fmt.Errorf("stage %q is there twice", one.Name)
-		}
-		for _, need := range one.Needs {
-			if !s.has(need) {
-				return fmt.Errorf("stage %q needs %q, which does not come before it", one.Name, need)
-			}
-		}
-		s.list = append(s.list, *one)
-	}
-	return nil
+	s.list = append(s.list, more...)
 }
 
-func (s *stages) has(name string) bool {
-	return slices.ContainsFunc(s.list, func(one Stage) bool { return one.Name == name })
+func (s *stages) snapshot() (list []Stage, done int, failed *StageError) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list), s.done, s.failed
 }
 
 // up brings up all stages that are not yet. If one fails, or ctx ends, it takes
@@ -87,59 +118,39 @@ func (s *stages) has(name string) bool {
 // wrong with that is added. It calls begun with each stage that has come up.
 func (s *stages) up(ctx context.Context, begun func(Stage)) error {
 	for {
-		next, ok := s.next()
-		if !ok {
+		list, done, _ := s.snapshot()
+		if done == len(list) {
 			return nil
 		}
 		err := ctx.Err()
-		if err == nil && next.Up != nil {
-			err = next.Up(ctx)
+		if err == nil && list[done].Up != nil {
+			err = list[done].Up(ctx)
 		}
 		if err != nil {
-			return s.giveUp(ctx, next.Name, err)
+			return s.giveUp(ctx, list[done].Name, err)
 		}
 		s.mu.Lock()
 		s.done++
 		s.mu.Unlock()
-		begun(next)
+		begun(list[done])
 	}
 }
 
 // giveUp notes that a stage has failed and takes down those that are up.
 func (s *stages) giveUp(ctx context.Context, stage string, err error) error {
+	failed := &StageError{stage, "start", err}
 	s.mu.Lock()
-	s.failed = map[string]error{stage: err}
+	s.failed = failed
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	return errors.Join(&StageError{stage, "start", err}, s.down(ctx))
+	return errors.Join(failed, s.down(ctx))
 }
 
-func (s *stages) next() (Stage, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done == len(s.list) {
-		return Stage{}, false
-	}
-	return s.list[s.done], true
-}
-
-// down takes down the stages that are up, the last one first, but before them those that
-// give others work. A failure does not keep the others from it; all failures are returned.
-// Done twice, it does nothing.
+// down takes down the stages that are up, the last one first. A failure does not keep the others from it; all failures
+// are returned. Done twice, it does nothing.
 func (s *stages) down(ctx context.Context) error {
 	var failures []error
-	s.mu.Lock()
-	slices.SortStableFunc(s.list[:s.done], func(a, b Stage) int {
-		switch {
-		case b.feeds && !a.feeds:
-			return -1
-		case a.feeds && !b.feeds:
-			return 1
-		}
-		return 0
-	})
-	s.mu.Unlock()
 	for {
 		s.mu.Lock()
 		if s.done == 0 {
@@ -158,37 +169,33 @@ func (s *stages) down(ctx context.Context) error {
 	}
 }
 
-// downOne takes a stage down. If there is a hurry, or ctx has ended before its turn, it
-// gets a last moment.
+// downOne takes a stage down. If there is a hurry, or when ctx ends, it gets a last moment.
 func (s *stages) downOne(ctx context.Context, one Stage) error {
-	late := ctx.Err() != nil
-	if late {
-		ctx = context.WithoutCancel(ctx)
-	}
-	ctx, cancel := context.WithCancel(ctx)
+	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	ended := make(chan struct{})
-	defer close(ended)
-	limit := func() {
+	go func() {
+		select {
+		case <-going.Done():
+			return
+		case <-s.hurry:
+		case <-ctx.Done():
+		}
 		if one.hurry != nil {
 			one.hurry()
 		}
 		select {
+		case <-going.Done():
 		case <-time.After(lastMoment):
 			cancel()
-		case <-ended:
-		}
-	}
-	go func() {
-		if late {
-			limit()
-			return
-		}
-		select {
-		case <-s.hurry:
-			limit()
-		case <-ended:
 		}
 	}()
-	return one.Down(ctx)
+	return one.Down(going)
+}
+
+// stuck reports whether a service has stopped working, though it has not ended.
+func (s *stages) stuck(ctx context.Context) bool {
+	list, done, _ := s.snapshot()
+	return slices.ContainsFunc(list[:done], func(one Stage) bool {
+		return one.watchdog && errors.Is(one.Health(ctx), service.ErrStalled)
+	})
 }

@@ -25,8 +25,8 @@ func TestWatchdogIsAboutStuckLoops(t *testing.T) {
 		{fmt.Errorf("no round has ended for 7m: %w", service.ErrStalled), true},
 	} {
 		var s stages
-		err := s.add(Stage{Name: "executor", Health: func(context.Context) error { return c.err }, watchdog: true})
-		if err := errors.Join(err, s.up(t.Context(), nobody)); err != nil {
+		s.add(Stage{Name: "executor", Health: func(context.Context) error { return c.err }, watchdog: true})
+		if err := s.up(t.Context(), nobody); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.stuck(t.Context()); got != c.stuck {
@@ -45,9 +45,9 @@ func TestHurryGivesALastMoment(t *testing.T) {
 		}
 		hurried := false
 		slow := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-		err = p.Add(Stage{Name: "lock", Down: func(ctx context.Context) error { return ctx.Err() }},
+		p.Add(Stage{Name: "lock", Down: func(ctx context.Context) error { return ctx.Err() }},
 			Stage{Name: "scheduler", Down: slow}, Stage{Name: "executor", Down: slow, hurry: func() { hurried = true }})
-		if err := errors.Join(err, p.Up(t.Context())); err != nil {
+		if err := p.Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Hour, p.Hurry)

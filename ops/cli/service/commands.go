@@ -91,7 +91,8 @@ func (s *services) runOnce(ctx context.Context) error {
 	return s.notify.While(ctx, func() error { return scheduler.RunOnce(ctx) })
 }
 
-// parts are the services of a process of a kind, in the order of their start.
+// parts are the services of a process of a kind, in the order of their start. The scheduler stops first, so that no job is
+// submitted while running ones end.
 func (s *services) parts(ctx context.Context, k kind) ([]part, error) {
 	var relays, schedulers, executors []part
 	var relayErr, schedulerErr, executorErr error
@@ -104,7 +105,7 @@ func (s *services) parts(ctx context.Context, k kind) ([]part, error) {
 	if k.schedules || k.executes {
 		executors, executorErr = s.executors(ctx, k)
 	}
-	return slices.Concat(relays, schedulers, executors), cmp.Or(relayErr, schedulerErr, executorErr)
+	return slices.Concat(relays, executors, schedulers), cmp.Or(relayErr, schedulerErr, executorErr)
 }
 
 // relays are the relay, unless there are no topics to publish.

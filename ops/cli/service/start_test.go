@@ -15,6 +15,6 @@ func TestStartSaysWhichStageFailed(t *testing.T) {
 		s.Must(t, "migrate", "up")
 		first := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "first")
 		first.WaitFor("started")
-		s.Fails(t, ui.Failed, []string{"serve", "--mode", "exclusive"}, "start failed at lock", "nextrun lock release")
+		s.Fails(t, ui.Failed, []string{"serve", "--mode", "exclusive"}, "start failed at scheduler", "nextrun lock release")
 	})
 }

@@ -58,16 +58,15 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 	defer context.AfterFunc(ui.AtOnce(ctx), s.process.Hurry)()
 	err = s.bringUp(ctx,
 		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
-		lifecycle.Stage{Name: lifecycle.DatabaseStage, Needs: []string{stageConfiguration}, Up: s.open,
+		lifecycle.Stage{Name: lifecycle.DatabaseStage, Up: s.open,
 			Down:   func(context.Context) error { return s.db.Close() },
 			Health: func(ctx context.Context) error { return s.db.Ping(ctx) }})
 	if err != nil {
 		return err
 	}
-	after := []string{lifecycle.SchemaStage}
 	err = s.bringUp(ctx, s.schema(f.migrate),
-		lifecycle.Stage{Name: stageDocspell, Needs: after, Up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
-		lifecycle.Stage{Name: stageQueues, Needs: after, Up: func(ctx context.Context) error { return s.queues(ctx, f) }})
+		lifecycle.Stage{Name: stageDocspell, Up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
+		lifecycle.Stage{Name: stageQueues, Up: func(ctx context.Context) error { return s.queues(ctx, f) }})
 	if err != nil {
 		return err
 	}
@@ -136,14 +135,11 @@ func (s *services) sayStopping(ctx context.Context) {
 
 // bringUp adds stages and brings them up.
 func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
-	if err := s.process.Add(more...); err != nil {
-		return err
-	}
+	s.process.Add(more...)
 	return s.process.Up(ctx)
 }
 
-// shutDown takes the stages down in reverse order, but the scheduler before all others: no
-// job is submitted while running ones end.
+// shutDown takes the stages down in reverse order.
 func (s *services) shutDown(ctx context.Context) error {
 	atOnce := ui.AtOnce(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+s.grace())
@@ -165,9 +161,7 @@ func (s *services) grace() time.Duration {
 // run runs services until ctx ends or one of them does, and then stops them.
 func (s *services) run(ctx context.Context, parts ...part) error {
 	for _, one := range slices.Concat(s.servers, parts) {
-		if err := s.process.AddService(one.stage, one.service, lifecycle.SchemaStage); err != nil {
-			return err
-		}
+		s.process.AddService(one.stage, one.service)
 	}
 	said := sync.OnceFunc(func() { s.sayStopping(ctx) })
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
