@@ -121,7 +121,7 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	case first.Before(d.waited):
 		why = heldReason
 	default:
-		decision, why = Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay)
+		decision, why = Missed, d.missedReason(first, last, count)
 	}
 	tick := d.tick(first, decision, why, "")
 	tick.Missed, tick.Until = missed, until
@@ -145,9 +145,10 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
 }
 
-func missedReason(t *Task, count int, age time.Duration, delay string) because {
-	if delay == "" {
-		delay = "no scheduler ran in time"
+func (d *decider) missedReason(first, last time.Time, count int) because {
+	t, age, delay := d.task, d.Now.Sub(last), "no scheduler ran in time"
+	if !d.RunsSince.IsZero() && !first.Before(d.RunsSince) {
+		delay = "a scheduler ran, but the database did not let it decide in time"
 	}
 	switch {
 	case t.Catchup == CatchupNone && age <= t.Grace:

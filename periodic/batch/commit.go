@@ -19,22 +19,22 @@ const LockTimeout = 100 * time.Millisecond
 type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
-	Update        func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
-	View          func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
-	Worker        string                                             // who decides
-	Queues        map[periodic.Sink]periodic.Queue
-	MissedBecause func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
-	Hooks         Hooks                       // nil: nobody wants to hear of ticks
-	Tracer        jobqueue.SendTracer         // nil: no spans
-	Sleep         func(until time.Time)       // precisely, for a moment; nil: transactions do not wait
-	timers        *timers
+	Update    func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	View      func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
+	Worker    string                                             // who decides
+	RunsSince time.Time                                          // by the database's clock: since when it has run; zero: not known
+	Queues    map[periodic.Sink]periodic.Queue
+	Hooks     Hooks                 // nil: nobody wants to hear of ticks
+	Tracer    jobqueue.SendTracer   // nil: no spans
+	Sleep     func(until time.Time) // precisely, for a moment; nil: transactions do not wait
+	timers    *timers
 }
 
 // New returns a committer.
 func New(worker string, update func(context.Context, time.Duration, func(Tx) error) error,
 	view func(context.Context, func(Tx) error) error, queues map[periodic.Sink]periodic.Queue,
 ) Committer {
-	return Committer{Worker: worker, Update: update, View: view, Queues: queues, MissedBecause: func(*periodic.Task) string { return "" }, timers: &timers{}}
+	return Committer{Worker: worker, Update: update, View: view, Queues: queues, timers: &timers{}}
 }
 
 // validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.

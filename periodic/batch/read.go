@@ -139,13 +139,9 @@ func (c Committer) decide(b *facts) []periodic.Plan {
 			plans[i] = t.Unplannable(err)
 			continue
 		}
-		late := ""
-		if b.at(t).After(t.NextRun) {
-			late = c.MissedBecause(t)
-		}
 		f := periodic.Facts{
 			Now: b.at(t), Ended: b.ended[t.ID], Decided: b.decided[t.ID],
-			Worker: c.Worker, Delay: late, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
+			Worker: c.Worker, RunsSince: c.RunsSince, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p

@@ -19,9 +19,6 @@ func SkipReason(p *sink.Pending, due, now time.Time) string {
 	return pending(p, now, "was still ", "had not ended after ")
 }
 
-// DelayUnknown is a periodic.Facts.Delay.
-const DelayUnknown = "it was not decided in time, and the cause is not known"
-
 // TableRefused is the reason of a tick whose job the queue refused although no
 // job of the task is in the way.
 const TableRefused = "the queue refused the job, although no job of the task is pending; check whether a unique index that you added forbids it"

@@ -48,6 +48,7 @@ var atOnce = time.Unix(0, 0)
 // agenda is the list of duties, and what they leave for each other.
 type agenda struct {
 	duties            []duty
+	begun             time.Time // by the host's clock: when this scheduler began to schedule
 	ownMarksUncleared bool      // the marks of this worker's name are not cleared yet
 	pollAt            time.Time // by the host's clock
 	stale             bool      // the last poll has seen a mark that has expired
@@ -88,7 +89,7 @@ func (l *loop) clearOwnMarks(_, hard context.Context) error {
 	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
 		return err
 	}
-	l.ownMarksUncleared, l.outages.fresh = false, true
+	l.ownMarksUncleared = false
 	l.pollNow()
 	return nil
 }

@@ -62,8 +62,7 @@ func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
 	})
 	stop()
 	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted' AND task_id <> 'newest'")
-	if got := f.one("SELECT reason FROM periodic_tick WHERE decision = 'missed' ORDER BY due LIMIT 1"); !strings.Contains(got, `its sink "job" could not be used`) &&
-		!strings.Contains(got, "others were committing") { // a server that is too busy for a while is the reason, too
+	if got := f.one("SELECT reason FROM periodic_tick WHERE decision = 'missed' ORDER BY due LIMIT 1"); !strings.HasPrefix(got, "a scheduler ran, but") {
 		t.Errorf("ticks were missed for the reason %q", got)
 	}
 }

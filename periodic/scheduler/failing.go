@@ -54,14 +54,6 @@ func (f failing) knows(id string) bool { return f[id] != nil }
 // release has batches take a task again.
 func (f failing) release(id string) { delete(f, id) }
 
-// why is why a task is left out; empty: it is not.
-func (f failing) why(id string) string {
-	if known := f[id]; known != nil {
-		return known.err.Error()
-	}
-	return ""
-}
-
 // leftOut are the tasks that are not to be tried now.
 func (f failing) leftOut() (ids []string) {
 	for id, known := range f {

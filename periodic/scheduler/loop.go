@@ -35,7 +35,6 @@ type loop struct {
 	late      late
 	failing   failing
 	sinks     sinks
-	outages   outages
 	clock     clock
 	watermark watermark
 	ends      *ends // safe for concurrent use
@@ -55,7 +54,7 @@ func newLoop(store Store, cfg *Config, r role, worker string, wake <-chan struct
 		trouble: trouble{store: store, worker: worker},
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}
-	l.batches.Hooks, l.batches.Tracer, l.batches.MissedBecause = cfg.Hooks, cfg.Tracer, l.missedBecause
+	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
 	l.ends = newEnds(store, cfg, r)
 	l.duties = duties(l)
 	return l
@@ -66,7 +65,7 @@ func newLoop(store Store, cfg *Config, r role, worker string, wake <-chan struct
 func (l *loop) run(soft, hard context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	l.ahead.enable(l)
-	l.ownMarksUncleared = true
+	l.begin()
 	for soft.Err() == nil {
 		if !l.role.schedules() {
 			if err := l.standBy(soft); err != nil {
@@ -88,15 +87,20 @@ func (l *loop) run(soft, hard context.Context) error {
 	return nil
 }
 
+// begin notes that this scheduler schedules from now on.
+func (l *loop) begin() {
+	l.ownMarksUncleared, l.begun, l.batches.RunsSince = true, time.Now(), time.Time{}
+}
+
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
 func (l *loop) standBy(soft context.Context) error {
-	l.ownMarksUncleared = true
 	l.ahead.drop()
 	l.pulse.Waits()
 	err := l.role.await(soft)
 	if err != nil && soft.Err() == nil {
 		return err
 	}
+	l.begin()
 	l.pulse.Beat(nil)
 	return nil
 }
@@ -106,7 +110,6 @@ func (l *loop) standBy(soft context.Context) error {
 func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 	if err != nil {
 		l.cfg.fail("schedule", err)
-		l.outages.failed(err)
 		l.ahead.drop()
 		l.pollNow()
 		return retry.Next()
@@ -117,7 +120,7 @@ func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 
 // once schedules until nothing is due. It returns the first error.
 func (l *loop) once(ctx context.Context) error {
-	l.ownMarksUncleared = true
+	l.begin()
 	l.watermark.reset()
 	for tries := 0; ; {
 		did, err := l.step(ctx, ctx)

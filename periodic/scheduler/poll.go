@@ -76,7 +76,9 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 		asked, answered = work.Asked, work.Answered
 	}
 	l.clock.measure(asked, answered, work.Now)
-	l.outages.works(work.Now)
+	if l.batches.RunsSince.IsZero() {
+		l.batches.RunsSince = l.clock.now().Add(-time.Since(l.begun))
+	}
 	if skew, report := l.clock.compare(asked, answered, work.Now); report {
 		l.observe(Event{Kind: EventClock, Skew: skew})
 	}

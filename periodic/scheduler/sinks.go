@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -120,10 +119,8 @@ func (l *loop) judgeSink(sink periodic.Sink, err error) {
 	switch {
 	case err == nil && l.sinks.broken[sink] != nil:
 		delete(l.sinks.broken, sink)
-		l.outages.over(ofSink(sink), l.clock.now())
 		l.observe(Event{Kind: EventSink, Sink: sink})
 	case err != nil && l.sinks.trip(sink, err, l.store.Fault(err) == service.FaultLock, time.Now()):
-		l.outages.add(outage{of: ofSink(sink), cause: fmt.Sprintf("its sink %q could not be used: %v", sink, err)})
 		l.sinks.told = false
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}

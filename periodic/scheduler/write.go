@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
 )
 
@@ -203,14 +202,6 @@ func (l *loop) tell(started time.Time, done *batch.Outcome) {
 // exclude is what to leave out of the next batch.
 func (l *loop) exclude() batch.Exclude {
 	return batch.Exclude{IDs: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
-}
-
-// missedBecause says why the ticks of a task were not decided in time, as far as this scheduler knows; empty: it did not run.
-func (l *loop) missedBecause(t *periodic.Task) string {
-	if why := l.failing.why(t.ID); why != "" {
-		return "the task was set aside: " + why
-	}
-	return l.outages.of(t)
 }
 
 // pace is how many tasks a batch takes. A batch takes as long as its slowest row, such as one for which a trigger of
