@@ -46,7 +46,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, err
 		queue := d.queues[sink]
 		got, err := queue.Cancel(ctx, d.tx.DBTX(), jobs, d.tx.Now())
 		if err != nil {
-			return nil, err
+			return nil, &SinkError{sink, err}
 		}
 		for _, jid := range got {
 			delete(jobs, jid)
@@ -56,7 +56,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, err
 		}
 		left, err := queue.Pending(ctx, d.tx.DBTX(), slices.Collect(maps.Values(jobs)))
 		if err != nil {
-			return nil, err
+			return nil, &SinkError{sink, err}
 		}
 		maps.Copy(inTheWay, left)
 	}
@@ -88,7 +88,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pend
 			err = d.resolveRefusals(ctx, d.queues[sink], jobs, refused)
 		}
 		if err != nil {
-			return err
+			return &SinkError{sink, err}
 		}
 	}
 	if len(d.later) > 0 {

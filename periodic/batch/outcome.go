@@ -80,6 +80,16 @@ func (e LaterError) Error() string {
 	return fmt.Sprintf("the jobs of %d tasks cannot be submitted now", len(e))
 }
 
+// SinkError is an error of a statement of a queue, which may be to blame for it.
+type SinkError struct {
+	Sink periodic.Sink
+	Err  error
+}
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+
+func (e *SinkError) Unwrap() error { return e.Err }
+
 // spans are those of one submit transaction: one for each queue that gets jobs.
 type spans struct {
 	tracer jobqueue.SendTracer // nil: none

@@ -80,7 +80,7 @@ func (c Committer) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string
 	for sink, ids := range trackers {
 		found, err := c.Queues[sink].Pending(ctx, tx.DBTX(), ids)
 		if err != nil {
-			return nil, err
+			return nil, &SinkError{sink, err}
 		}
 		maps.Copy(pending, found)
 	}

@@ -105,8 +105,6 @@ type Tx interface {
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked.
 	Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error)
-	// Free returns those of some tasks that are due and that nobody has locked.
-	Free(ctx context.Context, ids []string) ([]string, error)
 	// Record changes ticks that were written ahead, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.

@@ -50,7 +50,7 @@ func newLoop(store Store, cfg *Config, r role, worker string, wake <-chan struct
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
 		batches: batch.New(worker, r.update, store.Read, queues),
 		failing: failing{},
-		sinks:   sinks{known: slices.Sorted(maps.Keys(queues)), broken: map[periodic.Sink]*breaker{}, told: true},
+		sinks:   sinks{known: slices.Sorted(maps.Keys(queues)), broken: map[periodic.Sink]*breaker{}},
 		trouble: trouble{store: store, worker: worker},
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}

@@ -20,7 +20,7 @@ func (l *loop) poll(_, hard context.Context) error {
 		l.watermark.reset()
 		return nil // this poll left out tasks that are no longer left out; the next one follows at once
 	}
-	if work.Stray || !l.sinks.told {
+	if work.Stray {
 		l.stray(hard)
 	}
 	l.setAgenda(work)
@@ -57,7 +57,7 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	exclude.NextRunAfter = l.watermark.lowerBound(asked, l.cfg.PollInterval)
 	work, err := l.store.Poll(ctx, exclude)
 	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
-		broke, probed := l.suspectSinks(ctx, err)
+		broke, probed := l.suspectSink(ctx, err)
 		if probed != nil {
 			return work, probed
 		}
@@ -88,7 +88,7 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 // stray sets the problem of tasks that wait because this scheduler does not know
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.sinks.usable(), !l.sinks.told, func(sink periodic.Sink) string {
+	stray, err := l.store.Stray(ctx, l.sinks.usable(), func(sink periodic.Sink) string {
 		if err := l.sinks.why(sink); err != nil {
 			return reasons.Waits(err)
 		}
@@ -98,7 +98,6 @@ func (l *loop) stray(ctx context.Context) {
 		l.cfg.fail("look for tasks whose sink cannot be used", err)
 		return
 	}
-	l.sinks.told = true
 	for _, t := range stray {
 		if l.sinks.why(t.Sink) == nil { // else the sink is reported, once
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.UnknownSink(t.Sink)})

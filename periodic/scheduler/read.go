@@ -56,7 +56,6 @@ const leastRetry, mostRetry = 250 * time.Millisecond, 5 * time.Second
 type late struct {
 	found  bool          // the last poll has seen such tasks
 	locked bool          // some of the last round could not be written: others have locked their rows
-	passed []string      // of these, the first
 	pause  time.Duration // before they are read again, after none could be written; 0: some could
 }
 
@@ -72,7 +71,6 @@ type pages struct {
 // whose time comes go first.
 func (l *loop) decideLate(soft, hard context.Context) error {
 	l.late.found, l.late.locked, l.progress, l.ahead.decideAt = false, false, false, time.Time{}
-	l.late.passed = l.late.passed[:0]
 	if l.sinks.broken[periodic.SinkJob] == nil { // else somebody may have locked the table job, which says how runs ended
 		if err := l.store.PauseFailing(hard, l.cfg.Hooks); err != nil { // before their ticks are decided
 			return err
@@ -108,9 +106,6 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 	}
 	l.late.pause = min(max(2*l.late.pause, leastRetry), mostRetry)
 	l.pollWithin(l.late.pause)
-	if l.late.pause == mostRetry {
-		return l.findSuppressed(hard)
-	}
 	return nil
 }
 

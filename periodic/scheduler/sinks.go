@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,6 @@ import (
 type sinks struct {
 	known  []periodic.Sink // all of them
 	broken map[periodic.Sink]*breaker
-	told   bool // a sink broke, perhaps in another way than before, and its tasks do not say so yet
 }
 
 // breaker is a queue that cannot be used.
@@ -83,47 +83,32 @@ func alike(a, b error) bool {
 	return slices.Equal(words(a), words(b))
 }
 
-// suspectSinks looks, after a batch has failed, for queues that are to blame. Those that no task has are of no
-// interest: a program that feeds another queue need not have a table job that works. The error is one of the database.
-func (l *loop) suspectSinks(hard context.Context, cause error) (broke bool, err error) {
+// suspectSink looks, after a batch has failed, whether a queue is to blame: the one that its error names or, since the
+// table job says which tasks wait, nextrun's own. The error is one of the database.
+func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err error) {
 	if l.store.Fault(cause) == service.FaultRow {
 		return false, nil
 	}
-	suspects := l.sinks.known
-	if fed, err := l.store.Fed(hard, suspects); err == nil {
-		suspects = fed
-	}
-	for _, sink := range suspects {
-		err := l.probe(hard, sink)
-		if err != nil && !l.isolatable(err) {
-			return broke, err
-		}
-		l.judgeSink(sink, err)
-		broke = broke || err != nil
-	}
-	l.progress = l.progress || broke // the next batch is without them
-	return broke, nil
+	suspect := &batch.SinkError{Sink: periodic.SinkJob}
+	errors.As(cause, &suspect)
+	broke, err = l.probe(hard, suspect.Sink)
+	l.progress = l.progress || broke // the next batch is without its tasks
+	return broke, err
 }
 
-// probe checks whether a sink takes jobs at all.
-func (l *loop) probe(hard context.Context, sink periodic.Sink) error {
-	queue, ok := l.batches.Queues[sink]
-	if !ok {
-		return nil
-	}
-	return l.role.update(hard, aloneWait, func(tx batch.Tx) error { return queue.Probe(hard, tx.DBTX()) })
-}
-
-// judgeSink has the tasks of a sink wait because of an error, or ends that.
-func (l *loop) judgeSink(sink periodic.Sink, err error) {
+// probe checks whether a sink takes jobs at all. It has the tasks of one wait that does not, or ends that.
+func (l *loop) probe(hard context.Context, sink periodic.Sink) (broken bool, err error) {
+	err = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return l.batches.Queues[sink].Probe(hard, tx.DBTX()) })
 	switch {
+	case err != nil && !l.isolatable(err):
+		return false, err
 	case err == nil && l.sinks.broken[sink] != nil:
 		delete(l.sinks.broken, sink)
 		l.observe(Event{Kind: EventSink, Sink: sink})
 	case err != nil && l.sinks.trip(sink, err, l.store.Fault(err) == service.FaultLock, time.Now()):
-		l.sinks.told = false
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}
+	return err != nil, nil
 }
 
 // retrySinks tries the sinks again whose time has come.
@@ -133,11 +118,9 @@ func (l *loop) retrySinks(_, hard context.Context) error {
 		if b.again.After(now) {
 			continue
 		}
-		err := l.probe(hard, sink)
-		if err != nil && !l.isolatable(err) {
+		if _, err := l.probe(hard, sink); err != nil {
 			return err
 		}
-		l.judgeSink(sink, err)
 	}
 	l.watermark.reset()
 	l.pollNow()

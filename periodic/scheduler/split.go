@@ -20,7 +20,7 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	if errors.As(cause, &later) {
 		return w.without(soft, hard, b, later)
 	}
-	if broke, err := w.suspectSinks(hard, cause); broke || err != nil {
+	if broke, err := w.suspectSink(hard, cause); broke || err != nil {
 		return err
 	}
 	if len(b.Plans) > 1 {
@@ -110,7 +110,7 @@ func (w *writer) writeSuspects(soft, hard context.Context) error {
 
 // readInParts reads tasks that could not be read together, unless a queue is to blame.
 func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause error) (b batch.Batch, err error) {
-	if broke, err := l.suspectSinks(hard, cause); broke || err != nil {
+	if broke, err := l.suspectSink(hard, cause); broke || err != nil {
 		return b, err
 	}
 	ids, err := l.store.IDs(hard, w)
@@ -126,25 +126,6 @@ func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause err
 	}
 	_, err = service.InParts(soft, ids, cause, read, func(id string, err error) error { return l.leaveOut(hard, id, "read", err) })
 	return b, err
-}
-
-// mostPassed bounds the tasks that are asked about.
-const mostPassed = 100
-
-// errSuppressed is the error of a task that does not advance although nobody has locked its row.
-var errSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
-
-// findSuppressed leaves out tasks that could not be written again and again although nobody has locked them.
-func (l *loop) findSuppressed(hard context.Context) error {
-	var free []string
-	err := l.role.update(hard, aloneWait, func(tx batch.Tx) (err error) {
-		free, err = tx.Free(hard, l.late.passed)
-		return err
-	})
-	for _, id := range free {
-		err = errors.Join(err, l.leaveOut(hard, id, "submit", errSuppressed))
-	}
-	return err
 }
 
 // isolatable reports whether an error may lie in one of several rows.

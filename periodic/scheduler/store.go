@@ -46,11 +46,8 @@ type Queues interface {
 	// and one in those of the queue, and a few more if jobs have ended.
 	AskEnds(ctx context.Context, a batch.AskEnds) (batch.Ends, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
-	// not known, or cannot be used, and returns some of them. anew: also of those whose
-	// problem says already that their ticks wait, since the cause is another one now.
-	Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error)
-	// Fed returns those of some sinks that enabled tasks have.
-	Fed(ctx context.Context, sinks []periodic.Sink) ([]periodic.Sink, error)
+	// not known, or cannot be used, and returns some of them.
+	Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error)
 }
 
 // Watcher tells of changes.

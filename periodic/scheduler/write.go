@@ -147,7 +147,7 @@ func (w *writer) committed(r result) {
 	kept := len(r.done.Kept)
 	switch {
 	case !r.ahead:
-		w.passed(&r)
+		w.late.locked = w.late.locked || kept < len(r.batch.Plans)
 	case r.lost():
 		w.lost, w.ahead.yields = true, yieldFor
 		w.ahead.dropDue(w.clock.now())
@@ -165,18 +165,6 @@ func (w *writer) committed(r result) {
 func (r *result) lost() bool {
 	first := r.batch.Plans[0].Task.ID
 	return r.done.Plans[first] == nil && len(r.done.Kept) <= len(r.batch.Plans)*9/10
-}
-
-// passed notes which plans of a batch were not written.
-func (w *writer) passed(r *result) {
-	for i := range r.batch.Plans {
-		if id := r.batch.Plans[i].Task.ID; r.done.Plans[id] == nil {
-			w.late.locked = true
-			if len(w.late.passed) < mostPassed {
-				w.late.passed = append(w.late.passed, id)
-			}
-		}
-	}
 }
 
 // tell tells of a committed batch, and notes what follows from it.

@@ -113,17 +113,6 @@ func (s Store) IDs(ctx context.Context, w batch.Wanted) (ids []string, err error
 	return ids, nil
 }
 
-// Free implements [batch.Tx].
-func (tx schedulerTx) Free(ctx context.Context, ids []string) (free []string, err error) {
-	among, param, err := among(tx.Tx, 1, ids)
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	err = tx.Select(ctx, &free, `SELECT t.id FROM periodic_task AS t WHERE t.id IN `+among+` AND `+canBeClaimed+` AND nextrun <= $2 AND NOT `+batch.Waits+
-		tx.SQL().ForNoKeyUpdate, param, sqldb.Timestamp(tx.Now()))
-	return free, err
-}
-
 // among is a subquery for ids, with its one parameter.
 func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
 	r, err := tx.Texts(placeholder, ids)

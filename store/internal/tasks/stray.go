@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -42,18 +41,10 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 	AND (problem IS NULL OR problem LIKE '` + reasons.WarningPrefix + `%') AND sink NOT IN `
 
 // Stray implements scheduler.Store.
-func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
-		if anew {
-			args := []any{reasons.Waits(errors.New("%"))}
-			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
-				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().ForUpdate+`)`, args...)
-			if err != nil {
-				return err
-			}
-		}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
 		var rows []struct{ ID, Sink string }
 		err := tx.Select(ctx, &rows, `SELECT id, sink FROM periodic_task
@@ -73,13 +64,4 @@ func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, prob
 		return nil, fmt.Errorf("look for tasks whose sink is not known: %w", err)
 	}
 	return found, nil
-}
-
-// Fed implements scheduler.Store.
-func (s Store) Fed(ctx context.Context, sinks []periodic.Sink) (fed []periodic.Sink, err error) {
-	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		var args []any
-		return tx.Select(ctx, &fed, `SELECT DISTINCT sink FROM periodic_task WHERE enabled AND sink IN (`+placeholders(&args, sinks)+`) ORDER BY sink`, args...)
-	})
-	return fed, err
 }
