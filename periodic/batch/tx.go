@@ -11,30 +11,39 @@ import (
 
 // Exclude says which tasks a query leaves out for now.
 type Exclude struct {
-	IDs []string // ids of tasks
+	Rows []Row // of tasks, until somebody edits them
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []periodic.Sink
 	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
 	OnlySinks []periodic.Sink
-	// Tell are the queues that are asked how their jobs end. It leaves nothing out.
-	Tell []periodic.Sink
-	// NextRunAfter leaves out what fell due up to then: nothing of it was left when the scheduler looked.
+}
+
+// Row is the row of a task as it was read.
+type Row struct{ ID, Version string }
+
+// RowOf is the row that a task was read from.
+func RowOf(t *periodic.Task) Row { return Row{t.ID, t.Version} }
+
+// Look says what a scheduler asks about when it looks for work.
+type Look struct {
+	Exclude Exclude
+	Tell    []periodic.Sink // the queues that are asked how their jobs end
+	// DrainedUpTo leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
-	NextRunAfter time.Time
+	DrainedUpTo time.Time
 }
 
 // Work is what a scheduler needs to know to go to work, or to sleep.
 type Work struct {
-	Now       time.Time         // the database's clock
-	Asked     time.Time         // by the host's clock: Now is not earlier
-	Answered  time.Time         // by the host's clock: Now is not later
-	Due       bool              // there are tasks to decide
-	AskEndsAt time.Time         // when to ask one of the queues of [Exclude.Tell] for the ends of jobs; zero: nothing is open
-	Stray     bool              // tasks have been due for a while whose sinks are not among OnlySinks
-	Next      time.Time         // the earliest NextRun after Now; zero: none
-	Marked    time.Time         // the earliest mark; zero: none
-	Versions  map[string]string // of the tasks left out, by id: changes with an edit
+	Now       time.Time // the database's clock
+	Asked     time.Time // by the host's clock: Now is not earlier
+	Answered  time.Time // by the host's clock: Now is not later
+	Due       bool      // there are tasks to decide
+	AskEndsAt time.Time // when to ask one of the queues of [Look.Tell] for the ends of jobs; zero: nothing is open
+	Stray     bool      // tasks have been due for a while whose sinks are not among OnlySinks
+	Next      time.Time // the earliest NextRun after Now; zero: none
+	Marked    time.Time // the earliest mark; zero: none
 }
 
 // AskEnds says which queues to ask for the ends of jobs.
@@ -63,13 +72,11 @@ type Wanted struct {
 	Ahead time.Duration
 	// Unplanned means the tasks that wait for their first plan.
 	Unplanned bool
-	// After leaves out the tasks whose NextRun is not later; zero: none.
-	After time.Time
 	// Beyond leaves out the tasks up to this one in the order of NextRun and id; without an id, all
 	// whose NextRun is not later.
 	Beyond  Cursor
 	Exclude Exclude
-	Only    []string // ids of the tasks to choose from, which may wait for their first plan; nil: all
+	Only    []Row // the tasks to choose from by their ids, which may wait for their first plan; nil: all
 }
 
 // Cursor is a place in the order of tasks by NextRun and id.

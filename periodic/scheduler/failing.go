@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // A statement that writes many rows fails for all of them when one cannot be written: a constraint refuses it,
@@ -22,7 +24,7 @@ const (
 type failing map[string]*failure
 
 type failure struct {
-	version string // of the row, as first seen after the failure; empty: not yet
+	version string // of the row
 	err     error
 	again   time.Time     // when it is tried again
 	pause   time.Duration // before that
@@ -33,17 +35,17 @@ type failure struct {
 const leastFailing, mostFailing = time.Second, 2 * time.Minute
 
 // add leaves a task out. It reports whether that is new.
-func (f failing) add(id string, err error, locked bool, now time.Time) (first bool) {
+func (f failing) add(row batch.Row, err error, locked bool, now time.Time) (first bool) {
 	least, most := leastFailing, mostFailing
 	if locked {
 		least, most = leastRetry, mostRetry
 	}
-	known := f[id]
+	known := f[row.ID]
 	if first = known == nil; first {
 		known = &failure{}
-		f[id] = known
+		f[row.ID] = known
 	}
-	known.err, known.trying = err, false
+	known.version, known.err, known.trying = row.Version, err, false
 	known.pause = min(max(2*known.pause, least), most)
 	known.again = now.Add(known.pause)
 	return first
@@ -54,14 +56,14 @@ func (f failing) knows(id string) bool { return f[id] != nil }
 // release has batches take a task again.
 func (f failing) release(id string) { delete(f, id) }
 
-// leftOut are the tasks that are not to be tried now.
-func (f failing) leftOut() (ids []string) {
+// leftOut are the tasks that are not to be tried now, unless they are edited.
+func (f failing) leftOut() (rows []batch.Row) {
 	for id, known := range f {
 		if !known.trying {
-			ids = append(ids, id)
+			rows = append(rows, batch.Row{ID: id, Version: known.version})
 		}
 	}
-	return ids
+	return rows
 }
 
 // next is when to try one again; zero: none is left out.
@@ -85,7 +87,7 @@ func (f failing) try(now time.Time) {
 func (f failing) tried(now time.Time) {
 	for id, known := range f {
 		if known.trying {
-			f.add(id, known.err, true, now)
+			f.add(batch.Row{ID: id, Version: known.version}, known.err, true, now)
 		}
 	}
 }
@@ -93,22 +95,6 @@ func (f failing) tried(now time.Time) {
 // idle notes that nothing is due but what is left out: those that were to be tried again are not due any more.
 func (f failing) idle() {
 	maps.DeleteFunc(f, func(_ string, known *failure) bool { return known.trying })
-}
-
-// compare releases the tasks whose row was edited since they were left out, and
-// those that are gone. It reports whether there were any.
-func (f failing) compare(versions map[string]string) (released bool) {
-	for id, known := range f {
-		version, exists := versions[id]
-		switch {
-		case !exists && !known.trying, exists && known.version != "" && known.version != version:
-			f.release(id)
-			released = true
-		case exists:
-			known.version = version
-		}
-	}
-	return released
 }
 
 // text is the error of one of the tasks; empty if none fails but for a lock.

@@ -21,9 +21,9 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Poll(ctx context.Context, exclude batch.Exclude) (batch.Work, error) {
+func (h *hooked) Poll(ctx context.Context, look batch.Look) (batch.Work, error) {
 	h.peeks.Add(1)
-	return h.Store.Poll(ctx, exclude)
+	return h.Store.Poll(ctx, look)
 }
 
 func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {

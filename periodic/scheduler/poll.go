@@ -16,10 +16,6 @@ func (l *loop) poll(_, hard context.Context) error {
 		return err
 	}
 	l.pulse.Goes() // what follows may take long
-	if l.failing.compare(work.Versions) {
-		l.watermark.reset()
-		return nil // this poll left out tasks that are no longer left out; the next one follows at once
-	}
 	if work.Stray {
 		l.stray(hard)
 	}
@@ -52,21 +48,19 @@ func (l *loop) setAgenda(work batch.Work) {
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
-	exclude := l.exclude()
-	exclude.Tell = l.ends.tell
-	exclude.NextRunAfter = l.watermark.lowerBound(asked, l.cfg.PollInterval)
-	work, err := l.store.Poll(ctx, exclude)
+	look := batch.Look{Exclude: l.exclude(), Tell: l.ends.tell, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
+	work, err := l.store.Poll(ctx, look)
 	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
 		broke, probed := l.suspectSink(ctx, err)
 		if probed != nil {
 			return work, probed
 		}
 		if broke {
-			exclude.Sinks, exclude.OnlySinks = l.sinks.held(), l.sinks.usable()
-			work, err = l.store.Poll(ctx, exclude)
+			look.Exclude = l.exclude()
+			work, err = l.store.Poll(ctx, look)
 		}
 	}
-	l.watermark.advance(&work, asked, exclude.NextRunAfter, err)
+	l.watermark.advance(&work, asked, look.DrainedUpTo, err)
 	if err != nil {
 		return work, err
 	}
@@ -146,7 +140,7 @@ type watermark struct {
 // fullPollEvery is how often the scheduler polls for all that is due, at least: it may not have been told.
 const fullPollEvery = 10 * time.Second
 
-// lowerBound is [batch.Exclude.NextRunAfter] of a poll.
+// lowerBound is [batch.Look.DrainedUpTo].
 func (d *watermark) lowerBound(now time.Time, poll time.Duration) time.Time {
 	if now.Sub(d.fullPollAt) >= min(fullPollEvery, poll) {
 		return time.Time{}

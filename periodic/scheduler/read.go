@@ -111,8 +111,12 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 
 // page reads tasks, decides and begins to write.
 func (l *loop) page(soft, hard context.Context, w *writer, rest *pages) error {
-	wanted := batch.Wanted{Limit: l.pace.limit(), Beyond: rest.beyond, After: rest.recent, Unplanned: rest.unplanned, Exclude: l.exclude()}
-	wanted.Exclude.NextRunAfter = l.watermark.drainedUpTo
+	wanted := batch.Wanted{Limit: l.pace.limit(), Beyond: rest.beyond, Unplanned: rest.unplanned, Exclude: l.exclude()}
+	for _, behind := range []time.Time{rest.recent, l.watermark.drainedUpTo} {
+		if !rest.unplanned && behind.After(wanted.Beyond.NextRun) {
+			wanted.Beyond = batch.Cursor{NextRun: behind}
+		}
+	}
 	b, err := l.batches.Read(hard, wanted)
 	if err != nil {
 		if !l.isolatable(err) {

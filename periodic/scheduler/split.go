@@ -26,20 +26,20 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	if len(b.Plans) > 1 {
 		w.observe(Event{Kind: EventSplit, Doing: "submit", Err: cause})
 	}
-	ids := make([]string, len(b.Plans))
+	rows := make([]batch.Row, len(b.Plans))
 	for i := range b.Plans {
-		ids[i] = b.Plans[i].Task.ID
+		rows[i] = batch.RowOf(b.Plans[i].Task)
 	}
 	soft, cancel := context.WithTimeout(soft, splitBudget)
 	defer cancel()
-	_, err := service.InParts(soft, ids, cause, func(part []string) error { return w.some(hard, part) },
-		func(id string, err error) error { return w.leaveOut(hard, id, "submit", err) })
+	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { return w.some(hard, part) },
+		func(row batch.Row, err error) error { return w.leaveOut(hard, row, "submit", err) })
 	return err
 }
 
 // some reads and writes some tasks, in a transaction that does not wait long.
-func (w *writer) some(hard context.Context, ids []string) error {
-	b, err := w.batches.Read(hard, batch.Wanted{Limit: len(ids), Only: ids, Exclude: batch.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
+func (w *writer) some(hard context.Context, rows []batch.Row) error {
+	b, err := w.batches.Read(hard, batch.Wanted{Limit: len(rows), Only: rows, Exclude: batch.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
 	if b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
 		return err
 	}
@@ -52,15 +52,18 @@ func (w *writer) some(hard context.Context, ids []string) error {
 
 // without writes the plans of a batch whose queues take their jobs now.
 func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.LaterError) error {
-	for id, why := range later {
-		if why == "" {
-			continue
-		}
-		if err := w.leaveOut(hard, id, "submit", errors.New(why)); err != nil {
-			return err
+	plans := b.Plans
+	b.Plans = nil
+	for _, p := range plans {
+		why, waits := later[p.Task.ID]
+		if !waits {
+			b.Plans = append(b.Plans, p)
+		} else if why != "" {
+			if err := w.leaveOut(hard, batch.RowOf(p.Task), "submit", errors.New(why)); err != nil {
+				return err
+			}
 		}
 	}
-	b.Plans = slices.DeleteFunc(slices.Clone(b.Plans), func(p periodic.Plan) bool { _, waits := later[p.Task.ID]; return waits })
 	if len(b.Plans) == 0 {
 		return nil
 	}
@@ -69,39 +72,39 @@ func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.
 }
 
 // leaveOut leaves out a task that fails alone, and names it once. The error is one of the database.
-func (l *loop) leaveOut(hard context.Context, id, doing string, cause error) error {
+func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause error) error {
 	later := batch.LaterError{}
 	if errors.As(cause, &later) {
-		if later[id] == "" {
+		if later[row.ID] == "" {
 			return nil // it waits for the end of a job
 		}
-		cause = errors.New(later[id])
+		cause = errors.New(later[row.ID])
 	}
 	if !l.isolatable(cause) {
 		return cause
 	}
 	locked := l.store.Fault(cause) == service.FaultLock
-	if first := l.failing.add(id, cause, locked, time.Now()); !first {
+	if first := l.failing.add(row, cause, locked, time.Now()); !first {
 		return nil
 	}
-	l.observe(Event{Kind: EventAside, ID: id, Doing: doing, Err: cause})
+	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
-		_ = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, id, reasons.Unscheduled(cause)) })
+		_ = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, reasons.Unscheduled(cause)) })
 	}
 	return nil
 }
 
 // writeSuspects writes the plans of tasks that have failed before, one by one.
 func (w *writer) writeSuspects(soft, hard context.Context) error {
-	for _, id := range w.suspects {
+	for _, row := range w.suspects {
 		if soft.Err() != nil {
 			return nil //nolint:nilerr // the scheduler stops
 		}
-		cause := w.some(hard, []string{id})
+		cause := w.some(hard, []batch.Row{row})
 		if cause == nil {
 			continue
 		}
-		if err := w.leaveOut(hard, id, "submit", cause); err != nil {
+		if err := w.leaveOut(hard, row, "submit", cause); err != nil {
 			return err
 		}
 	}
@@ -113,18 +116,18 @@ func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause err
 	if broke, err := l.suspectSink(hard, cause); broke || err != nil {
 		return b, err
 	}
-	ids, err := l.store.IDs(hard, w)
-	if err != nil || len(ids) == 0 {
+	rows, err := l.store.Rows(hard, w)
+	if err != nil || len(rows) == 0 {
 		return b, errors.Join(cause, err)
 	}
 	l.observe(Event{Kind: EventSplit, Doing: "read", Err: cause})
-	read := func(some []string) error {
+	read := func(some []batch.Row) error {
 		w.Only, w.Limit = some, len(some)
 		more, err := l.batches.Read(hard, w)
 		b.Started, b.Now, b.Plans = more.Started, more.Now, append(b.Plans, more.Plans...)
 		return err
 	}
-	_, err = service.InParts(soft, ids, cause, read, func(id string, err error) error { return l.leaveOut(hard, id, "read", err) })
+	_, err = service.InParts(soft, rows, cause, read, func(row batch.Row, err error) error { return l.leaveOut(hard, row, "read", err) })
 	return b, err
 }
 

@@ -21,12 +21,12 @@ type Store interface {
 	// for a row that somebody else has locked as long as wait says.
 	Update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error
 	// Poll reads what there is to do.
-	Poll(ctx context.Context, without batch.Exclude) (batch.Work, error)
+	Poll(ctx context.Context, look batch.Look) (batch.Work, error)
 	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
 	// may begin a moment before its time.
 	OpensEarly() bool
-	// IDs returns the ids of the tasks that Tx.Tasks would read. No value of a row can make it fail.
-	IDs(ctx context.Context, w batch.Wanted) ([]string, error)
+	// Rows returns the rows of the tasks that Tx.Tasks would read. No value of a row can make it fail.
+	Rows(ctx context.Context, w batch.Wanted) ([]batch.Row, error)
 	// Prune deletes what is older than keep says, and what nobody needs any more. What cannot be deleted
 	// keeps nothing else; the error names it.
 	Prune(ctx context.Context, keep Retention) (Pruned, error)

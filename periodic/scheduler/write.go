@@ -27,9 +27,9 @@ type writer struct {
 
 	results  chan result
 	inFlight int
-	burst    bool     // tasks that fell due together are being submitted
-	lost     bool     // another scheduler was first
-	suspects []string // tasks that have failed before
+	burst    bool        // tasks that fell due together are being submitted
+	lost     bool        // another scheduler was first
+	suspects []batch.Row // tasks that have failed before
 }
 
 func (l *loop) newWriter() *writer { return &writer{loop: l, results: make(chan result, maxInFlight)} }
@@ -85,7 +85,7 @@ func (w *writer) writeLate(hard context.Context, b batch.Batch) {
 	b.Plans = nil
 	for _, p := range plans {
 		if w.failing.knows(p.Task.ID) {
-			w.suspects = append(w.suspects, p.Task.ID)
+			w.suspects = append(w.suspects, batch.RowOf(p.Task))
 		} else {
 			b.Plans = append(b.Plans, p)
 		}
@@ -189,7 +189,7 @@ func (l *loop) tell(started time.Time, done *batch.Outcome) {
 
 // exclude is what to leave out of the next batch.
 func (l *loop) exclude() batch.Exclude {
-	return batch.Exclude{IDs: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
+	return batch.Exclude{Rows: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
 }
 
 // pace is how many tasks a batch takes. A batch takes as long as its slowest row, such as one for which a trigger of

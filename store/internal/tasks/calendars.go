@@ -23,11 +23,11 @@ func attachCalendars(ctx context.Context, tx *sqldb.Tx, list []periodic.Task) er
 	if len(names) == 0 {
 		return nil
 	}
-	named, param, err := among(tx, 1, names)
+	named, err := tx.Texts(1, names)
 	if err != nil {
 		return err
 	}
-	rows, err := calendarRows(ctx, tx, ` WHERE name IN `+named, param)
+	rows, err := calendarRows(ctx, tx, ` WHERE name IN (SELECT v.value FROM `+named.SQL+` AS v)`, named.Param)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -30,7 +29,7 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 		where += ` AND nextrun > ` + add(sqldb.Timestamp(tx.Now())) + ` AND nextrun <= ` + add(sqldb.Timestamp(tx.Now().Add(w.Ahead)))
 	default:
 		if where += ` AND nextrun <= ` + add(sqldb.Timestamp(tx.Now())); w.Only == nil {
-			where += ` AND nextrun > ` + add(sqldb.Timestamp(lowerBound(w)))
+			where += ` AND nextrun > ` + add(sqldb.Timestamp(periodic.Unplanned))
 		}
 		if !slices.Contains(w.Exclude.Sinks, periodic.SinkJob) { // else somebody may have locked the table job
 			where += ` AND NOT ` + batch.Waits
@@ -44,31 +43,20 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 			where += ` AND (nextrun, ` + id + `) > (` + due + `, ` + add(b.TaskID) + `)`
 		}
 	}
-	rest, args, err := excluding(tx.Tx, w.Exclude, args)
+	rest, args, err := tx.excluding(w.Exclude, args)
 	if err != nil {
 		return "", nil, err
 	}
-	where += rest("t.")
+	where += rest
 	if w.Only != nil {
-		ids, param, err := among(tx.Tx, len(args)+1, w.Only)
+		r, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id")}, len(w.Only), func(i int) []any { return []any{w.Only[i].ID} })
 		if err != nil {
 			return "", nil, err
 		}
-		where, args = where+` AND t.id IN `+ids, append(args, param)
+		where, args = where+` AND t.id IN (SELECT v.id FROM `+r.SQL+` AS v)`, append(args, r.Param)
 	}
 	args = append(args, w.Limit)
 	return columns + ` FROM periodic_task AS t WHERE ` + where + ` ORDER BY nextrun, ` + id + ` LIMIT $` + strconv.Itoa(len(args)), args, nil
-}
-
-// lowerBound is when the tasks that are due fell due at the earliest.
-func lowerBound(w batch.Wanted) time.Time {
-	from := periodic.Unplanned
-	for _, t := range []time.Time{w.After, w.Exclude.NextRunAfter} {
-		if t.After(from) {
-			from = t
-		}
-	}
-	return from
 }
 
 // qualify names columns of a table by its alias.
@@ -98,52 +86,45 @@ func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Tas
 	return list, attachCalendars(ctx, tx.Tx, list)
 }
 
-// IDs implements scheduler.Store. It reads only ids, so that no value of a row can make it fail.
-func (s Store) IDs(ctx context.Context, w batch.Wanted) (ids []string, err error) {
+// Rows implements scheduler.Store. It reads only ids and versions, so that no value of a row can make it fail.
+func (s Store) Rows(ctx context.Context, w batch.Wanted) (rows []batch.Row, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
-		from, args, err := schedulerTx{outer}.wanted(w, "t.id")
+		tx := schedulerTx{outer}
+		from, args, err := tx.wanted(w, "t.id, "+tx.version("t")+" AS version")
 		if err != nil {
 			return err
 		}
-		return outer.Select(ctx, &ids, `SELECT `+from, args...)
+		return tx.Select(ctx, &rows, `SELECT `+from, args...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for due tasks one by one: %w", err)
 	}
-	return ids, nil
+	return rows, nil
 }
 
-// among is a subquery for ids, with its one parameter.
-func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
-	r, err := tx.Texts(placeholder, ids)
-	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
-}
-
-// excluding returns the condition, beginning with AND, that leaves tasks out. Call
-// it with the alias of periodic_task, such as "q.". all is args with the parameters
-// of the condition.
-func excluding(tx *sqldb.Tx, exclude batch.Exclude, args []any) (condition func(alias string) string, all []any, err error) {
-	text := ""
-	if len(exclude.IDs) > 0 {
-		ids, param, err := among(tx, len(args)+1, exclude.IDs)
+// excluding returns the condition, beginning with AND, that leaves out tasks t. all is args with its parameters.
+func (tx schedulerTx) excluding(exclude batch.Exclude, args []any) (condition string, all []any, err error) {
+	if rows := exclude.Rows; len(rows) > 0 {
+		r, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id"), sqldb.Text("version")}, len(rows),
+			func(i int) []any { return []any{rows[i].ID, rows[i].Version} })
 		if err != nil {
-			return nil, nil, err
+			return "", nil, err
 		}
-		text += ` AND @id NOT IN ` + ids
-		args = append(args, param)
+		condition += ` AND (t.id, ` + tx.version("t") + `) NOT IN (SELECT v.id, v.version FROM ` + r.SQL + ` AS v)`
+		args = append(args, r.Param)
 	}
 	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
 		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
 		if len(exclude.Sinks) > 0 {
-			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
+			sinks = append(sinks, `t.sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
 		}
 		if exclude.OnlySinks != nil {
-			sinks = append(sinks, `@sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
+			sinks = append(sinks, `t.sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
 		}
-		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
+		condition += ` AND (t.nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
 	}
-	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
+	return condition, args, nil
 }
 
 // placeholders appends sinks to args, and returns their placeholders.

@@ -148,7 +148,7 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string, check func(query string, plan []string)) error {
 	return db.Update(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now())}
-		if found, err := tx.summary(ctx, batch.Exclude{}); err != nil || !found.Due {
+		if found, err := tx.summary(ctx, batch.Look{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
 		tasks, err := tx.Tasks(ctx, batch.Wanted{Limit: 1000})

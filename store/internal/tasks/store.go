@@ -86,15 +86,13 @@ type workSummary struct {
 }
 
 // Poll implements scheduler.Store.
-func (s Store) Poll(ctx context.Context, exclude batch.Exclude) (batch.Work, error) {
+func (s Store) Poll(ctx context.Context, look batch.Look) (batch.Work, error) {
 	var found workSummary
 	work := batch.Work{}
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
 		work.Now = tx.Now()
 		work.Asked, work.Answered = tx.Asked()
-		if found, err = (schedulerTx{tx}).summary(ctx, exclude); err == nil && len(exclude.IDs) > 0 {
-			work.Versions, err = schedulerTx{tx}.versions(ctx, exclude.IDs)
-		}
+		found, err = schedulerTx{tx}.summary(ctx, look)
 		return err
 	})
 	if err != nil {
@@ -105,9 +103,9 @@ func (s Store) Poll(ctx context.Context, exclude batch.Exclude) (batch.Work, err
 	return work, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found workSummary, err error) {
-	args := []any{sqldb.Timestamp(tx.Now())}
-	rest, args, err := excluding(tx.Tx, exclude, args)
+func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSummary, err error) {
+	args, exclude := []any{sqldb.Timestamp(tx.Now())}, l.Exclude
+	rest, args, err := tx.excluding(exclude, args)
 	if err != nil {
 		return found, err
 	}
@@ -116,11 +114,11 @@ func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found
 		waits = ``
 	}
 	due := func(when string) string {
-		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest("t.") + waits + `)`
+		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest + waits + `)`
 	}
 	stray, isDue := `false`, due(`nextrun <= $1`)
-	if !exclude.NextRunAfter.IsZero() {
-		args = append(args, sqldb.Timestamp(exclude.NextRunAfter), sqldb.Timestamp(periodic.Unplanned))
+	if !l.DrainedUpTo.IsZero() {
+		args = append(args, sqldb.Timestamp(l.DrainedUpTo), sqldb.Timestamp(periodic.Unplanned))
 		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
 	} else if exclude.OnlySinks != nil {
 		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
@@ -129,12 +127,12 @@ func (tx schedulerTx) summary(ctx context.Context, exclude batch.Exclude) (found
 			`(` + placeholders(&args, exclude.OnlySinks) + `))`
 	}
 	look := `NULL`
-	if len(exclude.Tell) > 0 {
-		look = `(SELECT min(s.look) FROM (` + turns(&args, exclude.Tell) + `) AS s)`
+	if len(l.Tell) > 0 {
+		look = `(SELECT min(s.look) FROM (` + turns(&args, l.Tell) + `) AS s)`
 	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,
-		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest("t.")+`) AS next,
+		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest+`) AS next,
 		`+stray+` AS stray, `+look+` AS look,
 		(SELECT `+marked+` FROM periodic_task WHERE worker IS NOT NULL ORDER BY marked LIMIT 1) AS marked`,
 		args...)

@@ -10,21 +10,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
-// versions returns, by id, a text that changes when a user edits the task's row.
-func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {
-	ids, param, err := among(tx.Tx, 1, tasks)
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct{ ID, Version string }
-	err = tx.Select(ctx, &rows, `SELECT id, `+tx.version("periodic_task")+` AS version FROM periodic_task WHERE id IN `+ids, param)
-	found := make(map[string]string, len(rows))
-	for _, r := range rows {
-		found[r.ID] = r.Version
-	}
-	return found, err
-}
-
 func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error {
 	_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
 		SELECT id FROM periodic_task WHERE id = $2`+tx.SQL().ForUpdate+`)`, problem, id)
