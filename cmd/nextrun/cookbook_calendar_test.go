@@ -5,10 +5,8 @@ import "time"
 // says holds, for each task of the cookbook, by its id or its timer, what the page says: whether a
 // minute (in the zone of the timer) is one of its times. Nothing here knows timers.
 var says = map[string]func(time.Time) bool{
-	"Mon..Fri 08:30 Europe/Berlin":                      func(t time.Time) bool { return at(t, "08:30") && weekday(t) },
 	"Mon..Fri 09..16:0/15 Europe/Berlin":                func(t time.Time) bool { return weekday(t) && t.Minute()%15 == 0 && hours(t, 9, 17) },
 	"every 90m from 2026-01-01T00:00:00Z":               func(t time.Time) bool { return t.Unix()%(90*60) == 0 }, // 2026 begins at such a time
-	"*:*:0/10":                                          func(t time.Time) bool { return t.Second()%10 == 0 },
 	"every 2 weeks from 2026-01-05 09:00 Europe/Berlin": func(t time.Time) bool { return at(t, "09:00") && daysIn(t)%14 == 0 },
 	"Mon *-*-1..7 10:00 Europe/Berlin":                  func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
 	"Fri *-*~7/1 11:30 Europe/Berlin": func(t time.Time) bool {

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +28,6 @@ import (
 //	file: NAME                 is that file in the working directory
 //	timers                     each line is a timer and a comment
 //	example: PATH              is a part of that file, but for indentation
-//	database: KIND             goes on with a new database of that kind
 //	configuration              a configuration file that can be read
 //	not run: REASON            nothing; its commands and their flags are there, see pages_test.go
 var fenced = regexp.MustCompile("(?:<!-- ([^\n]*) -->\n\n?)?```([a-z]+)\n((?s).*?)```\n")
@@ -75,14 +73,8 @@ type reader struct {
 }
 
 func newReader(t *testing.T, d *storetest.Database, path string) *reader {
-	r := &reader{T: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))}
-	r.use(d)
-	return r
-}
-
-// use makes the reader go on with a database.
-func (r *reader) use(d *storetest.Database) {
-	r.kind, r.db, r.env = d.Kind, d.SQL.DB, append(slices.Clone(r.env), "NEXTRUN_DB="+d.URL)
+	env := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "NEXTRUN_DB="+d.URL)
+	return &reader{t, d.Kind, t.TempDir(), env, d.SQL.DB}
 }
 
 func (r *reader) follow(b block) {

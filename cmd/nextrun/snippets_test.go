@@ -12,22 +12,8 @@ import (
 	"github.com/nextrun/nextrun/ops/config"
 )
 
-// chapter says how TestBook follows a page.
-type chapter struct {
-	kind   string   // of its database; empty: both, one after the other
-	before []string // SQL that makes what the reader has already
-}
-
-var book = map[string]chapter{
-	"backup.md":                   {},
-	"docspell.md":                 {storetest.Postgres, []string{"testdata/docspell/postgres.sql"}},
-	"events.md":                   {},
-	"faq.md":                      {},
-	"import.md":                   {},
-	"operations.md":               {},
-	"scaling.md":                  {},
-	"tutorials/first-schedule.md": {kind: storetest.SQLite},
-}
+// book are the pages that TestBook follows.
+var book = []string{"backup.md", "docspell.md", "events.md", "faq.md", "import.md", "operations.md", "scaling.md"}
 
 // elsewhere are the pages whose blocks other tests follow.
 var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "timers.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
@@ -36,35 +22,30 @@ var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "time
 func TestBook(t *testing.T) {
 	t.Parallel()
 	binary := build(t)
-	for page, c := range book {
+	for _, page := range book {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			if c.kind == "" {
-				storetest.Both(t, func(t *testing.T, d *storetest.Database) { c.follow(t, d, page, filepath.Dir(binary)) })
-			} else {
-				c.follow(t, storetest.New(t, c.kind), page, filepath.Dir(binary))
+			if page == "docspell.md" { // which begins without nextrun's tables
+				d := storetest.New(t, storetest.Postgres)
+				d.Exec(readFile(t, "../../testdata/docspell/postgres.sql"))
+				read(t, d, page, filepath.Dir(binary))
+				return
 			}
+			storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+				nextrun(t, d.URL, ui.Done, "migrate", "up")
+				if page == "backup.md" {
+					storetest.Client(t, d.Kind)
+				}
+				read(t, d, page, filepath.Dir(binary))
+			})
 		})
 	}
 }
 
-func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) {
+func read(t *testing.T, d *storetest.Database, page, path string) {
 	t.Helper()
-	for _, file := range c.before {
-		d.Exec(readFile(t, "../../"+file))
-	}
-	if page != "docspell.md" && !strings.HasPrefix(page, "tutorials/") { // which begin without nextrun's tables
-		nextrun(t, d.URL, ui.Done, "migrate", "up")
-	}
-	if page == "backup.md" {
-		storetest.Client(t, d.Kind)
-	}
 	reader := newReader(t, d, path)
 	for _, b := range blocksOf(t, "../../docs/"+page) {
-		if b.do == "database" {
-			reader.use(storetest.New(t, b.about))
-			continue
-		}
 		reader.follow(b)
 	}
 }
@@ -72,12 +53,11 @@ func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) 
 // Each block of code of each page runs in a test, or says why it does not.
 func TestSnippetsOfPages(t *testing.T) {
 	t.Parallel()
-	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "mapping"}
+	known := []string{"run", "file", "example", "not run", "timers", "elapses", "configuration", "mapping"}
 	for _, page := range pages(t) {
 		name := strings.TrimPrefix(page, "../../docs/")
-		_, inBook := book[name]
 		for _, b := range blocksOf(t, page) {
-			switch followed := inBook || slices.Contains(elsewhere, filepath.Base(name)); {
+			switch followed := slices.Contains(book, name) || slices.Contains(elsewhere, filepath.Base(name)); {
 			case b.language == "text":
 			case !slices.Contains(known, b.do):
 				t.Errorf("%s: no comment says what to do with this block:\n%s", page, b.text)
