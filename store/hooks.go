@@ -27,5 +27,5 @@ func (db *DB) Hooks(h hooks.Hooks, queues periodic.Submitters) (*Hooks, error) {
 		return nil, err
 	}
 	next := periodic.NewTasks(db.Tasks()).With(queues)
-	return &Hooks{notices.Hooks{Hooks: h, Next: next, Add: jobs.New(db.db).Add}}, nil
+	return &Hooks{notices.Hooks{Hooks: h, Next: next.SubmitNext, Add: jobs.New(db.db).Add}}, nil
 }

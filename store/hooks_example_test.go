@@ -45,8 +45,8 @@ func ExampleDB_Hooks() {
 // hookedExecutor runs an executor with hooks until stop.
 func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context, hooks.Notice) error) (stop func()) {
 	own, err := db.Hooks(hooks.Hooks{
-		All:   hooks.Set{OnFailure: hooks.Func(tell)},
-		Tasks: map[string]hooks.Set{"nightly-backup": {OnSuccess: hooks.Submit("verify-backup")}},
+		All:   hooks.Set{hooks.OnFailure: hooks.Func(tell)},
+		Tasks: map[string]hooks.Set{"nightly-backup": {hooks.OnSuccess: {Submit: "verify-backup"}}},
 	}, nil)
 	must(err)
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app", Hooks: own})

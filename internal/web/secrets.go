@@ -58,6 +58,24 @@ func NewSecrets(target *url.URL, header http.Header, more ...string) Secrets {
 	return slices.Compact(list)
 }
 
+// minToken is the length from which a part of a path may be a token.
+const minToken = 8
+
+// PathSecrets are the path of a URL and the parts of it that may be tokens, since that is where many services have them.
+func PathSecrets(target string) []string {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil
+	}
+	secrets := []string{u.Path, u.EscapedPath()}
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if len(part) >= minToken {
+			secrets = append(secrets, part)
+		}
+	}
+	return secrets
+}
+
 // Clean takes the secrets out of a text.
 func (s Secrets) Clean(text string) string {
 	for _, secret := range s {

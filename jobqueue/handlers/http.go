@@ -31,6 +31,8 @@ type HTTPConfig struct {
 	// Timeout is how long an attempt may take. 0: 1 m;
 	// negative: no limit.
 	Timeout time.Duration
+	// SecretPath has no message and no log show the path of the URL, where many services have their token.
+	SecretPath bool
 	// Client makes the call. nil: one that follows no redirects.
 	Client *http.Client
 }
@@ -71,7 +73,10 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 		}
 	}
 	target := web.NewTarget(cfg.URL, cfg.Header)
-	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Path, Target: target}
+	if cfg.SecretPath {
+		target = web.NewTarget(cfg.URL, cfg.Header, web.PathSecrets(cfg.URL)...)
+	}
+	c := caller{HTTPConfig: cfg, place: target.Secrets.Clean(cfg.Method + " " + target.Path), Target: target}
 	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
 		return jobqueue.Timeout(cfg.Timeout)(handler), nil

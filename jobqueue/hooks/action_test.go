@@ -1,7 +1,9 @@
 package hooks_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +25,18 @@ func notice(e hooks.Event) hooks.Notice {
 		Job: &hooks.Job{ID: "j1", State: "failed", Attempt: 2}, Error: "exit status 2\nmore", Output: "no space left"}
 }
 
+// do has an action do its work, as the job of a hook.
+func do(t *testing.T, a *hooks.Action, n hooks.Notice) (said jobqueue.Record, err error) {
+	t.Helper()
+	args, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := jobqueue.NewJobContext(jobqueue.Job{JID: n.ID, Task: jobqueue.HookHandler, Args: string(args)})
+	err = hooks.Hooks{All: hooks.Set{hooks.OnFailure: a}}.Handler(nil)(t.Context(), job)
+	return job.Record(), err
+}
+
 // A command gets the notice on standard input, its main parts as variables, and no
 // secrets of nextrun.
 func TestCommandOfAHook(t *testing.T) {
@@ -33,7 +47,7 @@ func TestCommandOfAHook(t *testing.T) {
 		Env:  []string{"OWN=x"}, Without: []string{"HOME"},
 	})
 	if err == nil {
-		err = command.Do(t.Context(), notice(hooks.Failure))
+		_, err = do(t, command, notice(hooks.Failure))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +71,7 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 		want    string
 		refused bool
 	}{
-		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, time.Minute, "sh: exit status 3: no mail server", false},
+		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, time.Minute, "sh: exit status 3", false},
 		{[]string{"sleep", "60"}, 500 * time.Millisecond, "sleep was ended", false},
 		{[]string{"no-such-program"}, 0, "start no-such-program", true},
 	} {
@@ -65,7 +79,10 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = command.Do(t.Context(), notice(hooks.Failure))
+		said, err := do(t, command, notice(hooks.Failure))
+		if lines := said.Lines; test.argv[0] == "sh" && (len(lines) != 1 || lines[0].Message != "no mail server") {
+			t.Errorf("the log of the hook's job: %+v", lines)
+		}
 		if err == nil || !strings.Contains(err.Error(), test.want) || jobqueue.IsPermanent(err) != test.refused {
 			t.Errorf("%v: %v, refused %t", test.argv, err, jobqueue.IsPermanent(err))
 		}
@@ -100,7 +117,7 @@ func TestPost(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	post, err := hooks.Post(webhook.Config{URL: url + "/hook", Secrets: []string{secret}, Headers: map[string]string{"Authorization": "Bearer x"}, Transport: transport})
 	if err == nil {
-		err = post.Do(t.Context(), notice(hooks.Failure))
+		_, err = do(t, post, notice(hooks.Failure))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -118,16 +135,14 @@ func TestPost(t *testing.T) {
 func TestPing(t *testing.T) {
 	t.Parallel()
 	url, requests := server(t, http.StatusOK)
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	ping, err := hooks.Ping(hooks.PingConfig{URL: url + "/uuid?a=b", Transport: transport})
+	ping, err := hooks.Ping(url + "/uuid?a=b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for event, want := range map[hooks.Event]string{
 		hooks.Success: "POST /uuid?a=b", hooks.Failure: "POST /uuid/fail?a=b",
 	} {
-		if err := ping.Do(t.Context(), notice(event)); err != nil {
+		if _, err := do(t, ping, notice(event)); err != nil {
 			t.Error(err)
 		}
 		if r := <-requests; r.path != want || r.body != "no space left" {
@@ -147,21 +162,25 @@ func TestErrorsHideURLs(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	for _, base := range []string{up, down.URL} {
 		post, err1 := hooks.Post(webhook.Config{URL: base + token, Transport: transport})
-		ping, err2 := hooks.Ping(hooks.PingConfig{URL: base + token, Transport: transport})
+		ping, err2 := hooks.Ping(base + token)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
-		for _, action := range []hooks.Action{post, ping} {
-			err := action.Do(t.Context(), notice(hooks.Failure))
+		for _, action := range []*hooks.Action{post, ping} {
+			said, err := do(t, action, notice(hooks.Failure))
 			if err == nil || strings.Contains(err.Error(), "T0KEN12345") || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("got %v", err)
+			}
+			if log := fmt.Sprint(said); strings.Contains(log, "T0KEN12345") || strings.Contains(log, "s3cr3t") {
+				t.Errorf("the log of the hook's job: %s", log)
 			}
 			if refused := jobqueue.IsPermanent(err); refused != (base == up) {
 				t.Errorf("refused: %t: %v", refused, err)
 			}
 		}
 	}
-	for _, err := range []error{webhook.Config{URL: "ftp://x" + token}.Validate(), hooks.PingConfig{URL: "ftp://x" + token}.Validate()} {
+	_, ftp := hooks.Ping("ftp://x" + token)
+	for _, err := range []error{webhook.Config{URL: "ftp://x" + token}.Validate(), ftp} {
 		if err == nil || strings.Contains(err.Error(), "T0KEN12345") {
 			t.Errorf("got %v", err)
 		}

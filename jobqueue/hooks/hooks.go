@@ -7,22 +7,6 @@ import (
 	"slices"
 )
 
-// Set says what to do on each occasion. Of an action that is nil, the next more
-// general Set decides; [None] silences.
-type Set struct {
-	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused Action
-	// Ping is only for a task. It comes beside the others.
-	Ping Action
-}
-
-// Hooks says what to do for which jobs. The most specific [Set] that has an action
-// decides: that of the task, then that of the handler, then All.
-type Hooks struct {
-	All      Set
-	Handlers map[string]Set // by the name of the handler: Job.Task
-	Tasks    map[string]Set // by the id of the periodic task: Job.Tracker
-}
-
 // Kind is a kind of hook, as the configuration file names it.
 type Kind string
 
@@ -33,7 +17,7 @@ const (
 	OnMissed    Kind = "on_missed"    // a tick got no job
 	OnRecovered Kind = "on_recovered" // a job of a task has succeeded after others had failed
 	OnPaused    Kind = "on_paused"    // a task is paused, since so many of its jobs have failed in a row
-	OnPing      Kind = "ping"         // a job of the task succeeds, or fails for good
+	OnPing      Kind = "ping"         // a job of the task succeeds, or fails for good; only for a task, and beside the others
 )
 
 // Kinds lists the kinds that every [Set] may have.
@@ -41,23 +25,16 @@ func Kinds() []Kind {
 	return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused}
 }
 
-// action is what a set says for a kind; nil: nothing.
-func (s *Set) action(k Kind) Action {
-	switch k {
-	case OnFailure:
-		return s.OnFailure
-	case OnSuccess:
-		return s.OnSuccess
-	case OnMissed:
-		return s.OnMissed
-	case OnRecovered:
-		return s.OnRecovered
-	case OnPaused:
-		return s.OnPaused
-	case OnPing:
-		return s.Ping
-	}
-	return nil
+// Set says what to do on each occasion. Where it has no action, the next more
+// general Set decides; [None] silences.
+type Set map[Kind]*Action
+
+// Hooks says what to do for which jobs. The most specific [Set] that has an action
+// decides: that of the task, then that of the handler, then All.
+type Hooks struct {
+	All      Set
+	Handlers map[string]Set // by the name of the handler: Job.Task
+	Tasks    map[string]Set // by the id of the periodic task: Job.Tracker
 }
 
 // Hook is one of the hooks, and its place in the configuration.
@@ -65,7 +42,7 @@ type Hook struct {
 	Name          string
 	Kind          Kind
 	Handler, Task string // whose it is; both empty: it is for all
-	Action        Action
+	Action        *Action
 }
 
 // Any reports whether there is anything to do.
@@ -76,19 +53,19 @@ func (h Hooks) Any() bool {
 // List lists all hooks: those of All, then of the handlers and the tasks by name.
 func (h Hooks) List() []Hook {
 	var list []Hook
-	add := func(handler, task string, s Set) {
+	add := func(place, handler, task string, s Set) {
 		for _, k := range append(Kinds(), OnPing) {
-			if a := s.action(k); a != nil {
-				list = append(list, Hook{place(handler, task, k), k, handler, task, a})
+			if a := s[k]; a != nil {
+				list = append(list, Hook{place + string(k), k, handler, task, a})
 			}
 		}
 	}
-	add("", "", h.All)
+	add("", "", "", h.All)
 	for _, name := range slices.Sorted(maps.Keys(h.Handlers)) {
-		add(name, "", h.Handlers[name])
+		add("handlers."+name+".", name, "", h.Handlers[name])
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.Tasks)) {
-		add("", id, h.Tasks[id])
+		add("tasks."+id+".", "", id, h.Tasks[id])
 	}
 	return list
 }
@@ -96,26 +73,14 @@ func (h Hooks) List() []Hook {
 // Of is the hook that decides for the jobs of a handler that belong to a task, and
 // false if there is none or it is [None]. Task is empty for jobs of no task.
 func (h Hooks) Of(k Kind, handler, task string) (Hook, bool) {
-	found := Hook{Kind: k, Action: h.All.action(k)}
-	if s, ok := h.Handlers[handler]; ok && s.action(k) != nil {
-		found.Handler, found.Action = handler, s.action(k)
+	found := Hook{Name: string(k), Kind: k, Action: h.All[k]}
+	if a := h.Handlers[handler][k]; a != nil {
+		found = Hook{"handlers." + handler + "." + string(k), k, handler, "", a}
 	}
-	if s, ok := h.Tasks[task]; ok && s.action(k) != nil && task != "" {
-		found.Handler, found.Task, found.Action = "", task, s.action(k)
+	if a := h.Tasks[task][k]; a != nil && task != "" {
+		found = Hook{"tasks." + task + "." + string(k), k, "", task, a}
 	}
-	found.Name = place(found.Handler, found.Task, k)
 	return found, found.Action != nil && found.Action != None
-}
-
-// place is the place of a hook in the configuration file.
-func place(handler, task string, k Kind) string {
-	switch {
-	case task != "":
-		return "tasks." + task + "." + string(k)
-	case handler != "":
-		return "handlers." + handler + "." + string(k)
-	}
-	return string(k)
 }
 
 // Validate returns an error that names each hook which cannot be.
@@ -125,10 +90,10 @@ func (h Hooks) Validate() error {
 		if one.Kind == OnPing && one.Task == "" {
 			problems = append(problems, fmt.Errorf("%s: only a task has a ping", one.Name))
 		}
-		if next, ok := Next(one.Action); ok && next == "" {
+		if one.Action.do == nil && one.Action.Submit == "" {
 			problems = append(problems, fmt.Errorf("%s: name the task to submit", one.Name))
 		}
-		if _, once := one.Action.(first); once && one.Kind != OnFailure {
+		if one.Action.First && one.Kind != OnFailure {
 			problems = append(problems, fmt.Errorf("%s: only on_failure can hear of the first failure", one.Name))
 		}
 	}

@@ -10,14 +10,14 @@ import (
 // The most specific hook decides, kind by kind.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	act := func() hooks.Action { return hooks.Func(func(context.Context, hooks.Notice) error { return nil }) }
+	act := func() *hooks.Action { return hooks.Func(func(context.Context, hooks.Notice) error { return nil }) }
 	h := hooks.Hooks{
-		All:      hooks.Set{OnFailure: act(), OnMissed: act()},
-		Handlers: map[string]hooks.Set{"backup": {OnFailure: act(), OnSuccess: act()}, "quiet": {OnFailure: hooks.None}},
+		All:      hooks.Set{hooks.OnFailure: act(), hooks.OnMissed: act()},
+		Handlers: map[string]hooks.Set{"backup": {hooks.OnFailure: act(), hooks.OnSuccess: act()}, "quiet": {hooks.OnFailure: hooks.None}},
 		Tasks: map[string]hooks.Set{
-			"nightly": {OnFailure: act(), OnMissed: hooks.None},
-			"silent":  {OnFailure: hooks.None, OnSuccess: hooks.None, OnMissed: hooks.None, Ping: act()},
-			"again":   {OnFailure: act()},
+			"nightly": {hooks.OnFailure: act(), hooks.OnMissed: hooks.None},
+			"silent":  {hooks.OnFailure: hooks.None, hooks.OnSuccess: hooks.None, hooks.OnMissed: hooks.None, hooks.OnPing: act()},
+			"again":   {hooks.OnFailure: act()},
 		},
 	}
 	for _, test := range []struct {
@@ -52,8 +52,8 @@ func TestHooksThatCannotBe(t *testing.T) {
 	t.Parallel()
 	act := hooks.Func(func(context.Context, hooks.Notice) error { return nil })
 	err := hooks.Hooks{
-		All:      hooks.Set{Ping: act},
-		Handlers: map[string]hooks.Set{"a": {Ping: act, OnSuccess: hooks.Submit("")}},
+		All:      hooks.Set{hooks.OnPing: act},
+		Handlers: map[string]hooks.Set{"a": {hooks.OnPing: act, hooks.OnSuccess: {Submit: ""}}},
 	}.Validate()
 	want := "ping: only a task has a ping\nhandlers.a.on_success: name the task to submit\nhandlers.a.ping: only a task has a ping"
 	if err == nil || err.Error() != want {

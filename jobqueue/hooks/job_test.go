@@ -24,7 +24,7 @@ const undelivered = "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND st
 func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 	both(t, func(f *fixture) {
 		var failure, success receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: failure.action(), OnSuccess: success.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: failure.action(), hooks.OnSuccess: success.action()}})
 		failed := f.submit("fails", "nightly")
 		f.submit("works", "")
 		f.submit("fails-once", "")
@@ -35,7 +35,7 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 		if n.Event != hooks.Failure || n.Task != "nightly" || n.Handler != "fails" || n.Error != "exit status 2" || n.Hook != "on_failure" {
 			t.Errorf("got %+v", n)
 		}
-		if n.Job == nil || n.Job.ID != failed || n.Job.State != "failed" || n.Job.Finished == nil {
+		if n.Job == nil || n.Job.ID != failed || n.Job.State != "failed" || n.Job.Finished.IsZero() {
 			t.Errorf("the job: %+v", n.Job)
 		}
 		if want := "no such file\nfailed: exit status 2"; len(n.Output) < len(want) || n.Output[len(n.Output)-len(want):] != want {
@@ -54,7 +54,7 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 func TestHooksHearOfCompleteTx(t *testing.T) {
 	both(t, func(f *fixture) {
 		var success, failure receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: failure.action(), OnSuccess: success.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: failure.action(), hooks.OnSuccess: success.action()}})
 		jid := f.submit("completes", "nightly")
 		f.submit("works", "")
 		f.executor(h)
@@ -78,7 +78,7 @@ func TestHooksHearOfCompleteTx(t *testing.T) {
 func TestHooksDoNotHearOfCancelledJobs(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: r.action(), OnSuccess: r.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.action(), hooks.OnSuccess: r.action()}})
 		jid := f.submit("works", "")
 		if _, err := jobqueue.NewQueue(f.db.Jobs()).Cancel(f.Context(), jid); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestHooksDoNotHearOfCancelledJobs(t *testing.T) {
 func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
-		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"works": {OnFailure: r.action()}}})
+		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"works": {hooks.OnFailure: r.action()}}})
 		jid := f.submit("works", "")
 		f.Exec("UPDATE job SET state = 'running', worker = 'gone@000000000001', started = submitted WHERE jid = $1", jid)
 		f.executor(h, func(c *executor.Config) { c.MaxInterrupts = executor.Never })
@@ -107,7 +107,7 @@ func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: r.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.action()}})
 		refused := make(chan struct{}, 100)
 		f.refuse("UPDATE", "NEW.state = 'failed'")
 		f.submit("fails", "")
@@ -160,8 +160,8 @@ func TestAReceiverThatIsDown(t *testing.T) {
 		var up receiver
 		down := receiver{fail: func(hooks.Notice) error { return errors.New("connection refused") }}
 		h := f.hooks(hooks.Hooks{
-			All:   hooks.Set{OnFailure: down.action(), OnSuccess: up.action()},
-			Tasks: map[string]hooks.Set{"important": {OnFailure: up.action()}},
+			All:   hooks.Set{hooks.OnFailure: down.action(), hooks.OnSuccess: up.action()},
+			Tasks: map[string]hooks.Set{"important": {hooks.OnFailure: up.action()}},
 		})
 		f.executor(h)
 		for range 2 {
@@ -185,8 +185,8 @@ func TestAReceiverThatIsDown(t *testing.T) {
 func TestHooksOfAnotherConfiguration(t *testing.T) {
 	both(t, func(f *fixture) {
 		var mine, other receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnMissed: other.action()}})
-		stranger := f.start(f.newExecutor(f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: mine.action()}})), nil)
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnMissed: other.action()}})
+		stranger := f.start(f.newExecutor(f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: mine.action()}})), nil)
 		f.submit("fails", "")
 		mine.wait(t, 1)
 		_ = stranger.Stop(t.Context())
@@ -202,7 +202,7 @@ func TestHooksOfAnotherConfiguration(t *testing.T) {
 func TestAHookThatHangsIsEndedAtStop(t *testing.T) {
 	both(t, func(f *fixture) {
 		entered := make(chan struct{}, 10)
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.Func(func(ctx context.Context, _ hooks.Notice) error {
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: hooks.Func(func(ctx context.Context, _ hooks.Notice) error {
 			entered <- struct{}{}
 			<-ctx.Done()
 			return ctx.Err()
@@ -221,7 +221,7 @@ func TestAHookThatHangsIsEndedAtStop(t *testing.T) {
 func TestJobsOfHooksAreApart(t *testing.T) {
 	both(t, func(f *fixture) {
 		fails := receiver{fail: func(hooks.Notice) error { return jobqueue.Permanent(errFailed) }}
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: fails.action(), OnSuccess: fails.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: fails.action(), hooks.OnSuccess: fails.action()}})
 		jid := f.submit("works", "")
 		f.executor(h)
 		f.allEnded()
@@ -242,7 +242,7 @@ func TestJobsOfHooksAreApart(t *testing.T) {
 func TestHooksHavePlacesOfTheirOwn(t *testing.T) {
 	both(t, func(f *fixture) {
 		told, free := make(chan hooks.Notice, 10), make(chan struct{})
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: hooks.Func(func(ctx context.Context, n hooks.Notice) error {
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnSuccess: hooks.Func(func(ctx context.Context, n hooks.Notice) error {
 			told <- n
 			select {
 			case <-free:

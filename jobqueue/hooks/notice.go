@@ -45,24 +45,24 @@ type Notice struct {
 
 // Tick is the tick that a job is for, or that got none.
 type Tick struct {
-	Due      time.Time  `json:"due"` // of missed ones the oldest
-	Decision string     `json:"decision,omitempty"`
-	Cause    string     `json:"cause,omitempty"` // why, as a code: a periodic.Cause
-	Reason   string     `json:"reason,omitempty"`
-	Missed   int        `json:"missed,omitempty"` // how many; -1: more than 10,000
-	Until    *time.Time `json:"until,omitempty"`  // of missed ones the newest
+	Due      time.Time `json:"due"` // of missed ones the oldest
+	Decision string    `json:"decision,omitempty"`
+	Cause    string    `json:"cause,omitempty"` // why, as a code: a periodic.Cause
+	Reason   string    `json:"reason,omitempty"`
+	Missed   int       `json:"missed,omitempty"` // how many; -1: more than 10,000
+	Until    time.Time `json:"until,omitzero"`   // of missed ones the newest
 }
 
 // Job is the job that has ended.
 type Job struct {
-	ID        string     `json:"id"`
-	State     string     `json:"state"`
-	Attempt   int        `json:"attempt"`
-	Group     string     `json:"group"`
-	Subject   string     `json:"subject,omitempty"`
-	Submitted time.Time  `json:"submitted"`
-	Started   *time.Time `json:"started,omitempty"`
-	Finished  *time.Time `json:"finished,omitempty"`
+	ID        string    `json:"id"`
+	State     string    `json:"state"`
+	Attempt   int       `json:"attempt"`
+	Group     string    `json:"group"`
+	Subject   string    `json:"subject,omitempty"`
+	Submitted time.Time `json:"submitted"`
+	Started   time.Time `json:"started,omitzero"`
+	Finished  time.Time `json:"finished,omitzero"`
 }
 
 // EventOf is what the state of a job means; empty: nothing that a hook hears of.
@@ -87,7 +87,7 @@ const (
 func OfJob(j jobqueue.Job, at time.Time, lines []string) Notice {
 	n := Notice{Event: EventOf(j.State), At: at, Task: j.Tracker, Handler: j.Task, Job: &Job{
 		ID: j.JID, State: string(j.State), Attempt: j.Attempt(), Group: j.Group, Subject: j.Subject,
-		Submitted: j.Submitted, Started: orNone(j.Started), Finished: orNone(j.Finished),
+		Submitted: j.Submitted, Started: j.Started, Finished: j.Finished,
 	}, Output: ending(lines), Traceparent: j.Traceparent}
 	if !j.Due.IsZero() {
 		n.Tick = &Tick{Due: j.Due, Decision: "submitted"}
@@ -98,25 +98,21 @@ func OfJob(j jobqueue.Job, at time.Time, lines []string) Notice {
 	return n
 }
 
-func orNone(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+// ending is the end of an output.
+func ending(lines []string) string {
+	output := strings.Join(lines[max(0, len(lines)-maxOutputLines):], "\n")
+	return strings.ToValidUTF8(output[max(0, len(output)-maxOutputBytes):], "")
 }
 
-// ending is the end of an output, whole lines as far as they fit.
-func ending(lines []string) string {
-	lines = lines[max(0, len(lines)-maxOutputLines):]
-	size := 0
-	for i := len(lines) - 1; i >= 0; i-- {
-		if size += len(lines[i]) + 1; size > maxOutputBytes {
-			if i == len(lines)-1 {
-				return text.Clean(lines[i], maxOutputBytes)
-			}
-			lines = lines[i+1:]
-			break
-		}
+// asJob is the job of a notice as a handler's command would get it, with the notice as
+// its args.
+func (n Notice) asJob() jobqueue.Job {
+	j := jobqueue.Job{Task: n.Handler, Tracker: n.Task, Args: text.JSON(n)}
+	if n.Tick != nil {
+		j.Due = n.Tick.Due
 	}
-	return strings.Join(lines, "\n")
+	if n.Job != nil {
+		j.JID, j.Group, j.Subject, j.Retries = n.Job.ID, n.Job.Group, n.Job.Subject, n.Job.Attempt-1
+	}
+	return j
 }

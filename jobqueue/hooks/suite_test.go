@@ -163,7 +163,7 @@ type receiver struct {
 	fail    func(hooks.Notice) error
 }
 
-func (r *receiver) action() hooks.Action {
+func (r *receiver) action() *hooks.Action {
 	return hooks.Func(func(_ context.Context, n hooks.Notice) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -175,6 +175,13 @@ func (r *receiver) action() hooks.Action {
 		r.notices = append(r.notices, n)
 		return nil
 	})
+}
+
+// first is an action that hears of the first failure in a row only.
+func (r *receiver) first() *hooks.Action {
+	a := r.action()
+	a.First = true
+	return a
 }
 
 func (r *receiver) got() []hooks.Notice {

@@ -17,8 +17,8 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{
-			All:   hooks.Set{OnMissed: r.action()},
-			Tasks: map[string]hooks.Set{"silent": {OnMissed: hooks.None}},
+			All:   hooks.Set{hooks.OnMissed: r.action()},
+			Tasks: map[string]hooks.Set{"silent": {hooks.OnMissed: hooks.None}},
 		})
 		now := time.Now().UTC().Truncate(time.Second)
 		ago := func(d time.Duration) string { return now.Add(-d).Format("2006-01-02 15:04:05.000000") }
@@ -41,7 +41,7 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 		for _, n := range r.wait(t, 3) {
 			got[n.Task+" "+n.Tick.Decision] = n
 		}
-		if n := got["missed missed"]; n.Event != hooks.Missed || n.Handler != "echo" || n.Job != nil || n.Tick.Missed != 2 || n.Tick.Until == nil || n.Tick.Reason == "" {
+		if n := got["missed missed"]; n.Event != hooks.Missed || n.Handler != "echo" || n.Job != nil || n.Tick.Missed != 2 || n.Tick.Until.IsZero() || n.Tick.Reason == "" {
 			t.Errorf("missed: %+v, tick %+v", n, n.Tick)
 		}
 		if got["late late"].Event != hooks.Missed || got["late missed"].Event != hooks.Missed {
@@ -54,13 +54,11 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 func TestPingOfATask(t *testing.T) {
 	both(t, func(f *fixture) {
 		url, requests := server(t, http.StatusOK)
-		transport := &http.Transport{}
-		t.Cleanup(transport.CloseIdleConnections)
-		ping, err := hooks.Ping(hooks.PingConfig{URL: url + "/uuid", Transport: transport})
+		ping, err := hooks.Ping(url + "/uuid")
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"nightly": {Ping: ping}}})
+		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"nightly": {hooks.OnPing: ping}}})
 		f.executor(h)
 		for _, handler := range []string{"works", "fails"} {
 			f.submit(handler, "nightly")
@@ -84,7 +82,7 @@ func TestPingOfATask(t *testing.T) {
 // The task that comes next is submitted once, though the event is delivered twice.
 func TestSubmitNextOnce(t *testing.T) {
 	both(t, func(f *fixture) {
-		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"first": {OnSuccess: hooks.Submit("second")}}})
+		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"first": {hooks.OnSuccess: {Submit: "second"}}}})
 		f.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('second', 'works', 'yearly')")
 		f.submit("works", "first")
 		f.executor(h)
@@ -101,7 +99,7 @@ func TestSubmitNextOnce(t *testing.T) {
 // A hook that names a task which is not there fails at once, and says so.
 func TestSubmitOfATaskThatIsNotThere(t *testing.T) {
 	both(t, func(f *fixture) {
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: hooks.Submit("nowhere")}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnSuccess: {Submit: "nowhere"}}})
 		f.submit("works", "first")
 		f.executor(h)
 		f.allEnded()
@@ -113,7 +111,7 @@ func TestSubmitOfATaskThatIsNotThere(t *testing.T) {
 func TestHooksHearOfRefusedTicks(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
-		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"echo": {OnMissed: r.action()}}})
+		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"echo": {hooks.OnMissed: r.action()}}})
 		f.Exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'echo', 'yearly', 'closed')")
 		known := func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"closed": refusing{}} }
 		f.once(h, known)

@@ -35,7 +35,7 @@ func turns(t *testing.T, test func(f *turning, heard func() []string)) {
 		t.Run(sink, func(t *testing.T) {
 			both(t, func(f *fixture) {
 				var r receiver
-				w := &turning{fixture: f, sink: sink, hooks: f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.First(r.action()), OnPaused: r.action(), OnRecovered: r.action()}})}
+				w := &turning{fixture: f, sink: sink, hooks: f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.first(), hooks.OnPaused: r.action(), hooks.OnRecovered: r.action()}})}
 				w.open()
 				f.Exec("INSERT INTO periodic_task (id, task, timer, sink, pause_after) VALUES ('import', 'flaky', 'yearly', $1, 3)", sink)
 				w.schedule()
@@ -162,7 +162,7 @@ func wantText(f *turning, want, got string) {
 func TestFailuresAtOncePauseOnce(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.First(r.action()), OnPaused: r.action()}})
+		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.first(), hooks.OnPaused: r.action()}})
 		f.Exec("INSERT INTO periodic_task (id, task, timer, overlap, pause_after) VALUES ('import', 'fails', 'yearly', 'allow', 3)")
 		for n := range 12 {
 			due := fmt.Sprintf("2026-01-01 00:00:%02d.000000", n)

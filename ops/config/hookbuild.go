@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -31,30 +32,21 @@ type hookBuilder struct {
 	err     error
 }
 
-func (b *hookBuilder) set(place string, s HookSet) hooks.Set {
-	action := func(kind hooks.Kind) hooks.Action { return b.action(place+string(kind), s[kind]) }
-	return hooks.Set{
-		OnFailure: action(hooks.OnFailure), OnSuccess: action(hooks.OnSuccess), OnMissed: action(hooks.OnMissed),
-		OnRecovered: action(hooks.OnRecovered), OnPaused: action(hooks.OnPaused), Ping: action(hooks.OnPing),
+func (b *hookBuilder) set(place string, list HookSet) hooks.Set {
+	made := hooks.Set{}
+	for kind, h := range list {
+		action, err := b.make(h)
+		if err != nil && b.err == nil {
+			b.err = fmt.Errorf("%s: %s%s: %w", b.path, place, kind, err)
+		}
+		if made[kind] = action; h.First && err == nil {
+			action.First = true
+		}
 	}
+	return made
 }
 
-func (b *hookBuilder) action(place string, h *Hook) hooks.Action {
-	if h == nil || b.err != nil {
-		return nil
-	}
-	action, err := b.make(h)
-	if err != nil {
-		b.err = fmt.Errorf("%s: %s: %w", b.path, place, err)
-		return nil
-	}
-	if h.First {
-		return hooks.First(action)
-	}
-	return action
-}
-
-func (b *hookBuilder) make(h *Hook) (hooks.Action, error) {
+func (b *hookBuilder) make(h *Hook) (*hooks.Action, error) {
 	address := ""
 	if h.urlEnv != "" {
 		if address = b.env(h.urlEnv); address == "" {
@@ -66,19 +58,15 @@ func (b *hookBuilder) make(h *Hook) (hooks.Action, error) {
 		return hooks.Command(inheriting(h.Command, h.inherited, b.without, b.env))
 	case h.Post != nil:
 		return b.post(h, address)
-	case h.Ping != nil:
-		ping := *h.Ping
-		if address != "" {
-			ping.URL = address
-		}
-		return hooks.Ping(ping)
+	case h.Ping:
+		return hooks.Ping(cmp.Or(address, h.url))
 	case h.Submit != "":
-		return hooks.Submit(h.Submit), nil
+		return &hooks.Action{Submit: h.Submit}, nil
 	}
 	return hooks.None, nil
 }
 
-func (b *hookBuilder) post(h *Hook, address string) (hooks.Action, error) {
+func (b *hookBuilder) post(h *Hook, address string) (*hooks.Action, error) {
 	post := *h.Post
 	if address != "" {
 		post.URL = address

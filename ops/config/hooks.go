@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -17,11 +18,12 @@ type HookSet map[hooks.Kind]*Hook
 type Hook struct {
 	Command *handlers.CommandConfig
 	Post    *webhook.Config
-	Ping    *hooks.PingConfig
+	Ping    bool
 	Submit  string // id of a periodic task
 	First   bool   // on_failure: only the first failure in a row
 
 	inherited []string // command: environment variables that it inherits
+	url       string   // of Ping
 	urlEnv    string   // the environment variable with the URL
 	secrets   secrets  // of Post
 }
@@ -81,15 +83,11 @@ func (h *Hook) read(r *reader, place string, n *node) {
 
 // readPing reads a URL, or a mapping that says where it is.
 func (h *Hook) readPing(r *reader, place string, n *node) {
-	h.Ping = &hooks.PingConfig{}
-	if n.kind != isMapping {
-		if h.Ping.URL = r.text(place, n); h.Ping.Validate() != nil {
-			r.problem(n, "%s must be a URL such as https://hc-ping.com/UUID", place)
-		}
+	if h.Ping = true; n.kind == isMapping {
+		r.mapping(n, place, keys{"url_env": &h.urlEnv})
 		return
 	}
-	r.mapping(n, place, h.Ping, keys{"url_env": &h.urlEnv})
-	if n.has("url") == n.has("url_env") {
-		r.problem(n, "%s needs one of url and url_env", place)
+	if h.url = r.text(place, n); !web.GoodURL(h.url) {
+		r.problem(n, "%s must be a URL such as https://hc-ping.com/UUID, or a mapping with url_env", place)
 	}
 }

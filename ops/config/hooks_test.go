@@ -18,7 +18,7 @@ tasks:
     on_success: {submit: verify}
     on_missed: none
     ping: https://hc-ping.com/5bf66975
-  weekly: {ping: {url_env: PING, timeout: 3s}}
+  weekly: {ping: {url_env: PING}}
 `
 
 var hooksEnv = map[string]string{
@@ -41,8 +41,8 @@ func TestHooksOfTheFile(t *testing.T) {
 		if one.Action == hooks.None {
 			name += "=none"
 		}
-		if next, ok := hooks.Next(one.Action); ok {
-			name += "=" + next
+		if one.Action.Submit != "" {
+			name += "=" + one.Action.Submit
 		}
 		names = append(names, name)
 	}
@@ -83,8 +83,8 @@ func TestHooksThatAreWrong(t *testing.T) {
 		"on_failure: {url: 'ftp://x/T0KEN'}":                "on_failure.url must be a URL such as",
 		"on_failure: {submit: ''}":                          "on_failure.submit must be the id of a periodic task",
 		"handlers: {a: {command: [x], ping: 'http://x'}}":   `unknown key "ping" in handlers.a`,
-		"tasks: {a: {ping: 'hc-ping.com/T0KEN'}}":           "tasks.a.ping must be a URL such as https://hc-ping.com/UUID",
-		"tasks: {a: {ping: {timeout: 5s}}}":                 "tasks.a.ping needs one of url and url_env",
+		"tasks: {a: {ping: 'hc-ping.com/T0KEN'}}":           "tasks.a.ping must be a URL such as https://hc-ping.com/UUID, or a mapping with url_env",
+		"tasks: {a: {ping: {timeout: 5s}}}":                 `unknown key "timeout" in tasks.a.ping; known are url_env`,
 		"tasks: {a: {timer: daily}}":                        `unknown key "timer" in tasks.a; known are on_failure, on_missed, on_paused, on_recovered, on_success, ping`,
 		"tasks: {a: {on_success: {submit: b, url_env: X}}}": "tasks.a.on_success" + forms,
 	} {

@@ -144,7 +144,7 @@ func TestTraceOfAHook(t *testing.T) {
 	both(t, func(f *fixture) {
 		type heard struct{ notice, passedOn string }
 		told := make(chan heard, 10)
-		made, err := f.Store.Hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.Func(func(ctx context.Context, n hooks.Notice) error {
+		made, err := f.Store.Hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: hooks.Func(func(ctx context.Context, n hooks.Notice) error {
 			told <- heard{n.Traceparent, jobqueue.Traceparent(ctx)}
 			return nil
 		})}}, nil)

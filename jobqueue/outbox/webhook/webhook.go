@@ -53,7 +53,7 @@ func New(cfg Config) (*Publisher, error) {
 	for name, value := range cfg.Headers {
 		header.Set(name, value)
 	}
-	p.target = web.NewTarget(cfg.URL, header, cfg.Secrets...)
+	p.target = web.NewTarget(cfg.URL, header, append(web.PathSecrets(cfg.URL), cfg.Secrets...)...)
 	return p, nil
 }
 

@@ -63,7 +63,7 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 			h.add(levelWarning, about, "there is no program %s here", argv[0])
 		}
 	}
-	if next, ok := hooks.Next(one.Action); ok {
+	if next := one.Action.Submit; next != "" {
 		t, err := h.task(ctx, next)
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func (s *services) hookExecutor(ctx context.Context) ([]part, error) {
 
 // refuseCircles returns an error about hooks by which tasks submit each other in a circle.
 func refuseCircles(ctx context.Context, all hooks.Hooks, tasks *periodic.Tasks) error {
-	if !slices.ContainsFunc(all.List(), func(one hooks.Hook) bool { _, submits := hooks.Next(one.Action); return submits }) {
+	if !slices.ContainsFunc(all.List(), func(one hooks.Hook) bool { return one.Action.Submit != "" }) {
 		return nil
 	}
 	list, err := tasks.List(ctx, periodic.TaskFilter{})
@@ -61,9 +61,8 @@ func refuseCircles(ctx context.Context, all hooks.Hooks, tasks *periodic.Tasks) 
 	next := map[string][]string{}
 	for i := range list {
 		for _, kind := range hooks.Kinds() {
-			one, ok := all.Of(kind, list[i].Task, list[i].ID)
-			if id, submits := hooks.Next(one.Action); ok && submits {
-				next[list[i].ID] = append(next[list[i].ID], id)
+			if one, ok := all.Of(kind, list[i].Task, list[i].ID); ok && one.Action.Submit != "" {
+				next[list[i].ID] = append(next[list[i].ID], one.Action.Submit)
 			}
 		}
 	}

@@ -22,7 +22,8 @@ import (
 //	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
 type Hooks struct {
 	Hooks hooks.Hooks
-	Next  hooks.Submitter
+	// Next submits a periodic task.
+	Next func(ctx context.Context, task string, due time.Time, reason string) error
 	// Add adds jobs to the queue, in somebody's transaction.
 	Add func(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobqueue.Job) error
 }
@@ -62,11 +63,10 @@ func (h Hooks) HearsMissed(t *periodic.Task) bool {
 func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []batch.MissedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, m := range ticks {
-		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Cause: string(m.Tick.Cause), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
-		if !m.Tick.Until.IsZero() {
-			tick.Until = &m.Tick.Until
-		}
-		notices[i] = hooks.Notice{Event: hooks.Missed, At: now, Task: m.Task.ID, Handler: m.Task.Task, Tick: tick}
+		notices[i] = hooks.Notice{Event: hooks.Missed, At: now, Task: m.Task.ID, Handler: m.Task.Task, Tick: &hooks.Tick{
+			Due: m.Tick.Due, Decision: string(m.Tick.Decision), Cause: string(m.Tick.Cause), Reason: m.Tick.Reason,
+			Missed: m.Tick.Missed, Until: m.Tick.Until,
+		}}
 	}
 	return h.insert(ctx, tx, now, notices)
 }
@@ -89,7 +89,7 @@ func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ti
 			Event: endEvent(e.Tick.Ended), At: now, Task: e.Task.ID, Handler: e.Task.Task, Tick: &hooks.Tick{Due: e.Tick.Due, Decision: string(e.Tick.Decision)},
 			Job: &hooks.Job{
 				ID: e.Tick.JID, State: string(e.Tick.Ended), Attempt: e.Tick.Attempts, Group: e.Task.Group, Subject: e.Task.Subject,
-				Submitted: e.Tick.Decided, Finished: &e.Tick.Finished,
+				Submitted: e.Tick.Decided, Finished: e.Tick.Finished,
 			},
 			Error: e.Tick.Error, Turned: e.Tick.Turned,
 		}
