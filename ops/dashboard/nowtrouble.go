@@ -28,7 +28,7 @@ type troubledRow struct {
 }
 
 // ranks are the causes, the worst first. A task that has never run misses nobody yet.
-var ranks = []view.Cause{view.CauseOverdue, view.CauseProblem, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseLate, view.CauseStale, view.CauseWarning}
+var ranks = []view.Cause{view.CauseOverdue, view.CauseProblem, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseStale, view.CauseWarning}
 
 // Shape is the shape of the row.
 func (t troubledRow) Shape() string {
@@ -41,7 +41,7 @@ func (t troubledRow) Shape() string {
 
 // Ended reports whether a run went wrong, so that another one may help.
 func (t troubledRow) Ended() bool {
-	return t.Cause == view.CauseFailed || t.Cause == view.CauseMissed || t.Cause == view.CauseLate || t.Cause == view.CausePaused
+	return t.Cause == view.CauseFailed || t.Cause == view.CauseMissed || t.Cause == view.CausePaused
 }
 
 // ranSince reports whether the newest tick of the task fell due since a time.

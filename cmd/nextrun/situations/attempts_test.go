@@ -29,7 +29,7 @@ var ofAttempts = []situation{
 			w.tick()
 			w.until("the job has failed", "SELECT count(*) FROM job WHERE state = 'stuck'")
 		},
-		codes:  []string{"job_retrying", "attempt_failed", "task_stale"},
+		codes:  []string{"job_retrying", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"state retrying", "Its job failed and is tried again in ", ": attempt 2 of 2.", "exit status 3"},
 		not:    []string{"stuck", "attempt 3"},
@@ -40,7 +40,7 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, retry_limit, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@000000000001', 1, {-1m}, 4, {-2m}, 'no')")
 		},
-		codes: []string{"job_no_executor", "attempt_failed"},
+		codes: []string{"job_no_executor"},
 		says:  []string{"Its job failed, and attempt 2 of 5 has been due for 1 min", "no executor runs"},
 		not:   []string{"tried again 1 min", "define handlers"},
 		job:   "attempt 2 of 5 has been due",
@@ -50,7 +50,7 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@000000000001', 1, {1m}, {-2m}, 'no')")
 		},
-		codes: []string{"job_no_executor", "attempt_failed"},
+		codes: []string{"job_no_executor"},
 		says:  []string{"state retrying", "Its job failed, and attempt 2 is due in ", "Now no executor runs, as far as the database shows."},
 		not:   []string{"attempt 2 of", "attempt 3", "is tried again"},
 		job:   "and attempt 2 is due in ",
@@ -91,18 +91,6 @@ var ofAttempts = []situation{
 		job:   "which last gave a sign of life 2",
 	},
 	{
-		name: "an executor of an older version runs, which does not say what it can do",
-		set: func(w *world) {
-			w.sql("INSERT INTO job (jid, task, state, worker, started) VALUES ('a', 'mail', 'running', 'old@000000000001', {-1m})")
-			w.tick()
-		},
-		codes:  []string{"job_no_executor", "task_stale"},
-		alerts: []string{"NextrunTaskStale"},
-		says:   []string{`it is not known whether an executor with a handler "backup" runs: old@000000000001 says nothing about its handlers`},
-		not:    []string{"define handlers", "no executor"},
-		job:    "old@000000000001 says nothing about its handlers",
-	},
-	{
 		name: "Docspell's executor runs the job",
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started) VALUES ('j', 'backup', 't', true, 'running', 'joex1', {-1m})")
@@ -140,7 +128,7 @@ var ofAttempts = []situation{
 			w.executor("one", 5, nil, handler{name: "backup"})
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "--remove")
 		},
-		codes:  []string{"job_locked", "task_stale"},
+		codes:  []string{"job_not_taken", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"one@", " could take it, but its row is locked by pid ", "idle in transaction for ", "SELECT pg_terminate_backend("},
 		not:    []string{"define handlers", "no executor", "place"},
@@ -157,17 +145,5 @@ var ofAttempts = []situation{
 		says:   []string{`hung@000000000001 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
 		not:    []string{"define handlers", "no executor", "locked"},
 		job:    "hung@000000000001 could take it",
-	},
-	{
-		name: "an executor says nothing that can be read of its handlers",
-		set: func(w *world) {
-			w.sql("INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('odd@000000000001', 'executor', 'v1', {-1h}, {0s}, 5, 'no JSON')")
-			w.tick()
-		},
-		codes:  []string{"job_no_executor", "task_stale"},
-		alerts: []string{"NextrunTaskStale"},
-		says:   []string{"it is not known whether an executor", "odd@000000000001 says nothing about its handlers"},
-		not:    []string{"define handlers", "no executor"},
-		job:    "odd@000000000001 says nothing",
 	},
 }

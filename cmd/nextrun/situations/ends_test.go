@@ -54,8 +54,8 @@ var ofEnds = []situation{
 	{
 		name:  "a worker has its job in another queue, and an attempt has failed",
 		set:   func(w *world) { w.elsewhere("UPDATE mail_queue SET tries = 1, said = 'no such host'") },
-		codes: []string{"job_elsewhere", "attempt_failed", "task_stale"}, alerts: []string{"NextrunTaskStale"},
-		says: []string{`in the queue "mail"`, "An attempt of its present run failed: no such host."},
+		codes: []string{"job_elsewhere", "task_stale"}, alerts: []string{"NextrunTaskStale"},
+		says: []string{`in the queue "mail"`, "The last attempt failed: no such host."},
 		not:  []string{"Its last run failed", "no executor", "nextrun task run"},
 	},
 	{

@@ -11,7 +11,7 @@ var ofEvents = []situation{
 	{
 		name:  "no relay takes the event",
 		set:   func(w *world) { w.event("attempts = 0") },
-		codes: []string{"event_waits"},
+		codes: []string{"event_undelivered"},
 		says:  []string{"Its last event has been waiting for a relay for 1 min", `the topic "default"`},
 		not:   []string{"no executor"},
 	},
@@ -22,7 +22,7 @@ var ofEvents = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"event_waits"},
+		codes: []string{"event_undelivered"},
 		says:  []string{"The oldest event of its topic has been waiting for a relay for 1 min", `the topic "default"`},
 		not:   []string{"no executor", "Its last event"},
 	},
@@ -33,21 +33,21 @@ var ofEvents = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"event_refused"},
+		codes: []string{"event_undelivered"},
 		says:  []string{"Its last event waits behind an older one of its topic, which is not delivered yet: connection refused."},
 		not:   []string{"for a relay"},
 	},
 	{
 		name:  "the receiver of the event does not answer",
 		set:   func(w *world) { w.event("attempts = 3, problem = 'connection refused'") },
-		codes: []string{"event_refused"},
+		codes: []string{"event_undelivered"},
 		says:  []string{"Its last event is not delivered yet: connection refused."},
 		not:   []string{"waiting for a relay", "no executor"},
 	},
 	{
 		name:   "the event was refused too often",
 		set:    func(w *world) { w.event("attempts = 99, problem = 'status 404', dead = {-1s}") },
-		codes:  []string{"event_refused"},
+		codes:  []string{"event_undelivered"},
 		alerts: []string{"NextrunOutboxDead"},
 		says:   []string{"status 404", "nextrun event resend"},
 		not:    []string{"waiting for a relay"},

@@ -37,18 +37,6 @@ var ofLocks = []situation{
 		not:    []string{"nextrun serve", "no scheduler"},
 	},
 	{
-		name: "two sessions share the lock on the row", only: storetest.Postgres,
-		set: func(w *world) {
-			overdue(w)
-			w.held("SELECT * FROM periodic_task FOR SHARE")
-			w.held("SELECT * FROM periodic_task FOR SHARE")
-		},
-		codes:  []string{"task_locked"},
-		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
-		says:   []string{"its row is locked by pid "},
-		not:    []string{"nextrun serve"},
-	},
-	{
 		name: "a session has locked the row, and a scheduler has marked it", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)
@@ -110,7 +98,7 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("LOCK TABLE river_job")
 		},
-		codes:  []string{"queue_unknown", "task_locked"},
+		codes:  []string{"queue_broken", "task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"the table river_job is locked by pid ", "Tasks that write to that table wait until the lock ends."},
 		not:    []string{"nextrun serve"},

@@ -111,7 +111,7 @@ var ofPlans = []situation{
 			w.sql("UPDATE periodic_task SET timer = '*-02-30'")
 			w.scheduler(0)
 		},
-		codes:   []string{"timer_never"},
+		codes:   []string{"task_idle"},
 		problem: `warning: timer "*-02-30" never elapses`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" never elapses from now on.`},
@@ -135,7 +135,7 @@ var ofPlans = []situation{
 			w.sql("UPDATE periodic_task SET ends = {-1h}")
 			w.scheduler(0)
 		},
-		codes: []string{"task_ended"},
+		codes: []string{"task_idle"},
 		says:  []string{"state ended", "It ended at 20", "> to go on: nextrun task set t --ends none"},
 		not:   []string{"state waiting"},
 	},
@@ -145,7 +145,7 @@ var ofPlans = []situation{
 			w.sql("UPDATE periodic_task SET starts = {48h}")
 			w.scheduler(0)
 		},
-		codes: []string{"task_starts_later"},
+		codes: []string{"task_idle"},
 		says:  []string{"It starts at 20", "> to start it now: nextrun task set t --starts none"},
 	},
 	{

@@ -40,7 +40,7 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET timer = '2020-02-29 12:00'")
 			w.scheduled()
 		},
-		codes: []string{"timer_never"},
+		codes: []string{"task_idle"},
 		says:  []string{"Its timer", "elapse", "nextrun task set t --timer TIMER"},
 		not:   []string{"no scheduler", "state waiting"},
 	},
@@ -50,7 +50,7 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET starts = '2090-01-01 00:00:00'")
 			w.scheduled()
 		},
-		codes: []string{"task_starts_later"},
+		codes: []string{"task_idle"},
 		says:  []string{"It starts at 2090-01-01 00:00:00 UTC", "--starts none"},
 		not:   []string{"never elapses", "no scheduler"},
 	},
@@ -60,7 +60,7 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET ends = {-1h}")
 			w.scheduled()
 		},
-		codes: []string{"task_ended"},
+		codes: []string{"task_idle"},
 		says:  []string{"It ended at ", "--ends none"},
 		not:   []string{"never elapses", "no scheduler", "state waiting"},
 	},
@@ -79,7 +79,7 @@ var ofRows = []situation{
 	},
 	{
 		name: "its queue is one that nobody has configured", set: func(w *world) { w.sql("UPDATE periodic_task SET sink = 'river'") },
-		codes: []string{"queue_unknown"},
+		codes: []string{"queue_broken"},
 		says:  []string{`the queue "river", which this program does not know`, "--config"},
 		not:   []string{"no scheduler", "to fix it"},
 	},
@@ -107,7 +107,7 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET timer = '2040-01-01 10:00', starts = '2041-01-01 00:00:00'")
 			w.scheduled()
 		},
-		codes:   []string{"task_warning", "task_starts_later", "timer_never"},
+		codes:   []string{"task_warning", "task_idle"},
 		problem: `warning: timer "2040-01-01 10:00" never elapses between starts and ends`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{`Its timer "2040-01-01 10:00" never elapses after its `, "between starts and ends"},
@@ -174,7 +174,7 @@ var ofTicks = []situation{
 			w.planned(-10 * time.Minute)
 			w.scheduled()
 		},
-		codes:  []string{"tick_late"},
+		codes:  []string{"tick_missed"},
 		reason: `decided 10 min after its time; the deadline is 1 min`,
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"was too late: ", "a longer deadline: nextrun task set t --deadline SECONDS"},

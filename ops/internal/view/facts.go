@@ -41,7 +41,7 @@ func (r Reader) Facts(ctx context.Context, tasks []periodic.Task, runs int) ([]F
 	for i := range list {
 		f, d := &list[i], due[ids[i]]
 		f.Streak, f.Since, f.Waits, f.Now = streaks[ids[i]], d.Since.Time(), d.Waits == 1, now
-		if len(f.Runs) == 0 || f.Runs[0].State != "success" || f.late() > 0 {
+		if len(f.Runs) == 0 || f.Runs[0].State != "success" || f.Late() > 0 {
 			open = append(open, ids[i]) // of others, all is done that must be
 		}
 	}

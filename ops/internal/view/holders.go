@@ -66,11 +66,11 @@ const holderColumns = `coalesce(l.pid, 0) AS pid, a.application_name AS app, a.u
 	greatest(extract(epoch FROM clock_timestamp() - a.state_change), 0)::double precision AS seconds`
 
 type holderRow struct {
-	Key, Name sqldb.RowText
-	PID       int
-	App, Usr  sqldb.RowText
-	State     sqldb.RowText
-	Seconds   *float64
+	Name     sqldb.RowText
+	PID      int
+	App, Usr sqldb.RowText
+	State    sqldb.RowText
+	Seconds  *float64
 }
 
 func (r holderRow) holder() Holder {
@@ -81,41 +81,21 @@ func (r holderRow) holder() Holder {
 	return h
 }
 
-// RowHolders finds who has locked rows, by their keys. rows is SQL for the columns key
-// and xmax of those that may be locked. On SQLite, where a transaction locks the whole
-// file, there is nobody.
-func RowHolders(ctx context.Context, tx *sqldb.Tx, rows string, args ...any) (map[string]Holder, error) {
+// RowHolder finds the session that has locked the row of a table whose key column is id; nil: none has. Sessions that share
+// a lock are not found. On SQLite, where a transaction locks the whole file, there is nobody.
+func RowHolder(ctx context.Context, tx *sqldb.Tx, table, key, id string) (*Holder, error) {
 	if tx.SQL().IsSQLite() {
 		return nil, nil
 	}
-	found, err := holdersOf(ctx, tx, `SELECT r.key, r.xid FROM (`+rows+`) AS r (key, xid)`, args)
-	if err != nil || len(found) > 0 {
-		return found, err
-	}
-	// Several sessions may share the lock. PostgreSQL refuses to look at an xmax that does
-	// not stand for several, and logs that: most are no number of such a group that it still has.
-	if _, err := tx.Exec(ctx, "SAVEPOINT nextrun_holders"); err != nil {
+	var list []holderRow
+	err := tx.Select(ctx, &list, `SELECT `+holderColumns+` FROM `+table+` AS r
+		JOIN pg_locks AS l ON l.locktype = 'transactionid' AND l.transactionid = r.xmax AND l.granted AND l.mode = 'ExclusiveLock'
+		LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE r.`+key+` = $1`, id)
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	found, err = holdersOf(ctx, tx, `SELECT r.key, m.xid FROM (`+rows+`) AS r (key, xid), 
-			pg_get_multixact_members(CASE WHEN mxid_age(r.xid) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_database) THEN r.xid END) AS m`, args)
-	if err != nil {
-		found = nil
-		_, err = tx.Exec(ctx, "ROLLBACK TO SAVEPOINT nextrun_holders")
-	}
-	return found, err
-}
-
-func holdersOf(ctx context.Context, tx *sqldb.Tx, locks string, args []any) (map[string]Holder, error) {
-	var list []holderRow
-	err := tx.Select(ctx, &list, `SELECT x.key, `+holderColumns+` FROM (`+locks+`) AS x (key, xid)
-		JOIN pg_locks AS l ON l.locktype = 'transactionid' AND l.transactionid = x.xid AND l.granted AND l.mode = 'ExclusiveLock'
-		LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid`, args...)
-	found := make(map[string]Holder, len(list))
-	for _, r := range list {
-		found[string(r.Key)] = r.holder()
-	}
-	return found, err
+	h := list[0].holder()
+	return &h, nil
 }
 
 // TableHolders finds who keeps others from writing to tables of this database.

@@ -40,8 +40,7 @@ const (
 	CauseOverdue Cause = "task_overdue"
 	CausePaused  Cause = "task_paused" // after failures: a task that somebody has paused needs no attention
 	CauseFailed  Cause = "run_failed"
-	CauseMissed  Cause = "tick_missed"
-	CauseLate    Cause = "tick_late"
+	CauseMissed  Cause = "tick_missed" // or late
 	CauseStale   Cause = "task_stale"
 	CauseWarning Cause = "task_warning"
 )
@@ -87,7 +86,7 @@ func (f *Facts) Status() Status {
 		s.Since = f.Task.Pause.Since
 	case CauseFailed:
 		s.Since = f.Streak.Since
-	case CauseMissed, CauseLate:
+	case CauseMissed:
 		s.Since, s.Failures = f.Streak.Since, f.Streak.Lost
 	case CauseStale:
 		s.Since = f.Stale.Expected
@@ -109,10 +108,8 @@ func (f *Facts) cause() Cause {
 	case t.Pause.At(f.Now):
 	case ended == Failed:
 		return CauseFailed
-	case ended == Missed:
+	case ended == Missed, ended == Late:
 		return CauseMissed
-	case ended == Late:
-		return CauseLate
 	case f.Stale != nil:
 		return CauseStale
 	}
@@ -229,13 +226,14 @@ func (f *Facts) due() time.Time {
 
 // Overdue is for how long a scheduler should have taken the task; 0: none should have.
 func (f *Facts) Overdue() time.Duration {
-	if late := f.late(); f.Task.Enabled && !f.Waits && late >= periodic.OverdueAfter {
+	if late := f.Late(); f.Task.Enabled && !f.Waits && late >= periodic.OverdueAfter {
 		return late
 	}
 	return 0
 }
 
-func (f *Facts) late() time.Duration { return f.Now.Sub(f.due()) }
+// Late is for how long the task has been due, or has to be planned.
+func (f *Facts) Late() time.Duration { return f.Now.Sub(f.due()) }
 
 // next is the next run that no pause and no calendar leaves out.
 func (f *Facts) next() time.Time {

@@ -26,7 +26,7 @@ func TestStatus(t *testing.T) {
 		"it failed, and runs again":             {[]Run{run("running"), run("failed"), run("success")}, nil, Failed, CauseFailed},
 		"it failed, and was skipped since":      {[]Run{tick(periodic.Skipped), run("failed")}, nil, Failed, CauseFailed},
 		"it was missed":                         {[]Run{tick(periodic.Missed), run("success")}, nil, Missed, CauseMissed},
-		"it was late":                           {[]Run{tick(periodic.Late)}, nil, Late, CauseLate},
+		"it was late":                           {[]Run{tick(periodic.Late)}, nil, Late, CauseMissed},
 		"it runs":                               {[]Run{run("running"), run("success")}, nil, Running, ""},
 		"it is tried again":                     {[]Run{run("stuck"), run("success")}, nil, Retrying, ""},
 		"it is replaced for ever":               {[]Run{run("running"), run("cancelled"), run("cancelled")}, func(f *Facts) { f.Stale = stale }, Running, CauseStale},

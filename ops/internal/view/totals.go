@@ -33,7 +33,6 @@ type Totals struct {
 	Blocked  int           // enabled tasks whose problem keeps them from being scheduled
 	Overdue  int           // enabled tasks that no scheduler has taken in time
 	Late     time.Duration // of the most overdue one
-	Locked   int           // of those that are overdue: their rows are locked, as far as the database tells
 	Working  int           // schedulers that run, as far as the database shows
 	Fresh    bool          // some are overdue, and no scheduler has planned or decided anything on this database yet
 	Queue    []QueueDepth
@@ -70,9 +69,8 @@ func (r Reader) Totals(ctx context.Context) (Totals, error) {
 	return t, err
 }
 
-// NoScheduler reports whether tasks are overdue because no scheduler takes them, as far as
-// the database shows: it shows none that runs, and not all of their rows are locked.
-func (t *Totals) NoScheduler() bool { return t.Overdue > t.Locked && t.Working == 0 }
+// NoScheduler reports whether tasks are overdue and no scheduler runs, as far as the database shows.
+func (t *Totals) NoScheduler() bool { return t.Overdue > 0 && t.Working == 0 }
 
 func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	var states []struct {
@@ -101,11 +99,6 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 		return err
 	}
 	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
-	held, err := RowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
-	if t.Locked = len(held); err != nil {
-		return err
-	}
 	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 

@@ -22,7 +22,7 @@ func (f *Facts) Attention(at func(time.Time) string) string {
 	case CausePaused:
 		said, _, _ := strings.Cut(f.Task.Pause.Reason, ";")
 		return said
-	case CauseFailed, CauseMissed, CauseLate:
+	case CauseFailed, CauseMissed:
 		return InARow(string(s.State), s.Failures, f.Streak, at)
 	case CauseStale:
 		if f.Stale.Success.IsZero() {

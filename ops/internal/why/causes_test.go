@@ -30,7 +30,7 @@ func TestReferenceHasTheCauses(t *testing.T) {
 // What needs attention has a cause of the table.
 func TestStatusNamesCauses(t *testing.T) {
 	t.Parallel()
-	for _, cause := range []view.Cause{view.CauseProblem, view.CauseOverdue, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseLate, view.CauseStale, view.CauseWarning} {
+	for _, cause := range []view.Cause{view.CauseProblem, view.CauseOverdue, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseStale, view.CauseWarning} {
 		if words := templates.Lookup(string(cause)); words == nil {
 			t.Errorf("%s is no cause", cause)
 		}
@@ -86,11 +86,11 @@ func TestWhatNeverEnds(t *testing.T) {
 		return false
 	}
 	cancelled, runs, well := run(periodic.Submitted, "cancelled", ""), run(periodic.Submitted, "running", ""), run(periodic.Submitted, "success", "")
-	if !has("task_replaced", runs, cancelled, cancelled, cancelled) || has("task_replaced", runs, cancelled, cancelled, cancelled, well) || has("task_replaced", runs, cancelled, cancelled) {
+	if !has("task_overlaps", runs, cancelled, cancelled, cancelled) || has("task_overlaps", runs, cancelled, cancelled, cancelled, well) || has("task_overlaps", runs, cancelled, cancelled) {
 		t.Error("jobs that are always replaced are not told, or others are")
 	}
 	skipped, left := run(periodic.Skipped, "", periodic.CauseOverlap), run(periodic.Skipped, "", periodic.CausePaused)
-	if !has("task_skips", skipped, well, skipped, skipped, skipped) || has("task_skips", left, left, left, left, skipped) {
+	if !has("task_overlaps", skipped, well, skipped, skipped, skipped) || has("task_overlaps", left, left, left, left, skipped) {
 		t.Error("ticks that are always skipped are not told, or others are")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -28,9 +27,7 @@ type Facts struct {
 	Failed *view.Run // the latest run that failed, or an attempt of which did, if no later one succeeded
 	Output []string  // the end of its log
 
-	skew    time.Duration  // how far the database's clock is ahead of the host's
 	job     *jobqueue.Job  // the newest one in nextrun's own queue that is not final; nil: there is none
-	jobs    int            // how many there are
 	judged  judgement      // why that job is where it is
 	pending *sink.Pending  // the job in another queue that is not final; nil: there is none
 	broken  error          // why that queue cannot say
@@ -58,7 +55,7 @@ func Read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 
 func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Facts, error) {
 	tasks := periodic.NewTasks(db.Tasks()).With(queues)
-	f := &Facts{skew: db.ClockSkew()}
+	f := &Facts{}
 	t, err := tasks.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -75,7 +72,7 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.Periodic().Locks().List(ctx); return err }},
 		{"its jobs or events", func() error { return f.readQueue(ctx, db, tasks, queues) }},
 		{"the log of its last failure", func() error { return f.readOutput(ctx, db) }},
-		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id, f.Now); return err }},
+		{"its hooks", func() error { return f.readHooks(ctx, db) }},
 		{"what keeps it from being taken", func() error { return f.readHolders(ctx, db) }},
 	} {
 		unread, err := partOf(part.what, part.read())
@@ -178,21 +175,16 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 // readJobs finds the newest job that is not final, and why it is where it is.
 func (f *Facts) readJobs(ctx context.Context, db *store.DB) error {
 	list, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs})
-	for i := range list {
-		if !list[i].State.Final() {
-			if f.jobs++; f.job == nil {
-				f.job = &list[i]
-			}
-		}
-	}
-	if err != nil || f.job == nil {
+	list = filter(list, func(j jobqueue.Job) bool { return !j.State.Final() })
+	if err != nil || len(list) == 0 {
 		return err
 	}
+	f.job = &list[0]
 	subject := "Its job"
-	if f.jobs > 1 {
+	if len(list) > 1 {
 		subject = "One of its jobs"
 	}
-	q, err := readQueue(ctx, db)
+	q, err := readQueue(ctx, db, f.job.JID)
 	if err == nil {
 		f.judged = q.judge(f.job, subject)
 	}

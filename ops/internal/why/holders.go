@@ -17,8 +17,7 @@ import (
 type holders struct {
 	Schedulers []view.Service     // that live
 	Row        *view.Holder       // has locked the task's row; nil: nobody
-	Tables     []view.TableHolder // keep others from writing to tables
-	Own        []view.TableHolder // those of nextrun among them
+	Tables     []view.TableHolder // keep others from writing to tables: to those of nextrun, unless the task's queue is another one
 	FileLocked bool               // SQLite: somebody else writes, or has a transaction open
 }
 
@@ -31,7 +30,7 @@ const mostTables = 3
 // readHolders reads why a task that has been due for a while may not have been taken. It takes no locks on
 // PostgreSQL, and for a moment that of the file on SQLite.
 func (f *Facts) readHolders(ctx context.Context, db *store.DB) error {
-	if !f.Task.Enabled || f.late() <= periodic.OverdueAfter && !f.Task.Unplanned() {
+	if !f.Task.Enabled || f.Late() <= periodic.OverdueAfter && !f.Task.Unplanned() {
 		return nil
 	}
 	services, err := view.Of(db).Services(ctx)
@@ -40,9 +39,9 @@ func (f *Facts) readHolders(ctx context.Context, db *store.DB) error {
 	}
 	h := &holders{Schedulers: filter(services, func(s view.Service) bool { return s.Kind == view.Scheduler && s.Lives })}
 	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
-		held, err := view.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, f.Task.ID)
-		if row, ok := held["it"]; ok && (row.For >= lockWait || !strings.HasPrefix(row.App, "nextrun")) {
-			h.Row = &row // a scheduler that tries the task has its row for a moment
+		row, err := view.RowHolder(ctx, tx, "periodic_task", "id", f.Task.ID)
+		if row != nil && (row.For >= lockWait || !strings.HasPrefix(row.App, "nextrun")) {
+			h.Row = row // a scheduler that tries the task has its row for a moment
 		}
 		return err
 	})
@@ -52,7 +51,9 @@ func (f *Facts) readHolders(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return err
 	}
-	h.Own = filter(h.Tables, func(t view.TableHolder) bool { return sqldb.IsOurTable(strings.Trim(t.Table, `"`)) })
+	if f.Task.Sink == periodic.SinkJob || f.Task.Sink == periodic.SinkEvent {
+		h.Tables = filter(h.Tables, func(t view.TableHolder) bool { return sqldb.IsOurTable(strings.Trim(t.Table, `"`)) })
+	}
 	if sqldb.Of(db).SQL().IsSQLite() {
 		h.FileLocked = fileLocked(ctx, db)
 	}
@@ -79,19 +80,6 @@ func WithHolders(ctx context.Context, db *store.DB, err error) error {
 func tableHolders(ctx context.Context, db *store.DB) (found []view.TableHolder, err error) {
 	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) (err error) { found, err = view.TableHolders(ctx, tx); return err })
 	return found, err
-}
-
-// jobHolder finds who has locked the row of a job: what it is, and how its lock can be
-// ended. Both are empty if nobody has, and on SQLite.
-func jobHolder(ctx context.Context, db *store.DB, jid string) (who, remedy string, err error) {
-	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
-		held, err := view.RowHolders(ctx, tx, "SELECT jid, xmax FROM job WHERE jid = $1", jid)
-		if h, is := held[jid]; is {
-			who, remedy = h.Text(), h.Remedy()
-		}
-		return err
-	})
-	return who, remedy, err
 }
 
 // fileLocked reports whether somebody has locked a SQLite file for a while. SQLite

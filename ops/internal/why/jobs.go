@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
@@ -30,7 +31,7 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Loca
 	if job.State.Final() {
 		return nil, nil
 	}
-	q, err := readQueue(ctx, db)
+	q, err := readQueue(ctx, db, job.JID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +40,52 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Loca
 	return []Finding{f.find(said.code, said.args, zone)}, nil
 }
 
+// mostRunning is how many running jobs are looked at.
+const mostRunning = 10_000
+
+// queueFacts is what decides when a job of nextrun's own queue begins.
+type queueFacts struct {
+	now       time.Time
+	limits    []jobqueue.Limit
+	running   []jobqueue.Job // those that an executor has, the longest first
+	executors []view.Service // also those that were killed
+	holder    *view.Holder   // has locked the row of the job; nil: nobody
+}
+
+func readQueue(ctx context.Context, db *store.DB, jid string) (q *queueFacts, err error) {
+	queue := jobqueue.NewQueue(db.Jobs())
+	q = &queueFacts{}
+	if q.limits, err = queue.Limits(ctx); err != nil {
+		return nil, err
+	}
+	q.running, err = queue.List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Scheduled, jobqueue.Running}, Limit: mostRunning})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(q.running, func(a, b jobqueue.Job) int { return a.Started.Compare(b.Started) })
+	services, err := view.Of(db).Services(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.executors = filter(services, func(s view.Service) bool { return s.Kind == view.Executor })
+	return q, sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) (err error) {
+		q.now = tx.Now()
+		q.holder, err = view.RowHolder(ctx, tx, "job", "jid", jid)
+		return err
+	})
+}
+
+// living are the executors that run, as far as the database shows.
+func (q *queueFacts) living() []view.Service {
+	return filter(q.executors, func(s view.Service) bool { return s.Lives })
+}
+
 // judge explains a job that is not final. The sentence is about a subject, such as "Its job".
 func (q *queueFacts) judge(j *jobqueue.Job, subject string) judgement {
 	a := Args{"Subject": subject, "JID": j.JID, "Handler": j.Task, "Group": j.Group, "Task": j.Tracker, "State": j.State.Word(), "Worker": j.Worker, "Retry": j.Retry}
+	if j.Retries > 0 {
+		a["Error"] = j.Result // of the attempt before
+	}
 	switch {
 	case j.Foreign():
 		a["Foreign"] = true
@@ -68,7 +112,7 @@ func (q *queueFacts) retrying(j *jobqueue.Job, a Args) judgement {
 		attempt += " of " + strconv.Itoa(most)
 	}
 	a["Attempt"], a["From"] = attempt, j.Retry
-	if overdue := q.now.Sub(j.Retry); overdue > periodic.OverdueAfter {
+	if q.now.Sub(j.Retry) > periodic.OverdueAfter {
 		return q.waiting(j, a)
 	}
 	if found := q.nobody(j, a); found.code != "" && j.Retry.After(q.now) {
@@ -76,6 +120,21 @@ func (q *queueFacts) retrying(j *jobqueue.Job, a Args) judgement {
 		return found
 	}
 	return judgement{"job_retrying", a}
+}
+
+// attempts is how often a job is tried at most; 0: not known.
+func (q *queueFacts) attempts(j *jobqueue.Job) int {
+	if j.Limits.RetryLimit != 0 {
+		return max(j.Limits.RetryLimit, 0) + 1
+	}
+	for _, s := range q.living() {
+		for _, h := range s.Handlers {
+			if h.Name == j.Task {
+				return h.Attempts
+			}
+		}
+	}
+	return 0
 }
 
 const (
@@ -108,88 +167,80 @@ func (q *queueFacts) inWork(j *jobqueue.Job, a Args) judgement {
 
 // waiting says why a job that may begin does not.
 func (q *queueFacts) waiting(j *jobqueue.Job, a Args) judgement {
-	if l := q.limit(j); l != nil {
-		a["Kind"], a["Name"], a["Max"], a["Running"] = l.Kind, l.Name, l.Max, l.Running
-		q.name(a, func(j *jobqueue.Job) bool { return counts(l.Scope, j) })
-		return judgement{"job_limit", a}
+	for _, l := range q.limits {
+		if counts(l.Scope, j) && l.Running >= l.Max {
+			a["Kind"], a["Name"], a["Max"], a["Running"] = l.Kind, l.Name, l.Max, l.Running
+			q.name(a, func(j *jobqueue.Job) bool { return counts(l.Scope, j) })
+			return judgement{"job_limit", a}
+		}
 	}
 	if found := q.nobody(j, a); found.code != "" {
 		return found
 	}
-	capable := q.capable(j)
-	free := filter(capable, func(s view.Service) bool { return len(q.on(s.Worker)) < s.Places })
+	capable, places := q.capable(j), 0
+	free := filter(capable, func(s view.Service) bool {
+		places += s.Places
+		return len(filter(q.running, func(j jobqueue.Job) bool { return j.Worker == s.Worker })) < s.Places
+	})
 	if len(free) == 0 {
-		places := 0
-		for _, s := range capable {
-			places += s.Places
-		}
-		a["Places"], a["Capable"] = places, strings.Join(workersOf(capable), ", ")
+		a["Places"], a["Capable"] = places, workersOf(capable)
 		q.name(a, func(j *jobqueue.Job) bool {
 			return slices.ContainsFunc(capable, func(s view.Service) bool { return s.Worker == j.Worker })
 		})
 		return judgement{"job_no_place", a}
 	}
-	a["Free"] = strings.Join(workersOf(free), ", ")
-	if who, remedy, err := q.holder(j.JID); err == nil && who != "" {
-		a["Who"], a["Remedy"] = who, remedy
-		return judgement{"job_locked", a}
-	}
-	if q.now.Sub(j.Submitted) < waitsLong {
+	a["Free"] = workersOf(free)
+	if q.holder == nil && q.now.Sub(j.Submitted) < waitsLong {
 		return judgement{"job_waits", a}
 	}
+	if q.holder != nil {
+		a["Who"], a["Remedy"] = q.holder.Text(), q.holder.Remedy()
+	}
 	return judgement{"job_not_taken", a}
+}
+
+// has reports whether an executor has a handler.
+func has(s *view.Service, handler string) bool {
+	for _, h := range s.Handlers {
+		if h.Name == handler {
+			return true
+		}
+	}
+	return false
+}
+
+// capable are the executors that run, have its handler, and take jobs of its group.
+func (q *queueFacts) capable(j *jobqueue.Job) []view.Service {
+	return filter(q.living(), func(s view.Service) bool {
+		return has(&s, j.Task) && (len(s.Groups) == 0 || slices.Contains(s.Groups, j.Group))
+	})
 }
 
 // nobody finds that nobody who could take the job runs.
 func (q *queueFacts) nobody(j *jobqueue.Job, a Args) judgement {
 	living := q.living()
-	has := func(s view.Service) bool { return handlerOf(&s, j.Task) != nil }
-	knowing := filter(living, has)
-	switch silent := q.silent(); {
-	case q.unread != nil:
-		a["Unread"] = q.unread
-		return judgement{"job_no_executor", a}
+	switch knowing := filter(living, func(s view.Service) bool { return has(&s, j.Task) }); {
 	case len(q.capable(j)) > 0:
 		return judgement{}
 	case len(knowing) > 0:
-		a["Knowing"] = strings.Join(workersOf(knowing), ", ")
+		a["Knowing"] = workersOf(knowing)
 		return judgement{"job_no_handler", a}
-	case len(silent) > 0:
-		a["Silent"] = strings.Join(silent, ", ")
-		return judgement{"job_no_executor", a}
 	case len(living) > 0:
 		a["Have"], a["Near"] = handlersOf(living), nearest(j.Task, living)
 		return judgement{"job_no_handler", a}
 	}
-	if had := filter(q.executors, has); len(had) > 0 {
-		a["Had"] = had[0].Worker
+	for _, s := range q.executors {
+		if has(&s, j.Task) {
+			a["Had"] = s.Worker
+		}
 	}
 	return judgement{"job_no_executor", a}
 }
 
-// limit is one that keeps a job from beginning; nil: there is none.
-func (q *queueFacts) limit(j *jobqueue.Job) *jobqueue.Limit {
-	for i, l := range q.limits {
-		if counts(l.Scope, j) && l.Running >= l.Max {
-			return &q.limits[i]
-		}
-	}
-	return nil
-}
-
 // counts reports whether a job is one of those that a limit counts.
 func counts(s jobqueue.Scope, j *jobqueue.Job) bool {
-	switch s.Kind {
-	case jobqueue.ScopeGroup:
-		return j.Group == s.Name
-	case jobqueue.ScopeHandler:
-		return j.Task == s.Name
-	}
-	return j.Tracker == s.Name
+	return map[jobqueue.ScopeKind]string{jobqueue.ScopeGroup: j.Group, jobqueue.ScopeHandler: j.Task, jobqueue.ScopeTask: j.Tracker}[s.Kind] == s.Name
 }
-
-// mostNamed is how many jobs, or workers, a sentence names.
-const mostNamed = 3
 
 // name adds running jobs, those that have run longest, as the template jobs has them.
 func (q *queueFacts) name(a Args, which func(*jobqueue.Job) bool) {

@@ -2,8 +2,6 @@ package why
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 const (
 	waitsLong  = 10 * time.Second
 	markedLong = 30 * time.Second
-	skewMost   = time.Second
 )
 
 func disabled(f *Facts) []Args { return when(!f.Task.Enabled, nil) }
@@ -45,15 +42,9 @@ func warning(f *Facts) []Args {
 
 func (f *Facts) never() bool { return !f.Task.NextRun.Before(periodic.Never) }
 
-func queueUnknown(f *Facts) []Args { return when(f.unknown, Args{"Sink": f.Task.Sink}) }
-
 func queueBroken(f *Facts) []Args {
-	sink := f.Task.Sink
-	if why, waits := reasons.WaitsFor(f.Task.Problem); waits {
-		return when(true, Args{"Sink": sink, "Waits": why, "Own": sink == periodic.SinkJob || sink == periodic.SinkEvent})
-	}
-	said := strings.TrimPrefix(fmt.Sprint(f.broken), fmt.Sprintf("queue %q: ", sink))
-	return when(f.broken != nil, Args{"Sink": sink, "Error": said, "Busy": errors.Is(f.broken, store.ErrBusy)})
+	why, waits := reasons.WaitsFor(f.Task.Problem)
+	return when(waits || f.unknown || f.broken != nil, Args{"Sink": f.Task.Sink, "Waits": why, "Unknown": f.unknown, "Error": f.broken, "Busy": errors.Is(f.broken, store.ErrBusy)})
 }
 
 func paused(f *Facts) []Args {
@@ -61,25 +52,9 @@ func paused(f *Facts) []Args {
 	return when(p.At(f.Now), Args{"By": p.By, "Since": p.Since, "Until": known(p.Until), "Reason": p.Reason, "Early": p.Since.After(f.Now)})
 }
 
-func startsLater(f *Facts) []Args {
-	return when(f.Task.Starts.After(f.Now), Args{"Starts": f.Task.Starts})
-}
-
-func ended(f *Facts) []Args {
-	return when(!f.Task.Ends.IsZero() && !f.Task.Ends.After(f.Now), Args{"Ends": f.Task.Ends})
-}
-
-// late is for how long the task has been due, or has to be planned.
-func (f *Facts) late() time.Duration {
-	if f.Since.After(f.Task.NextRun) {
-		return f.Now.Sub(f.Since)
-	}
-	return f.Now.Sub(f.Task.NextRun)
-}
-
 // waits reports whether its tick is due and waits for the end of a job.
 func (f *Facts) waits() bool {
-	return f.Task.Enabled && f.Task.Queues() && f.late() > 0 && !f.Task.Unplanned() && (f.job != nil || f.pending != nil)
+	return f.Task.Enabled && f.Task.Queues() && f.Late() > 0 && !f.Task.Unplanned() && (f.job != nil || f.pending != nil)
 }
 
 func tickWaits(f *Facts) []Args {
@@ -104,7 +79,7 @@ func (f *Facts) due() Args {
 	if f.holders == nil || f.never() || f.waits() {
 		return nil
 	}
-	return Args{"Late": f.late(), "Unplanned": f.Task.Unplanned()}
+	return Args{"Late": f.Late(), "Unplanned": f.Task.Unplanned()}
 }
 
 func locked(f *Facts) []Args {
@@ -112,10 +87,7 @@ func locked(f *Facts) []Args {
 	if a == nil {
 		return nil
 	}
-	tables := f.holders.Own
-	if f.Task.Sink != periodic.SinkJob && f.Task.Sink != periodic.SinkEvent {
-		tables = f.holders.Tables // which of them are its queue's is not known
-	}
+	tables := f.holders.Tables
 	switch {
 	case f.holders.Row != nil:
 		a["Who"], a["Remedy"] = f.holders.Row.Text(), f.holders.Row.Remedy()
@@ -137,14 +109,14 @@ func overdue(f *Facts) []Args {
 	if a == nil || t.Blocked() != "" || locked(f) != nil {
 		return nil
 	}
-	others := slices.DeleteFunc(slices.Clone(f.holders.Schedulers), func(s view.Service) bool { return t.Worker != "" && strings.HasPrefix(t.Worker, s.Worker+".") })
+	others := filter(f.holders.Schedulers, func(s view.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") })
 	switch {
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
 		a["Marked"], a["Since"], a["Alone"] = t.Worker, t.Marked, len(others) == 0
 		return when(true, a)
 	case t.Worker != "":
 		return nil // somebody works on it
-	case t.Unplanned() && f.late() <= periodic.OverdueAfter:
+	case t.Unplanned() && f.Late() <= periodic.OverdueAfter:
 		a["Late"] = nil
 		return when(len(f.holders.Schedulers) == 0, a)
 	}
@@ -153,7 +125,7 @@ func overdue(f *Facts) []Args {
 			a["Lock"] = l
 		}
 	}
-	a["Who"] = strings.Join(workersOf(f.holders.Schedulers), ", ")
+	a["Who"] = workersOf(f.holders.Schedulers)
 	for _, s := range f.holders.Schedulers {
 		if s.Trouble != "" {
 			a["Who"], a["Trouble"] = s.Worker, s.Trouble
@@ -162,10 +134,17 @@ func overdue(f *Facts) []Args {
 	return when(true, a)
 }
 
-func timerNever(f *Facts) []Args {
+// idle finds a task that has no ticks now: its timer never elapses again, its ends have passed, or its starts are to come.
+func idle(f *Facts) (list []Args) {
 	t := f.Task
 	_, err := calendar.Parse(t.Timer)
-	return when(t.Enabled && f.never() && err == nil && t.Ends.IsZero() && t.Blocked() == "", Args{"Timer": t.Timer, "Starts": t.Starts.After(f.Now)})
+	switch {
+	case !t.Ends.IsZero() && !t.Ends.After(f.Now):
+		return when(true, Args{"Ends": t.Ends})
+	case t.Enabled && f.never() && err == nil && t.Ends.IsZero() && t.Blocked() == "":
+		return when(true, Args{"Timer": t.Timer, "Later": t.Starts.After(f.Now)})
+	}
+	return when(t.Starts.After(f.Now), Args{"Starts": t.Starts})
 }
 
 // byHand finds a next run that somebody set to another time than the timer's. Whole hours from the time
@@ -209,14 +188,6 @@ func leftOut(f *Facts) (list []Args) {
 		list = append(list, Args{"Due": s.Due, "By": s.Text(), "NoTick": !t.HasTick(s.Due)})
 	}
 	return list
-}
-
-func clockApart(f *Facts) []Args {
-	way := "ahead of"
-	if f.skew < 0 {
-		way = "behind"
-	}
-	return when(f.skew.Abs() > skewMost, Args{"Apart": f.skew.Abs(), "Way": way})
 }
 
 func notRead(f *Facts) []Args {

@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,37 +16,19 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// streak are args with the failures in a row.
-func (f *Facts) streak(a Args) []Args {
-	s := f.Streak
-	a["Failures"], a["Failing"], a["Success"], a["Cut"] = f.Status.Failures, s.Since, known(s.Success), s.Cut
+// runFailed is the newest run that ended, if it failed.
+func runFailed(f *Facts) []Args {
+	i := slices.IndexFunc(f.Runs, func(r view.Run) bool { return r.State == "success" || r.State == "failed" })
+	if i < 0 || f.Runs[i].State != "failed" || f.Task.Sink == periodic.SinkEvent {
+		return nil
+	}
+	r, s := f.Runs[i], f.Streak
+	a := Args{"At": r.Finished, "Attempts": r.Attempts, "Error": r.Result, "Own": r.Own(), "JID": r.JID, "Retries": f.retries,
+		"Failures": f.Status.Failures, "Failing": s.Since, "Success": known(s.Success), "Cut": s.Cut}
 	if s.Since.IsZero() {
 		a["Failures"] = 0
 	}
 	return when(true, a)
-}
-
-func runFailed(f *Facts) []Args {
-	r := f.Failed
-	if r == nil || r.State != "failed" {
-		return nil
-	}
-	return f.streak(Args{"At": r.Finished, "Attempts": r.Attempts, "Error": r.Result, "Own": r.Own(), "JID": r.JID, "Retries": f.retries})
-}
-
-func attemptFailed(f *Facts) []Args {
-	if r := f.Failed; r != nil && r.State != "failed" {
-		return f.streak(Args{"Error": r.Result, "Log": r.JID})
-	}
-	return when(f.attempt != nil && f.attempt.State == "" && f.attempt.Error != "", f.elseArgs())
-}
-
-// elseArgs are those of an attempt in another queue.
-func (f *Facts) elseArgs() Args {
-	if f.attempt == nil {
-		return nil
-	}
-	return Args{"Error": f.attempt.Error, "Failures": 0}
 }
 
 func runUnknown(f *Facts) []Args {
@@ -66,44 +49,38 @@ const (
 	mostReplaced = 3
 )
 
-func replaced(f *Facts) []Args {
-	n := 0
+// overlaps finds a task whose jobs last longer than its interval.
+func overlaps(f *Facts) []Args {
+	skipped, replaced, ended := 0, 0, false
 	for _, r := range f.Runs {
-		if r.Decision != periodic.Submitted {
-			continue
-		}
-		if n++; r.State == "success" || r.State == "failed" {
-			return nil
-		} else if r.State != "cancelled" {
-			n-- // it has not ended
+		switch {
+		case r.Cause == periodic.CauseOverlap:
+			skipped++
+		case r.State == "cancelled":
+			replaced++
+		case r.State == "success" || r.State == "failed":
+			ended = true
 		}
 	}
-	return when(f.Task.Overlap == periodic.OverlapReplace && n >= mostReplaced, Args{"Runs": n})
-}
-
-func skips(f *Facts) []Args {
-	n := 0
-	for _, r := range f.Runs {
-		if r.Cause == periodic.CauseOverlap {
-			n++
-		}
+	switch {
+	case f.Task.Overlap == periodic.OverlapReplace && replaced >= mostReplaced && !ended:
+		return when(true, Args{"Replaced": replaced})
+	case f.Task.Enabled && skipped >= mostSkips:
+		return when(true, Args{"Skipped": skipped, "Ticks": len(f.Runs)})
 	}
-	return when(f.Task.Enabled && n >= mostSkips, Args{"Skipped": n, "Ticks": len(f.Runs)})
+	return nil
 }
 
-// decided says what was decided of the last tick.
-func decided(d periodic.Decision) func(*Facts) []Args {
+// notRun says what was decided of the last tick, if it was one of these decisions.
+func notRun(decisions ...periodic.Decision) func(*Facts) []Args {
 	return func(f *Facts) []Args {
-		if len(f.Runs) == 0 || f.Runs[0].Decision != d {
+		if len(f.Runs) == 0 || !slices.Contains(decisions, f.Runs[0].Decision) {
 			return nil
 		}
 		r := f.Runs[0]
-		until := r.Until
-		if until.Before(r.Due) {
-			until = r.Due
-		}
+		until := latest(r.Due, r.Until)
 		return when(true, Args{"Due": r.Due, "Until": until, "After": until.Add(time.Second), "Missed": r.Missed, "Reason": r.Reason,
-			"Pending": f.job != nil && f.Task.Overlap == periodic.OverlapSkip})
+			"Late": r.Decision == periodic.Late, "Pending": f.job != nil && f.Task.Overlap == periodic.OverlapSkip})
 	}
 }
 
@@ -113,24 +90,23 @@ func elsewhere(f *Facts) []Args {
 	if p == nil {
 		return nil
 	}
-	return when(true, Args{"Of": known(p.Due), "State": p.State.Word(), "Began": known(p.Started), "Sink": f.Task.Sink, "JID": p.JID})
+	a := Args{"Of": known(p.Due), "State": p.State.Word(), "Began": known(p.Started), "Sink": f.Task.Sink, "JID": p.JID}
+	if f.attempt != nil {
+		a["Error"] = f.attempt.Error
+	}
+	return when(true, a)
 }
 
-func eventRefused(f *Facts) []Args {
+func eventUndelivered(f *Facts) []Args {
 	r := f.event
-	if r == nil {
+	if r == nil || !r.Published.IsZero() {
 		return nil
 	}
-	a := Args{"Dead": !r.Dead.IsZero(), "Problem": r.Problem, "Event": r.ID, "Topic": r.Topic}
-	if r.Problem == "" && r.Status == outbox.Pending {
+	a := Args{"Dead": !r.Dead.IsZero(), "Problem": r.Problem, "Event": r.ID, "Topic": r.Topic, "Age": f.topic.Age, "Last": f.topic.Pending == 1}
+	if r.Problem == "" && r.Status == outbox.Pending && f.topic.Problem != "" {
 		a["Behind"], a["Problem"] = true, f.topic.Problem
 	}
-	return when(a["Problem"] != "" && r.Published.IsZero(), a)
-}
-
-func eventWaits(f *Facts) []Args {
-	return when(f.event != nil && f.event.Status == outbox.Pending && f.event.Problem == "" && f.topic.Problem == "" && f.topic.Unattended(),
-		Args{"Last": f.topic.Pending == 1, "Age": f.topic.Age, "Topic": f.topic.Topic})
+	return when(a["Problem"] != "" || r.Status == outbox.Pending && f.topic.Unattended(), a)
 }
 
 // mostHooks is how many jobs of hooks are read.
@@ -156,11 +132,12 @@ func hookJobs(ctx context.Context, db *store.DB, f jobqueue.Filter, wanted func(
 	return list, err
 }
 
-// readHooks finds the hooks of a task that nobody has heard, of a day.
-func readHooks(ctx context.Context, db *store.DB, id string, now time.Time) ([]hookFact, error) {
-	return hookJobs(ctx, db, jobqueue.Filter{
-		States: []jobqueue.State{jobqueue.Waiting, jobqueue.Stuck, jobqueue.Failed}, Since: now.AddDate(0, 0, -1), Until: now.Add(-waitsLong),
-	}, func(n *hooks.Notice) bool { return n.Task == id })
+// readHooks finds the hooks of the task that nobody has heard, of a day.
+func (f *Facts) readHooks(ctx context.Context, db *store.DB) (err error) {
+	f.hooks, err = hookJobs(ctx, db, jobqueue.Filter{
+		States: []jobqueue.State{jobqueue.Waiting, jobqueue.Stuck, jobqueue.Failed}, Since: f.Now.AddDate(0, 0, -1), Until: f.Now.Add(-waitsLong),
+	}, func(n *hooks.Notice) bool { return n.Task == f.Task.ID })
+	return err
 }
 
 // hookUndelivered finds the hooks that nobody has heard: the newest of each state.
