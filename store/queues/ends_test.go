@@ -113,7 +113,7 @@ func TestPgBossTellsHowJobsEnd(t *testing.T) {
 
 func TestPGMQTellsHowJobsEnd(t *testing.T) {
 	f := pgmqFixture(t)
-	q := f.queue(queues.PGMQ{})
+	q := f.queue(queues.PGMQ{Queue: "mail"})
 	open := f.accept(q, f.tasks(2)...)
 	_, message, _ := strings.Cut(open[0].Ref, "/")
 	f.Exec("SELECT pgmq.archive('mail', ARRAY[CAST(? AS bigint)])", message)

@@ -28,7 +28,7 @@ func (f *fixture) wantNotOurs(q sink.Submitter, open []sink.Open) {
 // A queue that was dropped and created again counts from 1 again.
 func TestPGMQSparesMessagesOfOthers(t *testing.T) {
 	f := pgmqFixture(t)
-	q := f.queue(queues.PGMQ{})
+	q := f.queue(queues.PGMQ{Queue: "mail"})
 	open := f.accept(q, f.tasks(2)...)
 	f.Exec("DROP TABLE pgmq.q_mail, pgmq.a_mail; DELETE FROM pgmq.meta WHERE queue_name = 'mail'; SELECT pgmq.create('mail')")
 	f.Exec(`SELECT pgmq.send_batch('mail', ARRAY['{"somebody": "else"}'::jsonb, '{}'], ARRAY['{}'::jsonb, NULL])`)
@@ -74,39 +74,23 @@ func TestGraphileJobThatLostItsKeyIsPending(t *testing.T) {
 	wantStates(t, f.pending(q, open...), nil)
 }
 
-// TestPGMQKnowsJobsOfTheQueueBefore: the configuration names another queue than when
-// the jobs were submitted.
-func TestPGMQKnowsJobsOfTheQueueBefore(t *testing.T) {
-	f := pgmqFixture(t)
-	open := f.accept(f.queue(queues.PGMQ{Queue: "mail"}), f.tasks(2)...)
-	q := f.queue(queues.PGMQ{Queue: "bulk"})
-	wantStates(t, f.pending(q, open...), map[string]string{open[0].JID: "waiting", open[1].JID: "waiting"})
-	wantSame(t, f.cancel(q, open[0]), open[0].JID)
-	if got := f.accept(q, f.task("new", "{}")); !strings.HasPrefix(got[0].Ref, "bulk/") {
-		t.Errorf("the new job is %s, want it in bulk", got[0].Ref)
-	}
-}
-
 // TestPGMQKeepsJobsThatItMayNotSee: without rights on a queue nobody knows whether its
 // jobs are final.
 func TestPGMQKeepsJobsThatItMayNotSee(t *testing.T) {
 	f := pgmqFixture(t)
-	open := f.accept(f.queue(queues.PGMQ{}), f.tasks(1)...)
-	for _, k := range []queues.PGMQ{{}, {Queue: "bulk"}} {
-		role := f.role()
-		f.Exec("GRANT USAGE ON SCHEMA pgmq TO " + role.name + "; GRANT SELECT ON pgmq.meta TO " + role.name)
-		f.Exec("GRANT ALL ON pgmq.q_bulk, pgmq.a_bulk TO " + role.name)
-		q := role.queue(k)
-		for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
-			"Pending": func(ctx context.Context, tx jobqueue.DBTX) error { _, err := q.Pending(ctx, tx, open); return err },
-			"Cancel": func(ctx context.Context, tx jobqueue.DBTX) error {
-				_, err := q.(canceller).Cancel(ctx, tx, open, due)
-				return err
-			},
-		} {
-			if err := role.update(do); !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), "permission denied for table q_mail") {
-				t.Errorf("%s, %+v: %v; want the right that is missing", what, k, err)
-			}
+	open := f.accept(f.queue(queues.PGMQ{Queue: "mail"}), f.tasks(1)...)
+	role := f.role()
+	f.Exec("GRANT USAGE ON SCHEMA pgmq TO " + role.name)
+	q := role.queue(queues.PGMQ{Queue: "mail"})
+	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
+		"Pending": func(ctx context.Context, tx jobqueue.DBTX) error { _, err := q.Pending(ctx, tx, open); return err },
+		"Cancel": func(ctx context.Context, tx jobqueue.DBTX) error {
+			_, err := q.(canceller).Cancel(ctx, tx, open, due)
+			return err
+		},
+	} {
+		if err := role.update(do); !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), "permission denied for table q_mail") {
+			t.Errorf("%s: %v; want the right that is missing", what, err)
 		}
 	}
 }

@@ -84,8 +84,6 @@ func (k GraphileWorker) preset(sqlite bool) (preset, error) {
 	return preset{
 		kind: "graphile-worker", heeds: []string{"retry_limit", "priority"}, check: k.check, gone: goneState(k.Gone, "success"),
 		remedy: "nextrun needs Graphile Worker 0.16 or newer, which migrates its tables when it starts: npx graphile-worker --schema-only --connection ...",
-		version: words.Replace(`SELECT 'migration ' || max(id) AS found, CASE WHEN max(id) >= 18 THEN ''
-			ELSE 'Graphile Worker''s tables are at migration ' || max(id) || '; nextrun was tried with 18 or newer' END AS problem FROM {schema}.migrations`),
 		columns: []column{
 			columnJID, columnTracker, columnTask, columnDue, textColumn("key", graphileKey),
 			textColumn("queue_name", func(jobqueue.Job) string { return k.Queue }),

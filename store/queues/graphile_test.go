@@ -102,11 +102,6 @@ func TestGraphileSaysWhyItCannotBeUsed(t *testing.T) {
 		"no table":   {"ALTER TABLE graphile_worker._private_jobs RENAME TO older", `_private_jobs" does not exist`},
 		"other spec": {"ALTER TYPE graphile_worker.job_spec ADD ATTRIBUTE more text CASCADE", ""},
 	})
-	t.Run("old", func(t *testing.T) {
-		f := graphileFixture(t)
-		f.Exec("DELETE FROM graphile_worker.migrations; INSERT INTO graphile_worker.migrations VALUES (14)")
-		f.wantWarning(f.queue(queues.GraphileWorker{}), "at migration 14; nextrun was tried with 18 or newer; nextrun needs Graphile Worker 0.16")
-	})
 }
 
 // Rights on the tables are not enough, since Graphile Worker protects them by row

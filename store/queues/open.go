@@ -2,7 +2,6 @@ package queues
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -51,7 +50,7 @@ func (q *queue) Retries() bool { return !q.preset.retry.empty() }
 
 // Retry implements [sink.Retrier].
 func (q *queue) Retry(ctx context.Context, outer jobqueue.DBTX, job sink.Open, ended time.Time) (ref string, err error) {
-	rows, err := q.over(ctx, q.db.In(outer, time.Time{}), q.preset.retry, "", []sink.Open{job}, sqldb.Timestamp(ended))
+	rows, err := q.over(ctx, q.db.In(outer, time.Time{}), q.preset.retry, []sink.Open{job}, sqldb.Timestamp(ended))
 	for _, r := range rows.list {
 		ref = r.text("ref")
 	}
@@ -59,79 +58,39 @@ func (q *queue) Retry(ctx context.Context, outer jobqueue.DBTX, job sink.Open, e
 }
 
 // ask runs a statement over open jobs and calls each with those whose reference, or jid,
-// it returns.
+// it returns. It leaves out those that cannot be in the queue.
 func (q *queue) ask(ctx context.Context, outer jobqueue.DBTX, s statement, open []sink.Open, each func(sink.Open, row), more ...any) error {
-	tx := q.db.In(outer, time.Time{})
-	parts, err := q.byPart(ctx, tx, open)
+	byRef, byJID := make(map[string]sink.Open, len(open)), make(map[string]sink.Open, len(open))
+	list := make([]sink.Open, 0, len(open))
+	for _, o := range open {
+		if q.preset.ref == nil || q.preset.ref.MatchString(o.Ref) {
+			list = append(list, o)
+			byRef[o.Ref], byJID[o.JID] = o, o
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	rows, err := q.over(ctx, q.db.In(outer, time.Time{}), s, list, more...)
 	if err != nil {
 		return err
 	}
-	for part, list := range parts {
-		rows, err := q.over(ctx, tx, s, part, list, more...)
-		if err != nil {
-			return err
+	for _, row := range rows.list {
+		o, ok := byRef[row.text("ref")]
+		if row["ref"] == nil {
+			o, ok = byJID[row.text("jid")]
 		}
-		byRef, byJID := make(map[string]sink.Open, len(list)), make(map[string]sink.Open, len(list))
-		for _, o := range list {
-			byRef[o.Ref], byJID[o.JID] = o, o
-		}
-		for _, row := range rows.list {
-			o, ok := byRef[row.text("ref")]
-			if row["ref"] == nil {
-				o, ok = byJID[row.text("jid")]
-			}
-			if ok {
-				delete(byRef, o.Ref)
-				delete(byJID, o.JID)
-				each(o, row)
-			}
+		if ok {
+			delete(byRef, o.Ref)
+			delete(byJID, o.JID)
+			each(o, row)
 		}
 	}
 	return nil
 }
 
-// byPart returns open jobs by the part that they are in, with their references there. It
-// leaves out those that cannot be in the queue.
-func (q *queue) byPart(ctx context.Context, tx *sqldb.Tx, open []sink.Open) (map[string][]sink.Open, error) {
-	p := q.preset
-	parts := map[string][]sink.Open{}
-	for _, o := range open {
-		if p.ref != nil && !p.ref.MatchString(o.Ref) {
-			continue
-		}
-		part := ""
-		if p.parts != "" {
-			part, o.Ref, _ = strings.Cut(o.Ref, "/")
-		}
-		parts[part] = append(parts[part], o)
-	}
-	if p.parts == "" || len(parts) == 0 {
-		return parts, nil
-	}
-	there, err := q.parts(ctx, tx)
-	for part := range parts {
-		if !there[part] {
-			delete(parts, part)
-		}
-	}
-	return parts, err
-}
-
-// parts are the parts of the queue that there are.
-func (q *queue) parts(ctx context.Context, tx *sqldb.Tx) (map[string]bool, error) {
-	var names []string
-	if err := tx.Select(ctx, &names, q.preset.parts); err != nil {
-		return nil, q.unusable(err)
-	}
-	there := map[string]bool{}
-	for _, name := range names {
-		there[name] = identifier.MatchString(name)
-	}
-	return there, nil
-}
-
-// over runs a statement over open jobs of one part.
-func (q *queue) over(ctx context.Context, tx *sqldb.Tx, s statement, part string, open []sink.Open, more ...any) (result, error) {
+// over runs a statement over open jobs.
+func (q *queue) over(ctx context.Context, tx *sqldb.Tx, s statement, open []sink.Open, more ...any) (result, error) {
 	r, err := q.db.Records(1, openFields, len(open), func(i int) []any {
 		o := open[i]
 		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}
@@ -139,5 +98,5 @@ func (q *queue) over(ctx context.Context, tx *sqldb.Tx, s statement, part string
 	if err != nil {
 		return result{}, err
 	}
-	return q.query(ctx, tx, s, part, r, more...)
+	return q.query(ctx, tx, s, r, more...)
 }

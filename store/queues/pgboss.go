@@ -71,36 +71,35 @@ func (k PgBoss) preset(sqlite bool) (preset, error) {
 	if k.Queue != "" {
 		name = literal(k.Queue)
 	}
-	words := strings.NewReplacer("{job}", qualified(schema, "job"), "{queue}", qualified(schema, "queue"), "{version}", qualified(schema, "version"),
+	words := strings.NewReplacer("{job}", qualified(schema, "job"), "{queue}", qualified(schema, "queue"),
 		"{schema}", literal(schema), "{task}", joinTask, "{key}", key, "{name}", name,
 		// A job j of a reference v.ref, a queue and a UUID, by its primary key.
 		"{ours}", `j.name = left(v.ref, -37) AND j.id = right(v.ref, 36)::uuid`)
 	sql := func(text string) statement { return own(words.Replace(text)) }
 	p := preset{
 		kind: "pg-boss", heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}, check: k.check, gone: goneState(k.Gone, "unknown"),
-		remedy: "nextrun needs pg-boss 12.26 or newer, which migrates its tables when it starts, or run: npx pg-boss create",
-		version: words.Replace(`SELECT 'schema ' || max(version) AS found, CASE WHEN max(version) >= 37 THEN ''
-			ELSE 'pg-boss''s tables are at schema ' || max(version) || '; nextrun was tried with 37 or newer' END AS problem FROM {version}`),
+		remedy:  "nextrun needs pg-boss 12.26 or newer, which migrates its tables when it starts, or run: npx pg-boss create",
 		columns: []column{columnJID, columnTracker, columnGroup, columnDue, columnPriority, textColumn("queue", k.queueOf)},
-		queueOf: k.queueOf, ref: pgBossRef, absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
+		queueOf: k.queueOf, ref: pgBossRef,
 		// A job gets from its queue what boss.send would give it. pg-boss deletes jobs after keep_until that no worker has
 		// begun, and a tick may be older than the retention.
-		insert: sql(`INSERT INTO {job} (id, name, data, priority, start_after, keep_until, singleton_key, group_id, policy, retry_limit, retry_delay,
+		insert: sql(`WITH jobs AS MATERIALIZED (SELECT v.* FROM {batch} AS v), added AS (
+			INSERT INTO {job} (id, name, data, priority, start_after, keep_until, singleton_key, group_id, policy, retry_limit, retry_delay,
 				retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, dead_letter, heartbeat_seconds)
 			SELECT v.jid::uuid, q.name, t.args::jsonb, v.priority, v.due AT TIME ZONE 'UTC',
 				greatest(v.due AT TIME ZONE 'UTC', now()) + q.retention_seconds * interval '1 second', {key}, nullif(v.group_, 'default'), q.policy,
 				coalesce(t.retry_limit, q.retry_limit), coalesce(t.retry_delay, q.retry_delay), q.retry_backoff, q.retry_delay_max,
 				coalesce(t.timeout, q.expire_seconds), q.deletion_seconds, q.dead_letter, q.heartbeat_seconds
-			FROM {batch} AS v {task} JOIN {queue} AS q ON q.name = v.queue
+			FROM jobs AS v {task} JOIN {queue} AS q ON q.name = v.queue
 			ON CONFLICT DO NOTHING
-			RETURNING id AS jid, name || '/' || id AS ref`),
-		whyAbsent: sql(`SELECT v.jid, CASE
+			RETURNING id, name)
+			SELECT v.jid, a.name || '/' || a.id AS ref, q.policy <> 'standard' AS passing, CASE WHEN a.id IS NOT NULL THEN NULL
 				WHEN q.name IS NULL THEN 'pg-boss has no queue ' || to_json(v.queue)::text || '; create it in your program: await boss.createQueue('
 					|| to_json(v.queue)::text || ')'
 				WHEN q.policy = 'standard' THEN 'pg-boss has a job with the id ' || v.jid || ' in the queue ' || to_json(v.queue)::text || ' already'
 				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
-				END AS reason, q.policy <> 'standard' AS passing
-			FROM {batch} AS v LEFT JOIN {queue} AS q ON q.name = v.queue`),
+				END AS refused
+			FROM jobs AS v LEFT JOIN {queue} AS q ON q.name = v.queue LEFT JOIN added AS a ON a.id = v.jid::uuid`),
 		// pg-boss listens on the first 24 digits of the hash of its schema's name.
 		notify: sql(`SELECT pg_notify(concat('pgboss_', left(encode(sha224({schema}::bytea), 'hex'), 24)), v.queue)
 			FROM {batch} AS v JOIN {queue} AS q ON q.name = v.queue WHERE q.notify`),

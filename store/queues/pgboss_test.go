@@ -142,11 +142,6 @@ func TestPgBossSaysWhyItCannotBeUsed(t *testing.T) {
 		"default": {"ALTER TABLE pgboss.job ADD COLUMN tenant text NOT NULL DEFAULT ''", ""},
 		"no key":  {"ALTER TABLE pgboss.queue DROP COLUMN retention_seconds", "column q.retention_seconds does not exist"},
 	})
-	t.Run("old", func(t *testing.T) {
-		f := pgBossFixture(t)
-		f.Exec("UPDATE pgboss.version SET version = 36")
-		f.wantWarning(f.queue(queues.PgBoss{}), "at schema 36; nextrun was tried with 37 or newer")
-	})
 }
 
 func TestPgBossChecksItsFields(t *testing.T) {

@@ -30,7 +30,7 @@ func TestRiverLooksUpJobsByTheirID(t *testing.T) {
 
 func TestPGMQLooksUpMessagesByTheirNumber(t *testing.T) {
 	f := pgmqFixture(t)
-	q := f.queue(queues.PGMQ{})
+	q := f.queue(queues.PGMQ{Queue: "mail"})
 	open := f.accept(q, f.tasks(1)...)
 	f.Exec("SELECT pgmq.send_batch('mail', array_fill('{}'::jsonb, ARRAY[2000]), array_fill('{}'::jsonb, ARRAY[2000]))")
 	f.looksUp(q, open, "q_mail_pkey")

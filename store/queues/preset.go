@@ -16,19 +16,12 @@ import (
 // for them. In a statement, {batch} stands for a set of rows in FROM; give it an alias.
 // Placeholders begin at $2, since the rows are $1. On SQLite a statement must hold no
 // other $.
-//
-// If each queue of a kind is a table of its own, set part: statements are run for each
-// part then, with {part} replaced by its name.
 type preset struct {
 	kind   string                    // as in the configuration file
 	heeds  []string                  // see [Heeds]
 	check  func(jobqueue.Job) string // why the queue cannot take a job; empty: it can
 	gone   sink.EndState             // how a job ended that the tables do not have any more
 	remedy string                    // for tables that do not fit
-
-	// version returns the column found, what version the tables are of, and problem, why
-	// that does not fit, or NULL.
-	version string
 
 	columns []column // of the batch that insert reads
 	// insert adds the jobs of the batch. It returns the columns jid and ref of those that
@@ -43,11 +36,9 @@ type preset struct {
 	// not return a jid then, and returns jid and ref.
 	mapped statement
 	// absent says why the queue has not taken a job that insert did not return, and
-	// passing whether that may pass. whyAbsent, if there is one, reads the same batch as
-	// insert and returns the columns jid, reason and passing.
-	absent    string
-	passing   bool
-	whyAbsent statement
+	// passing whether that may pass.
+	absent  string
+	passing bool
 	// notify reads rows with one column, queue: the distinct queues of the jobs taken. It
 	// wakes the workers once the transaction is committed.
 	notify  statement
@@ -70,13 +61,6 @@ type preset struct {
 
 	// ref is the form of a reference. Others, left from another kind of queue, are final.
 	ref *regexp.Regexp
-	// part is the part that a job belongs to, and only the one of all jobs, if there is one.
-	// parts is a query for the parts there are, and noPart says that there is no such part.
-	// A reference begins with the part and a slash.
-	part   func(jobqueue.Job) string
-	only   string
-	parts  string
-	noPart string
 }
 
 // statement is a statement of a preset. What a user wrote follows behind, as it is: on

@@ -127,9 +127,6 @@ func (k River) preset(sqlite bool) (preset, error) {
 	default:
 		k.postgres(&p)
 	}
-	p.version = `SELECT 'schema level ' || max(version) AS found, CASE WHEN max(version) >= 6 THEN ''
-			ELSE 'River''s schema is at level ' || max(version) || '; nextrun was tried with 6 or newer' END AS problem
-		FROM ` + qualified(k.Schema, "river_migration") + ` WHERE line = 'main'`
 	return p, nil
 }
 

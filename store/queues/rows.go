@@ -23,8 +23,8 @@ type result struct {
 type row map[string]any
 
 // query runs a statement over records and reads all rows.
-func (q *queue) query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
-	text := strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
+func (q *queue) query(ctx context.Context, tx *sqldb.Tx, s statement, r sqldb.Records, more ...any) (result, error) {
+	text := strings.ReplaceAll(s.text, "{batch}", r.SQL)
 	rows, err := tx.DBTX().QueryContext(ctx, tx.SQL().Rebind(text)+s.user, append([]any{r.Param}, more...)...)
 	if err != nil {
 		return result{}, q.unusable(q.db.Classify(ctx, err))
@@ -59,9 +59,6 @@ func (q *queue) words(err error) string {
 	}
 	return said.Message + " (" + strings.TrimSuffix(said.Detail, ".") + ")"
 }
-
-// errTakeBack ends what is only tried.
-var errTakeBack = errors.New("take it back")
 
 // saved runs fn inside a savepoint, so that an error leaves the transaction usable.
 func saved(ctx context.Context, tx *sqldb.Tx, fn func() error) error {

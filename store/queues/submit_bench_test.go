@@ -41,7 +41,7 @@ func BenchmarkSubmit(b *testing.B) {
 			if kind == storetest.Postgres {
 				f.run("pgmq.sql")
 				f.Exec("SELECT pgmq.create('mail')")
-				list["pgmq"] = queues.PGMQ{}
+				list["pgmq"] = queues.PGMQ{Queue: "mail"}
 			}
 			for name, k := range list {
 				q := f.queue(k)

@@ -24,6 +24,7 @@ func TestKindsCheckTheirSettings(t *testing.T) {
 		{queues.GraphileWorker{Queue: long[1:]}, nil},
 		{queues.GraphileWorker{Schema: "1a", Queue: long, MaxAttempts: -1}, []string{"queues.GraphileWorker.Schema is", "Queue is", "MaxAttempts is"}},
 		{queues.PgBoss{Schema: "pg-boss_2"}, nil},
+		{queues.PGMQ{}, []string{"queues.PGMQ.Queue is \"\"; use the name of a queue"}},
 		{queues.PgBoss{Schema: "pg boss"}, []string{`queues.PgBoss.Schema is "pg boss"`}},
 	} {
 		err := queues.Validate(test.kind)

@@ -90,14 +90,6 @@ func wantSaysWhy(t *testing.T, fixtureOf func(*testing.T) *fixture, k queues.Kin
 	}
 }
 
-// wantWarning checks of what Check warns.
-func (f *fixture) wantWarning(q sink.Submitter, want string) {
-	f.Helper()
-	if r := f.report(q); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], want) {
-		f.Errorf("%+v; want %s", r, want)
-	}
-}
-
 // wantNotOnSQLite checks that a queue of PostgreSQL cannot be opened on SQLite.
 func wantNotOnSQLite(t *testing.T, k queues.Kind) {
 	t.Helper()

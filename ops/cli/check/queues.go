@@ -34,7 +34,7 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 			r.add(levelWarning, about, "%s", w)
 		}
 		if len(found.Problems)+len(found.Warnings) == 0 {
-			r.add(levelOK, about, "%s", strings.TrimSuffix(found.Kind+", "+found.Found, ", "))
+			r.add(levelOK, about, "%s", found.Kind)
 		}
 		if _, tells := built[name].(sink.EndTeller); tells {
 			return r.checkEnds(ctx, db, name, found.Kind)

@@ -23,9 +23,6 @@ func (s *services) queues(ctx context.Context, f *serviceFlags) error {
 	}
 	return ui.Queues(built).Check(ctx, func(name periodic.Sink, report queues.Report) error {
 		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
-		if report.Found != "" {
-			log = log.WithField("version", report.Found)
-		}
 		for _, p := range append(report.Problems, report.Warnings...) {
 			log.Warn("queue: " + p)
 		}

@@ -25,7 +25,7 @@ func TestSchedulerLooksAtItsQueues(t *testing.T) {
 		<-b.Exit
 
 		again := s.Start(t, "serve", "--config", config)
-		again.WaitFor("queue can be used", "queue=river", `version="schema level 7"`)
+		again.WaitFor("queue can be used", "queue=river")
 		again.WaitFor("started")
 		again.Stop()
 		<-again.Exit
