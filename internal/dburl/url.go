@@ -43,19 +43,9 @@ func Parse(text string) (URL, error) {
 		return URL{Postgres: u}, nil
 	case "":
 		return URL{}, errors.New("no database URL; use " + forms)
-	case "jdbc":
-		of, _, _ := strings.Cut(rest, ":")
-		return URL{}, jdbcError(strings.ToLower(of))
 	}
-	if err := unsupported(strings.ToLower(scheme)); err != nil {
+	if err := unsupported(strings.ToLower(text)); err != nil {
 		return URL{}, err
-	}
-	if strings.HasPrefix(rest, "//") {
-		return URL{}, fmt.Errorf("the database URL begins with %s, which nextrun does not know (the rest is not shown, "+
-			"since it may hold a password); use %s", shownScheme(scheme), forms)
-	}
-	if name, _, ok := strings.Cut(text, "="); ok && shownParameters[name] {
-		return URL{}, fmt.Errorf("the database is given as a list of parameters (%s=...), not as a URL; use %s", name, forms)
 	}
 	if isPath(text) {
 		return URL{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
@@ -69,33 +59,25 @@ func parsePath(path string) (URL, error) {
 		return URL{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
 			"(it is not shown); use " + forms)
 	}
-	if path == "" || path == ":memory:" {
+	if path == "" || path == ":memory:" || strings.ContainsRune(path, 0) {
 		return URL{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
-	}
-	if strings.ContainsRune(path, 0) {
-		return URL{}, errors.New("sqlite: the path contains a NUL character")
 	}
 	return URL{SQLite: path}, nil
 }
 
-// unsupported is the error for a kind of database on which Docspell may run and
+// unsupported is the error for a URL of Java, as Docspell has it, or of a kind of database on which Docspell may run and
 // nextrun does not; nil for others.
-func unsupported(kind string) error {
-	name := map[string]string{"mariadb": "MariaDB", "mysql": "MySQL", "h2": "H2"}[kind]
-	if name == "" {
-		return nil
+func unsupported(text string) error {
+	rest, jdbc := strings.CutPrefix(text, "jdbc:")
+	kind, _, _ := strings.Cut(rest, ":")
+	const hidden = "(the rest is not shown, since it may hold a password)"
+	if name := map[string]string{"mariadb": "MariaDB", "mysql": "MySQL", "h2": "H2"}[kind]; name != "" {
+		return fmt.Errorf("the database URL names %s, which nextrun does not support, also not for Docspell %s; use %s", name, hidden, forms)
 	}
-	return fmt.Errorf("the database URL names %s, which nextrun does not support, also not for Docspell (the rest is not shown, "+
-		"since it may hold a password); use %s", name, forms)
-}
-
-// jdbcError is the error for the URL of a Java program, such as Docspell.
-func jdbcError(kind string) error {
-	if err := unsupported(kind); err != nil {
-		return err
+	if jdbc {
+		return fmt.Errorf("the database URL begins with jdbc:, as Java writes it %s; use %s, with user and password in it", hidden, forms)
 	}
-	return errors.New("the database URL begins with jdbc:, as Java writes it (the rest is not shown, since it may hold a password); " +
-		"use " + forms + ", with user and password in it")
+	return nil
 }
 
 // isPath reports whether a text can be nothing but the path of a file, without a
@@ -104,17 +86,6 @@ func isPath(text string) bool {
 	return !strings.ContainsAny(text, ":@=?#") && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	})
-}
-
-// shownScheme is a scheme as it may be shown: an unknown one may be a part of a
-// password.
-func shownScheme(scheme string) string {
-	switch name := strings.ToLower(scheme); name {
-	case "mysql", "mariadb", "sqlserver", "mssql", "oracle", "mongodb", "redis", "jdbc", "file", "http", "https",
-		"libsql", "cockroachdb", "pg", "pgsql", "postgre", "db2", "duckdb":
-		return name + "://"
-	}
-	return "a scheme"
 }
 
 // looksLikeServer reports whether what should be the path of a file is a URL or
