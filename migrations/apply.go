@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing/fstest"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/nextrun/nextrun/internal/ownschema"
-	"github.com/nextrun/nextrun/migrations/internal/script"
 )
 
 // maxDeadlocks is how often Up or Down begins again because of a deadlock.
@@ -20,86 +18,59 @@ const maxDeadlocks = 10
 // It returns [ErrOther], or an error that names what does not fit, before it has changed anything.
 // It repairs nothing: see [Migrator.Missing].
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
+	s, err := m.state(ctx)
+	if err != nil || s.version > 0 {
+		return nil, err
+	}
 	var done []Applied
-	for deadlocks := 0; ; {
-		before, p, err := m.open(ctx)
-		if err != nil {
+	if err = m.compare(ctx); err == nil {
+		done, err = m.run(ctx, s.found, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.Up(ctx) })
+	}
+	if err != nil {
+		if version, verr := m.Version(ctx); verr == nil && version > 0 {
+			return nil, nil // another process has migrated meanwhile
+		}
+		return nil, fmt.Errorf("migrate up: %w", err)
+	}
+	return done, nil
+}
+
+// run has goose work with the file as it reads for this database.
+func (m *Migrator) run(ctx context.Context, found map[string]bool, work func(*goose.Provider) ([]*goose.MigrationResult, error)) (done []Applied, err error) {
+	p, err := m.provider(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	for deadlocks := 0; ; deadlocks++ {
+		results, err := work(p)
+		for _, r := range results {
+			done = append(done, Applied{Version: r.Source.Version, Name: r.Source.Path})
+		}
+		// A running scheduler may lock the tables in another order. Nothing was committed then.
+		if sqlState(err) != "40P01" || deadlocks == maxDeadlocks {
 			return done, err
 		}
-		if before == 0 {
-			if err := m.compare(ctx); err != nil {
-				if after, verr := m.Version(ctx); verr == nil && after > 0 {
-					continue // another process migrated while we compared
-				}
-				return done, err
-			}
-		}
-		results, err := p.Up(ctx)
-		if err == nil {
-			return append(done, applied(results)...), nil
-		}
-		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
-			done = append(done, applied(partial.Applied)...)
-		}
-		// A running scheduler may lock the tables in another order. Nothing of that
-		// migration was committed.
-		if sqlState(err) == "40P01" && deadlocks < maxDeadlocks {
-			deadlocks++
-			continue
-		}
-		after, verr := m.Version(ctx)
-		if verr != nil || after == before {
-			return done, fmt.Errorf("migrate up: %w", err)
-		}
-		// Another process won the race for a migration: go on from there.
 	}
 }
 
-// open returns the current version and a goose provider over the SQL as it
-// reads for this database.
-func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
-	version, err := m.ours(ctx)
+func (m *Migrator) provider(ctx context.Context, found map[string]bool) (*goose.Provider, error) {
+	text, err := m.render(ctx, found)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	state, err := m.state(ctx, version)
-	if err != nil {
-		return 0, nil, err
-	}
-	text, err := m.source.Render(state)
-	if err != nil {
-		return 0, nil, err
-	}
-	fsys := fstest.MapFS{script.Name: {Data: []byte(text)}}
 	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
 	dialect := goose.DialectSQLite3
 	if m.dialect == Postgres {
 		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(ownschema.Lock), lock.WithLockTimeout(1, 300))
 		if err != nil {
-			return 0, nil, fmt.Errorf("migration lock: %w", err)
+			return nil, fmt.Errorf("migration lock: %w", err)
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, m.db, fsys, options...)
+	p, err := goose.NewProvider(dialect, m.db, fstest.MapFS{fileName: {Data: []byte(text)}}, options...)
 	if err != nil {
-		return 0, nil, fmt.Errorf("open migrations: %w", err)
+		return nil, fmt.Errorf("open migrations: %w", err)
 	}
-	return version, p, nil
-}
-
-// state is what the SQL depends on in this database, whose schema is at a version.
-func (m *Migrator) state(ctx context.Context, version int64) (s script.State, err error) {
-	if s.Found, err = m.found(ctx, version); err == nil {
-		s.Schema, err = schemaOf(ctx, m.db, m.dialect)
-	}
-	return s, err
-}
-
-func applied(results []*goose.MigrationResult) []Applied {
-	var list []Applied
-	for _, r := range results {
-		list = append(list, Applied{Version: r.Source.Version, Name: r.Source.Path})
-	}
-	return list
+	return p, nil
 }

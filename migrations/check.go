@@ -5,13 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/nextrun/nextrun/migrations/internal/script"
 )
-
-// Object is a part of the schema: a table, column, index, trigger, function or view. Its method
-// String names it, and Create is the statement that makes it.
-type Object = script.Object
 
 // MissingError is returned by [Migrator.Check] when somebody has dropped a part of the schema.
 type MissingError struct{ Objects []Object }
@@ -28,18 +22,14 @@ func (e *MissingError) Error() string {
 // Breaks reports whether a table or a column is missing, so that statements of
 // nextrun fail.
 func (e *MissingError) Breaks() bool {
-	return slices.ContainsFunc(e.Objects, func(o Object) bool { return o.Kind == script.Table || o.Kind == script.Column })
+	return slices.ContainsFunc(e.Objects, func(o Object) bool { return o.Kind == kindTable || o.Kind == kindColumn })
 }
 
 // Missing lists what the schema file makes and the database lacks, without what belongs to a
 // table that is missing itself. It knows names only: what is there, but different, it does not see.
 func (m *Migrator) Missing(ctx context.Context) (list []Object, err error) {
-	version, err := m.ours(ctx)
-	if err != nil || version == 0 {
-		return nil, err
-	}
-	want, err := m.wants(ctx, version)
-	if err != nil {
+	want, err := m.wants(ctx)
+	if err != nil || len(want) == 0 {
 		return nil, err
 	}
 	have, err := m.has(ctx)
@@ -47,8 +37,8 @@ func (m *Migrator) Missing(ctx context.Context) (list []Object, err error) {
 		return nil, err
 	}
 	for _, o := range want {
-		member := o.Kind != script.Table && o.Table != "" && o.Table != o.Name
-		if !have[key(o)] && (!member || have[key(Object{Kind: script.Table, Table: o.Table, Name: o.Table})]) {
+		member := o.Kind != kindTable && o.Table != "" && o.Table != o.Name
+		if !have[key(o)] && (!member || have[key(Object{Kind: kindTable, Table: o.Table, Name: o.Table})]) {
 			list = append(list, o)
 		}
 	}
@@ -57,19 +47,14 @@ func (m *Migrator) Missing(ctx context.Context) (list []Object, err error) {
 
 func key(o Object) string { return o.Kind + " " + o.Table + " " + o.Name }
 
-// wants lists what the files make of this database.
-func (m *Migrator) wants(ctx context.Context, version int64) (list []Object, err error) {
-	state, err := m.state(ctx, version)
-	if err != nil {
+// wants lists what the file makes of this database, nothing if there is no schema.
+func (m *Migrator) wants(ctx context.Context) ([]Object, error) {
+	s, err := m.state(ctx)
+	if err != nil || s.version == 0 {
 		return nil, err
 	}
-	return m.objects(state)
-}
-
-// objects lists what the file makes.
-func (m *Migrator) objects(state script.State) ([]Object, error) {
-	text, err := m.source.Render(state)
-	return script.Objects(text), err
+	text, err := m.render(ctx, s.found)
+	return objectsOf(text), err
 }
 
 // inventory lists kind, table and name of all objects of the schema.

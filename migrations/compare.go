@@ -3,9 +3,9 @@ package migrations
 import (
 	"context"
 	"fmt"
-
-	"github.com/nextrun/nextrun/migrations/internal/script"
-	"github.com/nextrun/nextrun/migrations/internal/tables"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // mismatchError is returned by [Migrator.Up] when a table of a name that
@@ -28,35 +28,149 @@ func (e *mismatchError) Error() string {
 
 // compare checks those tables that exist against the expected columns.
 func (m *Migrator) compare(ctx context.Context) error {
-	adds, err := m.adds()
+	adds, err := m.adds(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := tables.Compare(ctx, m.db, m.dialect, adds)
-	if err != nil || found == nil {
-		return err
+	for _, table := range slices.Concat(slices.Sorted(maps.Keys(expected)), slices.Sorted(maps.Keys(adds))) {
+		if strings.Contains(table, ".") {
+			continue
+		}
+		have, err := m.columns(ctx, table)
+		if err != nil {
+			return err
+		}
+		if len(have) == 0 {
+			continue
+		}
+		if found := mismatch(table, adds, have); found != nil {
+			return found
+		}
 	}
-	return (*mismatchError)(found)
+	return nil
 }
 
-// adds names the tables, views and columns that the files make in a database that has all other tables.
-func (m *Migrator) adds() (map[string]bool, error) {
+// adds names the tables, views ("periodic_tick") and columns ("job.due") that the file makes in a database that has all
+// tables that may be there.
+func (m *Migrator) adds(ctx context.Context) (map[string]bool, error) {
 	found := map[string]bool{}
-	for table, columns := range tables.All {
+	for table, columns := range expected {
 		found[table] = true
 		for _, c := range columns {
 			found[table+"."+c.Name] = true
 		}
 	}
-	list, err := m.objects(script.State{Found: found})
+	text, err := m.render(ctx, found)
 	adds := map[string]bool{}
-	for _, o := range list {
+	for _, o := range objectsOf(text) {
 		switch {
-		case o.Kind == script.Table || o.Kind == script.View:
+		case o.Kind == kindTable || o.Kind == kindView:
 			adds[o.Name] = true
-		case o.Kind == script.Column && found[o.Table]:
+		case o.Kind == kindColumn && found[o.Table]:
 			adds[o.Table+"."+o.Name] = true
 		}
 	}
 	return adds, err
+}
+
+// mismatch is the first column of a table that does not fit, or nil.
+func mismatch(table string, adds map[string]bool, have []actual) *mismatchError {
+	if adds[table] {
+		return &mismatchError{Table: table, Reason: "it exists already, but not by a migration of nextrun"}
+	}
+	byName, want := map[string]actual{}, expected[table]
+	for _, a := range have {
+		if adds[table+"."+a.name] {
+			return &mismatchError{table, a.name, "it exists already, and nextrun would add a column of that name"}
+		}
+		byName[a.name] = a
+	}
+	for _, w := range want {
+		a, exists := byName[w.Name]
+		switch {
+		case w.optional && !exists:
+		case !exists:
+			return &mismatchError{table, w.Name, "it is missing"}
+		case kindOf(a.declared) != w.kind:
+			return &mismatchError{table, w.Name, fmt.Sprintf("its type is %s, expected %s", a.declared, w.kind)}
+		}
+	}
+	return unknownOrNull(table, want, have)
+}
+
+// unknownOrNull refuses columns that nextrun does not know and an INSERT has to
+// fill, and columns that may be NULL where nextrun, like Docspell, reads a value.
+func unknownOrNull(table string, want []column, have []actual) *mismatchError {
+	for _, a := range have {
+		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
+		if i < 0 && a.notNull && !a.hasDefault {
+			return &mismatchError{table, a.name, "nextrun does not know it, and it has neither a default nor may it be NULL"}
+		}
+	}
+	for _, a := range have {
+		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
+		if i >= 0 && !a.notNull && !want[i].null {
+			return &mismatchError{table, a.name, "it may be NULL, and one row in which it is would hold up the others; " +
+				"make it NOT NULL (PostgreSQL: ALTER TABLE " + table + " ALTER COLUMN " + a.name + " SET NOT NULL)"}
+		}
+	}
+	return nil
+}
+
+// actual is a column as the database has it.
+type actual struct {
+	name       string
+	declared   string
+	notNull    bool
+	hasDefault bool
+}
+
+// present names what is there of the expected tables: tables ("job"), optional columns
+// ("joblog.counter") and defaults ("job.args default").
+func (m *Migrator) present(ctx context.Context) (map[string]bool, error) {
+	found := map[string]bool{}
+	for table := range expected {
+		have, err := m.columns(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		if len(have) > 0 {
+			found[table] = true
+		}
+		for _, a := range have {
+			want := expectedColumn(table, a.name)
+			if want != nil && want.optional {
+				found[table+"."+a.name] = true
+			}
+			if want != nil && want.Default != "" && a.hasDefault {
+				found[table+"."+a.name+" default"] = true
+			}
+		}
+	}
+	return found, nil
+}
+
+// columns lists the columns of a table, none if there is no such table.
+func (m *Migrator) columns(ctx context.Context, table string) ([]actual, error) {
+	query := `SELECT column_name, data_type, is_nullable = 'NO', column_default IS NOT NULL OR is_identity = 'YES'
+		FROM information_schema.columns
+		WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`
+	if m.dialect == SQLite {
+		query = `SELECT name, type, "notnull" OR pk > 0, dflt_value IS NOT NULL FROM pragma_table_info(?1) ORDER BY cid`
+	}
+	rows, err := m.db.QueryContext(ctx, query, table)
+	if err != nil {
+		return nil, fmt.Errorf("read columns of %s: %w", table, err)
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	var list []actual
+	for rows.Next() {
+		var a actual
+		if err := rows.Scan(&a.name, &a.declared, &a.notNull, &a.hasDefault); err != nil {
+			return nil, fmt.Errorf("read columns of %s: %w", table, err)
+		}
+		a.name = strings.ToLower(a.name)
+		list = append(list, a)
+	}
+	return list, rows.Err()
 }

@@ -16,14 +16,12 @@
 //
 // # Where is what?
 //
-//	migrations.go       what callers use
-//	apply.go            the file is applied
-//	down.go             what is removed, and what is kept
-//	record.go           version, schema, and what was there before nextrun
-//	check.go            what somebody has dropped
-//	internal/tables     the columns that nextrun expects in tables that it finds
-//	strangers.go        what others do with nextrun's tables
-//	internal/script     the SQL files as texts, and what they create; knows no connection
+//	migrations.go           what callers use
+//	apply.go, down.go       the file is applied, and taken back
+//	file.go                 the file as it reads for a database
+//	objects.go, check.go    what the file makes, and what somebody has dropped of it
+//	expected.go, compare.go the columns that nextrun expects in tables that it finds
+//	creators.go             who may make functions for nextrun to run
 package migrations
 
 import (
@@ -32,9 +30,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/nextrun/nextrun/migrations/internal/script"
-	"github.com/nextrun/nextrun/migrations/internal/tables"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 //go:embed postgres/*.sql sqlite/*.sql
@@ -52,17 +50,13 @@ var ErrOther = errors.New("this database was made by another version of nextrun 
 // schema is missing.
 var ErrPending = errors.New("the database has no tables of nextrun; run: nextrun migrate up")
 
-// errHidden is returned by all that reads the version of the schema when the login lacks
-// the right to read it.
-var errHidden = errors.New("the version of the database's schema is not known")
-
 // Dialect names a database system by its folder of SQL files.
-type Dialect = tables.Dialect
+type Dialect string
 
 // The dialects that have migrations.
 const (
-	Postgres = tables.Postgres
-	SQLite   = tables.SQLite
+	Postgres Dialect = "postgres"
+	SQLite   Dialect = "sqlite"
 )
 
 // Migrator applies the migrations of one database. It is safe for concurrent
@@ -70,7 +64,6 @@ const (
 type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
-	source  script.Source
 }
 
 // Of returns the migrator of a database, such as a *store.DB.
@@ -82,9 +75,7 @@ func Of(db interface {
 }
 
 // New returns a migrator for db, which must be of the given dialect.
-func New(db *sql.DB, dialect Dialect) *Migrator {
-	return &Migrator{db: db, dialect: dialect, source: script.Source{FS: files, Dialect: dialect}}
-}
+func New(db *sql.DB, dialect Dialect) *Migrator { return &Migrator{db, dialect} }
 
 // Applied is a migration that Up or Down has run.
 type Applied struct {
@@ -100,11 +91,11 @@ type Status struct {
 
 // Status lists the known migrations.
 func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
-	version, err := m.ours(ctx)
+	s, err := m.state(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return []Status{{Applied: Applied{Version: script.Version, Name: script.Name}, Done: version > 0}}, nil
+	return []Status{{Applied: Applied{Version: fileVersion, Name: fileName}, Done: s.version > 0}}, nil
 }
 
 // Check returns nil if the schema is the one that this program knows, else
@@ -122,33 +113,85 @@ func (m *Migrator) Check(ctx context.Context) error {
 
 // CheckVersion is Check without a look at the single objects of the schema.
 func (m *Migrator) CheckVersion(ctx context.Context) error {
-	version, err := m.ours(ctx)
-	if err == nil && version == 0 {
+	s, err := m.state(ctx)
+	if err == nil && s.version == 0 {
 		err = ErrPending
 	}
 	return err
 }
 
-// ours is [Migrator.Version]. It returns [ErrOther] unless this program's file made the schema.
-func (m *Migrator) ours(ctx context.Context) (int64, error) {
-	version, err := m.Version(ctx)
-	if err != nil || version == 0 {
-		return 0, err
+// Version returns the version of the database's schema, 0 if there is none.
+func (m *Migrator) Version(ctx context.Context) (int64, error) {
+	var version sql.NullInt64
+	err := m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+versionTable).Scan(&version)
+	if sqlState(err) == "42P01" || err != nil && strings.Contains(err.Error(), "no such table") {
+		return 0, nil
 	}
-	file, err := m.source.Made()
+	return version.Int64, denied("read the version of the schema", err)
+}
+
+// state is what is known of a database.
+type state struct {
+	version int64           // 0: it has no schema
+	found   map[string]bool // what was there before nextrun, as [Migrator.present] names it
+}
+
+// state returns [ErrOther] unless this program's file made the schema, if there is one.
+func (m *Migrator) state(ctx context.Context) (s state, err error) {
+	if s.version, err = m.Version(ctx); err != nil {
+		return s, err
+	}
+	if s.version == 0 {
+		s.found, err = m.present(ctx)
+		return s, err
+	}
+	text, err := m.text()
+	if err == nil {
+		s.found, err = m.recorded(ctx)
+	}
+	if err == nil && !s.found[madeBy(text)] {
+		err = ErrOther
+	}
+	return s, err
+}
+
+// recorded are the names in nextrun_found.
+func (m *Migrator) recorded(ctx context.Context) (map[string]bool, error) {
+	rows, err := m.db.QueryContext(ctx, "SELECT name FROM nextrun_found")
 	if err != nil {
-		return 0, err
+		return nil, denied("read nextrun_found", err)
 	}
-	var made bool
-	err = m.db.QueryRowContext(ctx, "SELECT count(*) > 0 FROM nextrun_found WHERE name = $1", file).Scan(&made)
-	if sqlState(err) == "42501" { // insufficient privilege
-		err = m.hidden(ctx, "nextrun_found")
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	found := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("read nextrun_found: %w", err)
+		}
+		found[name] = true
 	}
-	if err != nil {
-		return 0, fmt.Errorf("read nextrun_found: %w", err)
+	return found, rows.Err()
+}
+
+// denied is an error of a statement, with the remedy if the login lacks a right.
+func denied(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case sqlState(err) == "42501": // insufficient privilege
+		return fmt.Errorf("%s: %w: %w", what, sqldb.ErrDenied, err)
 	}
-	if !made {
-		return 0, ErrOther
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// sqlState is the code of an error that PostgreSQL has sent, whatever the driver.
+func sqlState(err error) string {
+	var sent interface {
+		error
+		SQLState() string
 	}
-	return version, nil
+	if errors.As(err, &sent) {
+		return sent.SQLState()
+	}
+	return ""
 }

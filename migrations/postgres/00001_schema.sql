@@ -764,7 +764,7 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
 COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
 
 -- +goose Down
--- The rest of the way down follows from the way up: see migrations/internal/script/drops.go.
+-- The rest of the way down follows from the way up: see migrations/objects.go.
 {{if found "job"}}
 {{range withoutDefault "job"}}
 ALTER TABLE job ALTER COLUMN {{.Name}} DROP DEFAULT;

@@ -796,4 +796,4 @@ SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
  ORDER BY t.expected;
 
 -- +goose Down
--- The way down follows from the way up: see migrations/internal/script/drops.go.
+-- The way down follows from the way up: see migrations/objects.go.

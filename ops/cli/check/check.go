@@ -124,12 +124,12 @@ func (r *report) check(ctx context.Context) {
 		if !r.checkSchema(ctx, migrations.Of(db)) {
 			return nil
 		}
-		concerns, err := migrations.Of(db).Concerns(ctx)
+		creators, err := migrations.Of(db).Creators(ctx)
 		if err != nil {
 			return err
 		}
-		for _, concern := range concerns {
-			r.add(levelWarning, "schema", "%s", concern)
+		if creators != "" {
+			r.add(levelWarning, "schema", "%s", creators)
 		}
 		if err := r.checkDocspell(ctx, db); err != nil {
 			return err

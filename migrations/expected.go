@@ -1,17 +1,6 @@
-// Package tables knows the tables that may be in a database before nextrun: what
-// nextrun expects of their columns, and what the database has.
-package tables
+package migrations
 
 import "strings"
-
-// Dialect names a database system by its folder of SQL files.
-type Dialect string
-
-// The dialects that have migrations.
-const (
-	Postgres Dialect = "postgres"
-	SQLite   Dialect = "sqlite"
-)
 
 // kind is the class of a column's type, as far as nextrun depends on it.
 type kind string
@@ -23,8 +12,8 @@ const (
 	timestamp kind = "timestamp without time zone"
 )
 
-// Column is what nextrun expects of a column of a table that it finds.
-type Column struct {
+// column is what nextrun expects of a column of a table that it finds.
+type column struct {
 	Name     string
 	kind     kind
 	optional bool   // may be absent: nextrun adds it
@@ -32,9 +21,9 @@ type Column struct {
 	Default  string // set where a column has none (PostgreSQL)
 }
 
-// All lists the tables of nextrun's schema that may be there before it, and
+// expected are the tables of nextrun's schema that may be there before it, with
 // the columns that it expects in them.
-var All = map[string][]Column{
+var expected = map[string][]column{
 	"job": {
 		{Name: "jid", kind: text, Default: "gen_random_uuid()::text"},
 		{Name: "task", kind: text},
@@ -93,11 +82,11 @@ var All = map[string][]Column{
 	},
 }
 
-// Expected is what nextrun expects of a column, or nil of one that it does not know.
-func Expected(table, name string) *Column {
-	for i, c := range All[table] {
+// expectedColumn is what nextrun expects of a column, or nil of one that it does not know.
+func expectedColumn(table, name string) *column {
+	for i, c := range expected[table] {
 		if c.Name == name {
-			return &All[table][i]
+			return &expected[table][i]
 		}
 	}
 	return nil
