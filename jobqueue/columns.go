@@ -18,7 +18,7 @@ func Columns() []Column { return append(SubmitColumns(), runColumns()...) }
 func SubmitColumns() []Column {
 	list := []Column{
 		{Name: "jid", Field: column.TextIn(func(j *Job) *string { return &j.JID })},
-		{Name: "task", Field: column.TextIn(func(j *Job) *string { return &j.Task })},
+		{Name: "handler", Row: "task", Field: column.TextIn(func(j *Job) *string { return &j.Task })},
 		{
 			Name: "group", Row: "group_", Field: column.TextIn(func(j *Job) *string { return &j.Group }),
 			Help: "group of the job; groups take turns",
@@ -40,13 +40,13 @@ func SubmitColumns() []Column {
 			Help: "0 low, 10 high",
 		},
 		{
-			Name: "tracker", Field: column.TextOrNull(func(j *Job) *string { return &j.Tracker }),
-			Help: "`name` to find the job by",
+			Name: "task", Row: "tracker", Field: column.TextOrNull(func(j *Job) *string { return &j.Tracker }),
+			Help: "`id` of the task that it counts for, or another name to find it by",
 		},
 		{Name: "due", Field: column.TimeIn(func(j *Job) *time.Time { return &j.Due })},
 		{
 			Name: "single", Field: column.TruthIn(func(j *Job) *bool { return &j.Single }),
-			Help: "refuse the job while another single job of the tracker has not ended",
+			Help: "refuse the job while another single job of the task has not ended",
 		},
 		{Name: "retry", Field: column.TimeIn(func(j *Job) *time.Time { return &j.Retry })},
 		{Name: "traceparent", Field: column.In(column.Text, func(j *Job) *string { return &j.Traceparent },
@@ -87,7 +87,9 @@ func setRetryLimit(v column.Value) int {
 func runColumns() []Column {
 	return []Column{
 		{Name: "submitted", Field: column.TimeIn(func(j *Job) *time.Time { return &j.Submitted })},
-		{Name: "state", Field: column.TextIn(func(j *Job) *State { return &j.State })},
+		{Name: "state", Field: column.In(column.Text, func(j *Job) *State { return &j.State },
+			func(s State, v *column.Value) { v.Text = s.Word() },
+			func(v column.Value) State { return State(v.Text) })},
 		{Name: "retries", Field: column.NumberIn(func(j *Job) *int { return &j.Retries })},
 		{Name: "interrupts", Field: column.NumberIn(func(j *Job) *int { return &j.Interrupts })},
 		{Name: "progress", Field: column.NumberIn(func(j *Job) *int { return &j.Progress })},

@@ -18,8 +18,8 @@ func userColumns() []Column {
 	list := []Column{
 		{Name: "id", Field: column.TextIn(func(t *Task) *string { return &t.ID })},
 		{
-			Name: "task", Job: true, Field: column.TextIn(func(t *Task) *string { return &t.Task }),
-			Help: "`name` of the handler that runs the jobs, the column task",
+			Name: "handler", Row: "task", Job: true, Field: column.TextIn(func(t *Task) *string { return &t.Task }),
+			Help: "`name` of the handler that runs the jobs",
 		},
 		{
 			Name: "timer", Field: column.TextIn(func(t *Task) *string { return &t.Timer }),

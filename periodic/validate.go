@@ -77,7 +77,7 @@ const (
 func (t *Task) validateArgs(args argsRule) error {
 	v := validator{id: t.ID}
 	v.text("id", t.ID, true)
-	v.text("task", t.Task, true)
+	v.text("handler", t.Task, true)
 	v.text("group", t.Group, true)
 	v.text("subject", t.Subject, false)
 	v.text("submitter", t.Submitter, true)

@@ -44,7 +44,7 @@ tasks: {nightly: {ping: "`+receiver.URL+`/ping"}}
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		p := startProcess(t, d.URL, binary, "executor", "--config", config)
 		p.waitFor("INFO  started  ")
-		nextrun(t, d.URL, ui.Done, "job", "submit", "broken", "--tracker", "nightly")
+		nextrun(t, d.URL, ui.Done, "job", "submit", "broken", "--task", "nightly")
 		storetest.Eventually(t, "attempts to deliver", func() bool {
 			return d.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck'") == "2"
 		})
@@ -81,7 +81,7 @@ tasks: {first: {on_success: {submit: second}}}
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		d.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('second', 'works', 'yearly')")
 		startProcess(t, d.URL, binary, "executor", "--config", config).waitFor("INFO  started  ")
-		nextrun(t, d.URL, ui.Done, "job", "submit", "works", "--tracker", "first")
+		nextrun(t, d.URL, ui.Done, "job", "submit", "works", "--task", "first")
 		storetest.Eventually(t, "the second task", func() bool { return d.One("SELECT count(*) FROM job WHERE tracker = 'second'") == "1" })
 		d.Want("submitted by tasks.first.on_success of first", "SELECT reason FROM periodic_tick WHERE task_id = 'second'")
 	})

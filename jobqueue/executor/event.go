@@ -58,10 +58,10 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		fields["jid"] = event.Job.JID
 	}
 	if event.Job.Tracker != "" {
-		fields["id"] = event.Job.Tracker // of the periodic task, as the scheduler's lines have it
+		fields["task"] = event.Job.Tracker
 	}
 	if event.Job.Task != "" {
-		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
+		fields["handler"], fields["group"] = event.Job.Task, event.Job.Group
 	}
 	if event.Kind == EventEnded {
 		fields["attempt"] = event.Job.Retries + 1

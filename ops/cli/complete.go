@@ -54,7 +54,7 @@ func valuesOf(f *pflag.Flag) proposals {
 	switch {
 	case isChoice:
 		return func(context.Context, *ui.Env) []string { return choice.Allowed }
-	case f.Name == "task" && name == "id", f.Name == "tracker": // of job submit
+	case f.Name == "task" && name == "id":
 		return tasks
 	case f.Name == "state":
 		return jobStates

@@ -14,10 +14,10 @@ func TestMessagesSayItOnce(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "daily")
 		jid := s.Submit(t, "t")
-		s.Submit(t, "t", "--tracker", "x", "--single")
+		s.Submit(t, "t", "--task", "x", "--single")
 		ended := s.Submit(t, "t")
 		s.Must(t, "job", "cancel", ended)
-		tasks := clitest.WriteFile(t, "tasks.yaml", "tasks: {r: {task: t, timer: every -5m}}\n")
+		tasks := clitest.WriteFile(t, "tasks.yaml", "tasks: {r: {handler: t, timer: every -5m}}\n")
 		none := filepath.Join(t.TempDir(), "none")
 		for _, test := range []struct{ args, want string }{
 			{"job cancel x", "job x: not found; see: nextrun job list"},
@@ -27,8 +27,8 @@ func TestMessagesSayItOnce(t *testing.T) {
 			{"job log --last nobody", `task "nobody": not found; see: nextrun task list`},
 			{"job cancel " + ended, "job " + ended + ": the job has ended already"},
 			{"job retry " + jid, "job " + jid + ": the job has not ended yet"},
-			{"job submit t --tracker x --single", "job "},
-			{"job submit t --single", "--single needs a --tracker"},
+			{"job submit t --task x --single", "job "},
+			{"job submit t --single", "--single needs a --task"},
 			{"job submit t --group \x00", "job 1 of 1: jobqueue.Job.Group is"},
 			{"task show x", `task "x": not found; see: nextrun task list`},
 			{"task add a --handler t --timer daily", `task "a": exists already; change it with: nextrun task set`},

@@ -55,7 +55,7 @@ func taskNode(t *periodic.Task, columns []periodic.Column) *yaml.Node {
 	standard := periodic.NewTask(t.ID, "", "")
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, c := range columns {
-		if v := c.Get(t); v != c.Get(&standard) || c.Name == "task" || c.Name == "timer" {
+		if v := c.Get(t); v != c.Get(&standard) || c.Name == "handler" || c.Name == "timer" {
 			n.Content = append(n.Content, textNode(c.Name), valueNode(v))
 		}
 	}

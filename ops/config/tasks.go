@@ -71,7 +71,7 @@ func (r *reader) task(place string, n *node, t *periodic.Task) {
 		}
 	}
 	r.mapping(n, place, known)
-	r.need(n, place, "task", "a ")
+	r.need(n, place, "handler", "a ")
 	r.need(n, place, "timer", "a ")
 }
 

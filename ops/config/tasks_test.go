@@ -63,7 +63,7 @@ func TestWriteTasksLeavesDefaultsOut(t *testing.T) {
 	if err := WriteTasks(&file, []periodic.Task{task}, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := "tasks:\n  backup:\n    task: dump\n    timer: daily\n    args: {\"full\": true}\n"
+	want := "tasks:\n  backup:\n    handler: dump\n    timer: daily\n    args: {\"full\": true}\n"
 	if file.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
 	}
@@ -72,14 +72,14 @@ func TestWriteTasksLeavesDefaultsOut(t *testing.T) {
 func TestParseTasksNamesTheLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"task: {}\n":                                           `tasks.yaml:1: unknown key "task" in the file; known are calendars, tasks`,
-		"tasks:\n  a: {task: x}\n":                             "tasks.yaml:2: tasks.a needs a timer",
-		"tasks:\n  a:\n    timer: x\n    tsk: y\n":             `tasks.yaml:4: unknown key "tsk" in tasks.a`,
-		"tasks: {a: {task: 5, timer: daily}}\n":                `tasks.yaml:1: tasks.a.task must be a text; write "5" in quotes`,
-		"tasks: {a: {task: t, timer: daily, starts: soon}}\n":  "tasks.yaml:1: tasks.a.starts must be a time from 1970 on",
-		"tasks: {a: {task: t, timer: daily, grace: soon}}\n":   "tasks.yaml:1: tasks.a.grace must be whole seconds",
-		"tasks: {a: {task: t, timer: daily, priority: high}}":  "tasks.yaml:1: tasks.a.priority must be a whole number",
-		"tasks: {a: {task: t, timer: daily, args: {x: .nan}}}": "tasks.yaml:1: tasks.a.args cannot be JSON",
+		"task: {}\n":                                              `tasks.yaml:1: unknown key "task" in the file; known are calendars, tasks`,
+		"tasks:\n  a: {handler: x}\n":                             "tasks.yaml:2: tasks.a needs a timer",
+		"tasks:\n  a:\n    timer: x\n    tsk: y\n":                `tasks.yaml:4: unknown key "tsk" in tasks.a`,
+		"tasks: {a: {handler: 5, timer: daily}}\n":                `tasks.yaml:1: tasks.a.handler must be a text; write "5" in quotes`,
+		"tasks: {a: {handler: t, timer: daily, starts: soon}}\n":  "tasks.yaml:1: tasks.a.starts must be a time from 1970 on",
+		"tasks: {a: {handler: t, timer: daily, grace: soon}}\n":   "tasks.yaml:1: tasks.a.grace must be whole seconds",
+		"tasks: {a: {handler: t, timer: daily, priority: high}}":  "tasks.yaml:1: tasks.a.priority must be a whole number",
+		"tasks: {a: {handler: t, timer: daily, args: {x: .nan}}}": "tasks.yaml:1: tasks.a.args cannot be JSON",
 		"tasks: [a]\n": "tasks.yaml:1: tasks must be a mapping",
 	} {
 		_, err := ParseTasks("tasks.yaml", []byte(text))
@@ -93,12 +93,12 @@ func TestParseTasksNamesTheLine(t *testing.T) {
 // Aliases cannot make a small file huge.
 func TestParseTasksBoundsArgs(t *testing.T) {
 	t.Parallel()
-	text := "tasks:\n  a:\n    task: t\n    timer: daily\n    args:\n      - &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+	text := "tasks:\n  a:\n    handler: t\n    timer: daily\n    args:\n      - &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
 	for c := 'b'; c <= 'i'; c++ {
 		previous := "*" + string(c-1) + ", "
 		text += "      - &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat(previous, 10), ", ") + "]\n"
 	}
-	ofItself := "tasks: {a: {task: t, timer: daily, args: &a [*a, *a]}}\n"
+	ofItself := "tasks: {a: {handler: t, timer: daily, args: &a [*a, *a]}}\n"
 	for _, text := range []string{text, ofItself} {
 		if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
 			t.Errorf("got %v", err)

@@ -31,8 +31,8 @@ const (
 type jobList struct {
 	State   string   `json:"state,omitempty"`
 	Group   string   `json:"group,omitempty"`
-	Handler string   `json:"task,omitempty"`
-	Task    string   `json:"tracker,omitempty"`
+	Handler string   `json:"handler,omitempty"`
+	Task    string   `json:"task,omitempty"`
 	Ended   string   `json:"ended_in_the_last,omitempty"` // empty: whenever, or not yet
 	Jobs    []jobRow `json:"jobs"`
 	States  []string `json:"-"`
@@ -84,9 +84,9 @@ type failingTask struct {
 // jobRow is a job.
 type jobRow struct {
 	JID       string    `json:"jid"`
-	Handler   string    `json:"task"`
+	Handler   string    `json:"handler"`
 	Group     string    `json:"group"`
-	Task      string    `json:"tracker,omitempty"`
+	Task      string    `json:"task,omitempty"`
 	Subject   string    `json:"subject,omitempty"`
 	State     string    `json:"state"`
 	Due       time.Time `json:"due,omitzero"` // of its tick

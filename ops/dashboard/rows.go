@@ -22,7 +22,7 @@ const shownTicks = 14
 // taskRow is a task in a table.
 type taskRow struct {
 	ID        string         `json:"id"`
-	Handler   string         `json:"task"`
+	Handler   string         `json:"handler"`
 	Group     string         `json:"group"`
 	State     view.State     `json:"state"`
 	Cause     view.Cause     `json:"attention,omitempty"` // why it needs attention

@@ -88,7 +88,7 @@ func TestFrequentTasksBecomeStale(t *testing.T) {
 			f.Errorf("the alert is for %q, want %q", series, want)
 		}
 		for _, s := range frequent {
-			if got := fmt.Sprintf("nextrun_task_failures{id=%q} %d\n", s.id, s.failures); !strings.Contains(scraped, got) {
+			if got := fmt.Sprintf("nextrun_task_failures{task=%q} %d\n", s.id, s.failures); !strings.Contains(scraped, got) {
 				f.Errorf("not shown: %s", got)
 			}
 			stale := map[bool]string{true: "1", false: "0"}[s.stale]

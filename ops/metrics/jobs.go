@@ -21,12 +21,12 @@ type jobs struct {
 
 func newJobs() *jobs {
 	return &jobs{
-		ended:   counters("jobs_total", "Attempts of jobs that ended here; a retrying one is tried again.", "task", "outcome"),
-		running: gauges("jobs_running", "Jobs that run here.", "task"),
-		took:    histograms("job_duration_seconds", "How long an attempt of a job ran.", lasted, "task", "outcome"),
-		waited:  histograms("job_wait_seconds", "From the submission of a job to its first attempt.", late, "task"),
-		lost:    counters("jobs_lost_total", "Jobs that were taken from this process, or whose lease it could not renew.", "task"),
-		taken:   counters("jobs_interrupted_total", "Jobs that this process took back from a worker that died.", "task"),
+		ended:   counters("jobs_total", "Attempts of jobs that ended here; a retrying one is tried again.", "handler", "outcome"),
+		running: gauges("jobs_running", "Jobs that run here.", "handler"),
+		took:    histograms("job_duration_seconds", "How long an attempt of a job ran.", lasted, "handler", "outcome"),
+		waited:  histograms("job_wait_seconds", "From the submission of a job to its first attempt.", late, "handler"),
+		lost:    counters("jobs_lost_total", "Jobs that were taken from this process, or whose lease it could not renew.", "handler"),
+		taken:   counters("jobs_interrupted_total", "Jobs that this process took back from a worker that died.", "handler"),
 		errors:  counters("executor_errors_total", "Failed work of the executor; it was tried again."),
 	}
 }

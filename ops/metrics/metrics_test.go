@@ -118,24 +118,24 @@ func TestWhatARunShows(t *testing.T) {
 		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
 		f.shows(`nextrun_build_info{goversion="`+runtime.Version()+`",revision="abc",version="v1"} 1`,
-			`nextrun_ticks_total{decision="missed",sink="event"} 0`, `nextrun_jobs_total{outcome="failed",task="work"} 0`,
+			`nextrun_ticks_total{decision="missed",sink="event"} 0`, `nextrun_jobs_total{handler="work",outcome="failed"} 0`,
 			`nextrun_database_up 1`,
 			`nextrun_ticks_total{decision="submitted",sink="job"} 1`,
-			`nextrun_task_ticks_total{decision="submitted",id="good"} 1`,
+			`nextrun_task_ticks_total{decision="submitted",task="good"} 1`,
 			`nextrun_tick_lateness_seconds_count{sink="job"} 1`,
-			`nextrun_jobs_total{outcome="success",task="work"} 1`,
-			`nextrun_jobs_running{task="work"} 0`,
-			`nextrun_job_duration_seconds_count{outcome="success",task="work"} 1`,
-			`nextrun_job_wait_seconds_count{task="work"} 1`,
+			`nextrun_jobs_total{handler="work",outcome="success"} 1`,
+			`nextrun_jobs_running{handler="work"} 0`,
+			`nextrun_job_duration_seconds_count{handler="work",outcome="success"} 1`,
+			`nextrun_job_wait_seconds_count{handler="work"} 1`,
 			`nextrun_tasks{state="enabled"} 1`, `nextrun_tasks{state="disabled"} 1`, `nextrun_tasks{state="blocked"} 1`,
-			`nextrun_task_info{group="default",id="good",overlap="skip",sink="job",task="work",timer="yearly"} 1`,
-			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`,
-			`nextrun_task_problem{id="bad"} 1`, `nextrun_task_problem{id="good"} 0`,
-			`nextrun_task_failures{id="good"} 0`,
+			`nextrun_task_info{group="default",handler="work",overlap="skip",sink="job",task="good",timer="yearly"} 1`,
+			`nextrun_task_paused{task="bad"} 1`, `nextrun_task_paused{task="good"} 0`,
+			`nextrun_task_problem{task="bad"} 1`, `nextrun_task_problem{task="good"} 0`,
+			`nextrun_task_failures{task="good"} 0`,
 			`nextrun_tasks_overdue 0`,
 			`nextrun_task_series_dropped 0`)
-		if got := f.scrape(); strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{id="good"} 0`+"\n") ||
-			!strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{id="bad"} 0`+"\n") {
+		if got := f.scrape(); strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{task="good"} 0`+"\n") ||
+			!strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{task="bad"} 0`+"\n") {
 			f.Errorf("good has succeeded, bad never has:\n%s", grep(got, "last_success"))
 		}
 	})
@@ -182,11 +182,11 @@ func TestNobodySchedules(t *testing.T) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', 'yearly', '2025-01-01 00:00:00')`)
 		f.due("report")
-		f.shows(`nextrun_tasks_overdue 1`, `nextrun_schedulers 0`, `nextrun_task_stale_since_timestamp_seconds{id="report"} 1.7672256e+09`)
+		f.shows(`nextrun_tasks_overdue 1`, `nextrun_schedulers 0`, `nextrun_task_stale_since_timestamp_seconds{task="report"} 1.7672256e+09`)
 		if got := grep(f.scrape(), "nextrun_overdue_seconds_max "); !strings.Contains(got, "e+0") {
 			f.Errorf("the task is overdue for months: %s", got)
 		}
-		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{id="report"}`) {
+		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{task="report"}`) {
 			f.Errorf("the task that is overdue is not named: %q", got)
 		}
 		f.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
@@ -201,8 +201,8 @@ func TestFailedRunShows(t *testing.T) {
 		f.due("report")
 		f.schedule()
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return errors.New("secret") })
-		f.shows(`nextrun_task_failures{id="report"} 1`, `nextrun_jobs_total{outcome="failed",task="work"} 1`,
-			`nextrun_task_last_success_timestamp_seconds{id="report"} 0`)
+		f.shows(`nextrun_task_failures{task="report"} 1`, `nextrun_jobs_total{handler="work",outcome="failed"} 1`,
+			`nextrun_task_last_success_timestamp_seconds{task="report"} 0`)
 		if got := grep(f.scrape(), "secret"); got != "" {
 			f.Errorf("an error is in the metrics: %s", got)
 		}
@@ -214,7 +214,7 @@ func TestTooManyAndHostileNames(t *testing.T) {
 	both(t, metrics.Options{Tasks: 2}, func(f *fixture) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('b', 'x', 'yearly'), ('c', 'x', 'yearly'), ('d', 'x', 'yearly')`)
-		f.shows(`nextrun_task_series_dropped 1`, `nextrun_task_problem{id="b"} 0`, `nextrun_task_problem{id="c"} 0`)
+		f.shows(`nextrun_task_series_dropped 1`, `nextrun_task_problem{task="b"} 0`, `nextrun_task_problem{task="c"} 0`)
 		bad := periodic.NewTask("\xff", "\xff", "yearly")
 		bad.Sink = "\xff"
 		for i := range 5 {
@@ -230,7 +230,7 @@ func TestTooManyAndHostileNames(t *testing.T) {
 			f.Exec(`INSERT INTO outbox_message (event_id, topic) VALUES (?, ?)`, topic, topic)
 		}
 		f.m.Relay(relay.Notice{Kind: relay.NoticePublished, Topic: "\xff", Count: 3})
-		f.shows("nextrun_ticks_total{decision=\"submitted\",sink=\"\uFFFD\"} 5", "nextrun_jobs_running{task=\"\uFFFD\"} 1",
+		f.shows("nextrun_ticks_total{decision=\"submitted\",sink=\"\uFFFD\"} 5", "nextrun_jobs_running{handler=\"\uFFFD\"} 1",
 			"nextrun_events_published_total{topic=\"\uFFFD\"} 3", `nextrun_event_failures_total{topic="one"} 1`,
 			`nextrun_outbox_pending{topic="one"} 1`)
 		if n := strings.Count(f.scrape(), "nextrun_task_ticks_total{"); n != 2 {

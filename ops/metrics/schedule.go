@@ -30,7 +30,7 @@ type schedule struct {
 func newSchedule(o Options) *schedule {
 	return &schedule{
 		ticks:     counters("ticks_total", "Ticks that this process decided.", "decision", "sink"),
-		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
+		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "task", "decision"),
 		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
 		lateness: histograms("tick_lateness_seconds",
 			"From the time of a tick, without jitter, to the decision that submitted it.", late, "sink"),

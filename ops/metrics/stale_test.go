@@ -113,7 +113,7 @@ func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
 
 // staleSeries are the tasks for which the alert's expression holds.
 func staleSeries(scraped string) (ids []string) {
-	for _, found := range regexp.MustCompile(`(?m)^nextrun_task_stale_since_timestamp_seconds\{id="(.*)"\}`).FindAllStringSubmatch(scraped, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^nextrun_task_stale_since_timestamp_seconds\{task="(.*)"\}`).FindAllStringSubmatch(scraped, -1) {
 		ids = append(ids, found[1])
 	}
 	return ids

@@ -63,7 +63,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventTick:
 		logTick(log, e)
 	case EventProblem:
-		service.WithEvent(log, logrus.Fields{"id": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}, e).
+		service.WithEvent(log, logrus.Fields{"task": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}, e).
 			Warn("task has a problem")
 	case EventBatch:
 		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
@@ -79,7 +79,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventSplit:
 		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")
 	case EventAside:
-		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
+		log.WithError(e.Err).WithFields(logrus.Fields{"task": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
 	case EventEnded:
 		logEnded(log, e)
@@ -108,7 +108,7 @@ func logTick(log logrus.FieldLogger, e Event) {
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
-	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
+	log = service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
 	if e.Tick.Reason != "" {
 		log = log.WithField("reason", e.Tick.Reason)
 	}
@@ -118,7 +118,7 @@ func logTick(log logrus.FieldLogger, e Event) {
 			log.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
 			return
 		}
-		log.WithFields(logrus.Fields{"task": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
+		log.WithFields(logrus.Fields{"handler": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
 	case periodic.Missed:
 		log = log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")})
 		sayAt(log, level, "ticks missed")
@@ -135,7 +135,7 @@ func logEnded(log logrus.FieldLogger, e Event) {
 	if !e.Tick.Ended.Succeeded() {
 		level = logrus.WarnLevel
 	}
-	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
+	log = service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
 	if e.Tick.Attempts > 0 {
 		log = log.WithField("attempt", e.Tick.Attempts)
 	}

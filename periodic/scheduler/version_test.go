@@ -14,7 +14,7 @@ import (
 
 // columnEdits holds, for each column that users own, another value than that of a new task.
 var columnEdits = map[string]any{
-	"id": "renamed", "task": "other", "timer": "weekly", "summary": "a summary", "enabled": false, "group": "other", "args": "[7]",
+	"id": "renamed", "handler": "other", "timer": "weekly", "summary": "a summary", "enabled": false, "group": "other", "args": "[7]",
 	"subject": "a subject", "submitter": "somebody", "priority": 7, "starts": "2001-01-01 00:00:00", "ends": "2090-01-01 00:00:00",
 	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
 	"exclude_calendars": "c",

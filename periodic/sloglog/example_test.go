@@ -72,10 +72,10 @@ func Example() {
 	must(db.Close())
 
 	// Unordered output:
-	// level=INFO msg="job submitted" program=shop id=print-labels
-	// level=INFO msg="event written" program=shop id=tell-others
+	// level=INFO msg="job submitted" program=shop task=print-labels
+	// level=INFO msg="event written" program=shop task=tell-others
 	// level=INFO msg="executor started" program=shop
-	// level=WARN msg="job ended" program=shop error="out of paper" id=print-labels state=failed
+	// level=WARN msg="job ended" program=shop error="out of paper" state=failed task=print-labels
 	// level=ERROR msg="event refused, set aside as dead" program=shop error="nobody listens"
 	// level=INFO msg="executor is stopping" program=shop
 	// level=INFO msg="executor stopped" program=shop
@@ -83,7 +83,7 @@ func Example() {
 
 // someAttrs leaves out what is another in each run of this example.
 func someAttrs(_ []string, a slog.Attr) slog.Attr {
-	if !slices.Contains([]string{slog.LevelKey, slog.MessageKey, "program", "id", "error", "state"}, a.Key) {
+	if !slices.Contains([]string{slog.LevelKey, slog.MessageKey, "program", "task", "error", "state"}, a.Key) {
 		return slog.Attr{}
 	}
 	return a

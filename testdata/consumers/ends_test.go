@@ -198,10 +198,10 @@ func (f *fixture) shown(e ending, metrics, dashboard string) {
 		if outcome == "failed" {
 			failures = 1
 		}
-		if line := fmt.Sprintf("nextrun_task_failures{id=%q} %d\n", id, failures); !strings.Contains(figures, line) {
+		if line := fmt.Sprintf("nextrun_task_failures{task=%q} %d\n", id, failures); !strings.Contains(figures, line) {
 			f.Errorf("the metrics lack %s", line)
 		}
-		if never := strings.Contains(figures, fmt.Sprintf("nextrun_task_last_success_timestamp_seconds{id=%q} 0\n", id)); never == succeeded {
+		if never := strings.Contains(figures, fmt.Sprintf("nextrun_task_last_success_timestamp_seconds{task=%q} 0\n", id)); never == succeeded {
 			f.Errorf("%s ended as %s, and its last success is never: %v", id, outcome, never)
 		}
 		page := get(f, "http://"+dashboard+"/task?id="+id)

@@ -23,8 +23,8 @@ func TestTranslateACrontab(t *testing.T) {
 	file := clitest.WriteFile(t, "shop.cron", "MAILTO=ada\nLANG=C\n5 4 * * sun /usr/bin/backup --all\n@daily root ship\n")
 	r := nowhere.Fails(t, ui.Done, []string{"import", "crontab", file, "--zone", "Europe/Berlin"},
 		file+":1: note: MAILTO=ada: nextrun sends no mail", file+`:4: note: @daily root ship: "root" would be run as a program`)
-	want := "tasks:\n  backup:\n    task: backup\n    timer: CRON_TZ=Europe/Berlin 5 4 * * sun\n    summary: /usr/bin/backup --all\n    catchup: none\n" +
-		"  ship:\n    task: ship\n    timer: CRON_TZ=Europe/Berlin 0 0 * * *\n    summary: root ship\n    catchup: none\n"
+	want := "tasks:\n  backup:\n    handler: backup\n    timer: CRON_TZ=Europe/Berlin 5 4 * * sun\n    summary: /usr/bin/backup --all\n    catchup: none\n" +
+		"  ship:\n    handler: ship\n    timer: CRON_TZ=Europe/Berlin 0 0 * * *\n    summary: root ship\n    catchup: none\n"
 	if !same(r.Stdout, want) {
 		t.Errorf("the tasks are\n%s\nwant\n%s", r.Stdout, want)
 	}

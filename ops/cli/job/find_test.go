@@ -63,7 +63,7 @@ func TestJobJSONIsTheSameInListAndShow(t *testing.T) {
 		if len(list) != 1 || len(list[0]) != len(one) || list[0]["args"] != `{"n": 1}` || one["args"] != `{"n": 1}` {
 			t.Errorf("in the list %v\nby itself %v", list, one)
 		}
-		for _, name := range []string{"tracker", "worker", "cancel", "retry", "result", "retry_limit"} {
+		for _, name := range []string{"task", "worker", "cancel", "retry", "result", "retry_limit"} {
 			if value, there := one[name]; !there || value != nil {
 				t.Errorf("%s is %v (there: %v), want null", name, value, there)
 			}

@@ -57,7 +57,7 @@ func TestJobLifecycle(t *testing.T) {
 func TestJobListFilters(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		a := s.Submit(t, "a", "--group", "g1", "--tracker", "t1")
+		a := s.Submit(t, "a", "--group", "g1", "--task", "t1")
 		b := s.Submit(t, "b", "--group", "g2")
 		s.Must(t, "job", "cancel", b)
 		tests := map[string]string{
@@ -117,8 +117,8 @@ func TestListsOfNothing(t *testing.T) {
 func TestJobsThatMustNotOverlap(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		jid := s.Submit(t, "a", "--tracker", "t", "--single")
-		s.Fails(t, ui.Failed, []string{"job", "submit", "a", "--tracker", "t", "--single"}, jid, "must not overlap")
+		jid := s.Submit(t, "a", "--task", "t", "--single")
+		s.Fails(t, ui.Failed, []string{"job", "submit", "a", "--task", "t", "--single"}, jid, "must not overlap")
 	})
 }
 

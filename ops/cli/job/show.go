@@ -63,7 +63,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []why.Finding) [][2]string
 		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"cancel requested", env.Moment(j.Cancel)},
 	}
-	rest := column.Without(jobqueue.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
+	rest := column.Without(jobqueue.Columns(), "jid", "state", "result", "handler", "task", "due", "group", "args", "subject", "submitter",
 		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "cancel", "single", "progress", "interrupts")
 	for _, c := range rest {
 		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})

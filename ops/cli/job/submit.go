@@ -33,7 +33,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			f.Apply(&job)
 			job.Task = args[0]
 			if job.Single && job.Tracker == "" {
-				return ui.Usagef("--single needs a --tracker")
+				return ui.Usagef("--single needs a --task")
 			}
 			job.Retry, job.Traceparent = at.Value, env.Getenv("TRACEPARENT")
 			if !json.Valid([]byte(job.Args)) {

@@ -69,7 +69,7 @@ func TestServeOutlivesMigrateDown(t *testing.T) {
 		b.WaitFor("executor: database work failed, retrying", "missing", "nextrun migrate up")
 		s.Must(t, "migrate", "up")
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
-		b.WaitFor("job ended", "id=a", "state=success") // which can be said before "job submitted"
+		b.WaitFor("job ended", "task=a", "state=success") // which can be said before "job submitted"
 		b.Stop()
 		b.WaitFor("stopped")
 	})

@@ -42,7 +42,7 @@ func TestSchemaOfItsOwn(t *testing.T) {
 	d.Exec(`SET search_path = ''; UPDATE "order".periodic_task SET subject = 'edited'; DELETE FROM "order".periodic_task WHERE id = 'a'`)
 	s.Must(t, "task", "add", "b", "--handler", "echo", "--timer", "daily")
 	s.Must(t, "task", "run", "b")
-	b.WaitFor("job ended", "id=b")
+	b.WaitFor("job ended", "task=b")
 	b.Stop()
 	b.WaitFor("stopped")
 	d.Want("b", `SELECT string_agg(id, ' ' ORDER BY id) FROM "order".periodic_health`)

@@ -33,9 +33,9 @@ executor: {retry_limit: 0}
 		clitest.WantLines(t, s.Must(t, "task", "run", "hi"), "hi: job ")
 		s.Must(t, "task", "add", "tell", "--handler", "told", "--timer", "yearly", "--sink", "event")
 		clitest.WantLines(t, s.Must(t, "task", "run", "tell"), "tell: event ")
-		b.WaitFor("INFO", "job ended", "id=hi", "task=greet", "state=success")
+		b.WaitFor("INFO", "job ended", "task=hi", "handler=greet", "state=success")
 		jid := s.Submit(t, "fail")
-		b.WaitFor("WARN", "job ended", "task=fail", "state=failed")
+		b.WaitFor("WARN", "job ended", "handler=fail", "state=failed")
 		clitest.WantLines(t, s.Must(t, "job", "show", jid), "state failed", "result ")
 		if log := s.Must(t, "job", "log", jid, "--follow"); !strings.Contains(log, "broken") {
 			t.Errorf("the log lacks the output of the command:\n%s", log)

@@ -104,7 +104,7 @@ func TestJoexThatIsGone(t *testing.T) {
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
 	s.Must(t, "migrate", "up")
 	b := s.Start(t, "scheduler")
-	b.WaitFor("job submitted", "id=8Xp1-house-keeping")
+	b.WaitFor("job submitted", "task=8Xp1-house-keeping")
 	b.WaitFor("WARN", "cannot notify of new jobs", "url="+gone.URL+"/api/v1/notify", "connection refused")
 	s.Submit(t, "housekeeping")
 	d.Want(1, "SELECT count(*) FROM job WHERE tracker IS NULL AND task = 'housekeeping'")

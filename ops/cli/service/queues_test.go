@@ -17,9 +17,9 @@ func TestSchedulerLooksAtItsQueues(t *testing.T) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
 		b := s.Start(t, "scheduler", "--config", config)
 		b.WaitFor("WARN", "queue: enqueue: ", "river_job", "; run: river migrate-up", "queue=river", "type=river")
-		b.WaitFor("job submitted", "id=b")
+		b.WaitFor("job submitted", "task=b")
 		s.MakeRiver(t)
-		b.WaitFor("job submitted", "id=a")
+		b.WaitFor("job submitted", "task=a")
 		d.Want("report", "SELECT kind FROM river_job LIMIT 1")
 		b.Stop()
 		<-b.Exit

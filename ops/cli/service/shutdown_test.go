@@ -36,7 +36,7 @@ func TestServeEndsTheSchedulerFirst(t *testing.T) {
 		if err := running.Close(); err != nil {
 			t.Fatal(err)
 		}
-		b.WaitFor("job ended", "task=long", "state=success")
+		b.WaitFor("job ended", "handler=long", "state=success")
 		if exit := <-b.Exit; exit != ui.Done {
 			t.Errorf("exit code %d", exit)
 		}

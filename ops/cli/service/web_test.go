@@ -71,10 +71,10 @@ func TestServiceShowsMetrics(t *testing.T) {
 		code, body := 0, ""
 		storetest.Eventually(t, "the tick is counted", func() bool { // its job may end sooner
 			code, body = fetch(t, address+"metrics", "", nil)
-			return strings.Contains(body, `nextrun_task_ticks_total{decision="submitted",id="report"} 1`)
+			return strings.Contains(body, `nextrun_task_ticks_total{decision="submitted",task="report"} 1`)
 		})
 		for _, want := range []string{`nextrun_database_up 1`,
-			`nextrun_jobs_total{outcome="success",task="write"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
+			`nextrun_jobs_total{handler="write",outcome="success"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
 			if !strings.Contains(body, want) {
 				t.Errorf("status %d, no %s", code, want)
 			}

@@ -10,8 +10,8 @@ import (
 
 const tasksFile = `
 tasks:
-  a: {task: echo, timer: daily}
-  b: {task: echo, timer: hourly, args: {n: 1}, enabled: false}
+  a: {handler: echo, timer: daily}
+  b: {handler: echo, timer: hourly, args: {n: 1}, enabled: false}
 `
 
 func TestTaskApply(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTaskApply(t *testing.T) {
 		}
 
 		s.Must(t, "task", "add", "c", "--handler", "other", "--timer", "daily", "--group", "g")
-		edited := clitest.WriteFile(t, "edited.yaml", "tasks: {a: {task: echo, timer: daily, priority: 10, args: {  }}}\n")
+		edited := clitest.WriteFile(t, "edited.yaml", "tasks: {a: {handler: echo, timer: daily, priority: 10, args: {  }}}\n")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited), `change a priority: "0" -> "10"`, "changed: 1 of 1")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited, "--prune", "disable", "--group", "g"), "disable c", "changed: 1 ")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited, "--prune", "delete"), "delete b", "delete c", "changed: 2 ")
@@ -69,9 +69,9 @@ func TestTaskApplyKeepsThePlan(t *testing.T) {
 func TestTaskApplyAllOrNothing(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		bad := clitest.WriteFile(t, "bad.yaml", "tasks:\n  a: {task: t, timer: daily}\n  b: {task: t, timer: 'Mon 25:00'}\n  c: {task: t, timer: daily, overlap: maybe}\n")
+		bad := clitest.WriteFile(t, "bad.yaml", "tasks:\n  a: {handler: t, timer: daily}\n  b: {handler: t, timer: 'Mon 25:00'}\n  c: {handler: t, timer: daily, overlap: maybe}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", bad}, "nothing was changed", `task "b": timer "`, `task "c": overlap: is "maybe"`)
-		unknown := clitest.WriteFile(t, "unknown.yaml", "tasks:\n  a: {task: t, timr: daily}\n")
+		unknown := clitest.WriteFile(t, "unknown.yaml", "tasks:\n  a: {handler: t, timr: daily}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", unknown}, unknown+`:2: unknown key "timr"`)
 		if list := s.Must(t, "task", "list"); !strings.HasPrefix(list, "none; ") {
 			t.Errorf("after refusals:\n%s", list)
@@ -144,18 +144,18 @@ func TestTaskApplyWithAnOrigin(t *testing.T) {
 			return append([]string{"task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", "tasks: {"+file+"}\n")}, more...)
 		}
 		s.Must(t, "task", "add", "mine", "--handler", "echo", "--timer", "daily")
-		s.Must(t, apply("a: {task: echo, timer: daily}, b: {task: echo, timer: daily}", "--origin", "f")...)
+		s.Must(t, apply("a: {handler: echo, timer: daily}, b: {handler: echo, timer: daily}", "--origin", "f")...)
 		note := s.Run(t.Context(), "task", "set", "a", "--priority", "7")
 		if !strings.Contains(note.Stderr, "note: f declares this task") {
 			t.Errorf("a change of a declared task says %q", note.Stderr)
 		}
 		s.Must(t, "task", "disable", "a")
-		done := s.Run(t.Context(), apply("a: {task: echo, timer: hourly}", "--origin", "f", "--prune", "delete")...)
+		done := s.Run(t.Context(), apply("a: {handler: echo, timer: hourly}", "--origin", "f", "--prune", "delete")...)
 		clitest.WantLines(t, done.Stdout, `change a timer: "daily" -> "hourly", priority: "7" -> "0"`, "delete b", "changed: 2 of 1 task")
 		if !strings.Contains(done.Stderr, "note: task a stays disabled, since somebody has disabled it") {
 			t.Errorf("of a task that somebody has disabled it says %q", done.Stderr)
 		}
-		s.Fails(t, ui.Failed, apply("a: {task: echo, timer: daily}", "--origin", "g"), `nothing was changed: task "a": "f" declares it`)
+		s.Fails(t, ui.Failed, apply("a: {handler: echo, timer: daily}", "--origin", "g"), `nothing was changed: task "a": "f" declares it`)
 		if list := s.Must(t, "task", "list"); !strings.Contains(list, "mine") || !strings.Contains(list, "hourly") {
 			t.Errorf("the table has\n%s", list)
 		}

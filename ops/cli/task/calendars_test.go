@@ -20,7 +20,7 @@ func TestCalendarsInTaskFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		write("calendars:\n  c:\n    2035-12-24: Heiligabend\n    2035-12-28 to 2035-12-31:\ntasks:\n  t: {task: x, timer: daily, exclude_calendars: c}\n")
+		write("calendars:\n  c:\n    2035-12-24: Heiligabend\n    2035-12-28 to 2035-12-31:\ntasks:\n  t: {handler: x, timer: daily, exclude_calendars: c}\n")
 		s.Fails(t, ui.Changes, []string{"task", "apply", "-f", file, "--dry-run"})
 		if out := s.Must(t, "task", "apply", "-f", file); !strings.Contains(out, "add      t\nadd      calendar c: Heiligabend, 2035-12-24\nadd      calendar c, 2035-12-28 to 2035-12-31\n") {
 			t.Errorf("apply: %q", out)
@@ -38,7 +38,7 @@ func TestCalendarsInTaskFiles(t *testing.T) {
 		}
 		write("calendars: {c: {someday: x}, d: }\ntasks: {}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, `calendars.c: "someday" is no day of a calendar`, "calendars.d has no days")
-		write("tasks:\n  t: {task: x, timer: daily, exclude_calendars: e}\n")
+		write("tasks:\n  t: {handler: x, timer: daily, exclude_calendars: e}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", file}, `exclude_calendars names the calendar "e"`)
 	})
 }

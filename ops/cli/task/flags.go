@@ -8,15 +8,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// columnFlags adds the flags of the columns of a task to `task add` and `task set`. That of the
-// column task, which names the handler of the jobs, is --handler.
+// columnFlags adds the flags of the columns of a task to `task add` and `task set`.
 func columnFlags(command *cobra.Command) *ui.ColumnFlags[periodic.Task] {
 	standard := periodic.NewTask("", "", "")
-	columns := column.OfUsers(periodic.Columns())
-	for i := range columns {
-		if columns[i].Name == "task" {
-			columns[i].Name = "handler"
-		}
-	}
-	return ui.NewColumnFlags(command, columns, &standard)
+	return ui.NewColumnFlags(command, column.OfUsers(periodic.Columns()), &standard)
 }

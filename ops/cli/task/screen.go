@@ -147,7 +147,7 @@ func (s screen) lastRun(env *ui.Env) string {
 func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 	standard := periodic.NewTask("", "", "")
 	for _, c := range column.OfUsers(periodic.Columns()) {
-		if v := c.Get(t); v != c.Get(&standard) && !slices.Contains([]string{"id", "task", "timer", "summary", "enabled"}, c.Name) {
+		if v := c.Get(t); v != c.Get(&standard) && !slices.Contains([]string{"id", "handler", "timer", "summary", "enabled"}, c.Name) {
 			fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(v)})
 		}
 	}

@@ -56,7 +56,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 		var got map[string]any
 		s.JSON(t, &got, "task", "show", "a")
 		want := map[string]any{
-			"id": "a", "task": "t", "timer": "daily", "group": "g", "args": `{"from": "stdin"}`, "subject": "su",
+			"id": "a", "handler": "t", "timer": "daily", "group": "g", "args": `{"from": "stdin"}`, "subject": "su",
 			"submitter": "me", "summary": "sum", "priority": 10.0, "starts": "2025-12-31T23:00:00Z",
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
@@ -194,7 +194,7 @@ func TestWarningsOfDocspell(t *testing.T) {
 		warned(`warning: task "a/b": Docspell cannot read id "a/b"`, "task", "add", "a/b", "--handler", "backup", "--timer", "daily")
 		warned("", "task", "add", "good", "--handler", "empty-trash", "--timer", "*-*-* 02:00:00")
 		warned(`warning: task "good": Docspell cannot read the timer "every 36h"`, "task", "set", "good", "--timer", "every 36h")
-		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  filed: {task: backup, timer: '*-*-* 03:00:00'}\n")
+		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  filed: {handler: backup, timer: '*-*-* 03:00:00'}\n")
 		warned(`warning: task "filed": Docspell 0.43 has no task "backup"`, "task", "apply", "-f", file)
 	})
 }

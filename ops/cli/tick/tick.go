@@ -15,7 +15,7 @@ func JSON(r *view.Run) ui.Object {
 	return ui.Object{
 		{"task_id", r.TaskID}, {"due", r.Due}, {"decision", r.Decision}, {"cause", ui.OrNull(string(r.Cause))}, {"reason", ui.OrNull(r.Reason)},
 		{"missed", r.Missed}, {"until", ui.OrNull(r.Until)}, {"jid", ui.OrNull(r.JID)}, {"worker", ui.OrNull(r.Worker)}, {"decided", r.Decided},
-		{"state", ui.OrNull(r.State)}, {"submitted", ui.OrNull(r.Submitted)}, {"started", ui.OrNull(r.Started)}, {"finished", ui.OrNull(r.Finished)},
+		{"state", ui.OrNull(jobqueue.State(r.State).Word())}, {"submitted", ui.OrNull(r.Submitted)}, {"started", ui.OrNull(r.Started)}, {"finished", ui.OrNull(r.Finished)},
 		{"attempts", ui.OrNull(r.Attempts)}, {"interrupts", ui.OrNull(r.Interrupts)}, {"result", ui.OrNull(r.Result)}, {"by_hand", ui.OrNull(r.Hand())},
 	}
 }

@@ -52,7 +52,7 @@ func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 // firstFields and lastFields are the names of fields in the order of the log; those
 // between them follow by name.
 var (
-	firstFields = []string{"id", "task", "type", "topic", "sink", "state", "error", "problem", "reason", "while", "attempt", "max_attempts", "attempts", "due"}
+	firstFields = []string{"task", "handler", "type", "topic", "sink", "state", "error", "problem", "reason", "while", "attempt", "max_attempts", "attempts", "due"}
 	lastFields  = []string{"duration", "took", "delay", "for", "after", "group", "worker", "name", "jid", "job", "event"}
 )
 

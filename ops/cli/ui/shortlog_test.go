@@ -61,11 +61,11 @@ func TestShortLog(t *testing.T) {
 		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventProblem, Task: &periodic.Task{ID: "bad\x1b[31m"}, Problem: "timer \"x\"\nis unknown"},
 			"14:33:20  bad?[31m              problem    timer \"x\" is unknown"},
 		{logrus.InfoLevel, executor.Event{Kind: executor.EventStopping, Count: 2}, ""},
-		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventSplit}, "14:33:20  any words  id=x  jid=y"},
+		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventSplit}, "14:33:20  any words  task=x  jid=y"},
 	} {
 		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
 		f.about.Store(20) // there was a long id before
-		entry := service.WithEvent(logrus.New(), logrus.Fields{"id": "x", "jid": "y"}, c.event)
+		entry := service.WithEvent(logrus.New(), logrus.Fields{"task": "x", "jid": "y"}, c.event)
 		entry.Time, entry.Level, entry.Message = at, c.level, "any words"
 		line, err := f.Format(entry)
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
@@ -124,9 +124,9 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 func TestLogFieldsInOrder(t *testing.T) {
 	t.Parallel()
 	entry := &logrus.Entry{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Level: logrus.WarnLevel, Message: "job ended",
-		Data: logrus.Fields{"jid": "j", "group": "g", "error": "a b", "state": "failed", "id": "i", "other": 1}}
+		Data: logrus.Fields{"jid": "j", "group": "g", "error": "a b", "state": "failed", "task": "i", "other": 1}}
 	got, err := lineFormatter{}.Format(entry)
-	want := "2026-03-01 12:00:00Z WARN  job ended         id=i  state=failed  error=\"a b\"  other=1  group=g  jid=j\n"
+	want := "2026-03-01 12:00:00Z WARN  job ended         task=i  state=failed  error=\"a b\"  other=1  group=g  jid=j\n"
 	if err != nil || string(got) != want {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
