@@ -45,39 +45,53 @@ const validFor = 2 * time.Second
 // or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
 // have to be left out.
 func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
-	done, err := c.submit(ctx, wait, b, at, c.submitAtOnce)
+	done, err := c.submit(ctx, wait, b, at, c.fitOneStatement(b.Plans))
 	if errors.Is(err, ErrInTheWay) {
-		return c.submit(ctx, wait, b, at, inSteps)
+		return c.submit(ctx, wait, b, at, false)
 	}
 	return done, err
 }
 
-// submit is Submit with a way to write plans that need no more than one statement.
-func (c Committer) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce oneStatement) (Outcome, error) {
-	return c.transact(ctx, wait, func(tx Tx, d *delivery) error {
+// submit is Submit in one transaction, with a single statement if the plans need no more.
+func (c Committer) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce bool) (done Outcome, err error) {
+	var began time.Time
+	spans := spans{tracer: c.Tracer}
+	err = c.Update(ctx, wait, func(tx Tx) error {
+		done = Outcome{}
 		if b.Now.IsZero() { // made ahead
 			if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
 				return err
 			}
 		}
-		now := tx.Now()
-		plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
-		for _, p := range b.Plans {
-			if p.Lasts(b.Now, now, validFor) && !c.tooMany(p.Task, &given) {
-				for i := range p.Ticks {
-					p.Ticks[i].Decided = now
-				}
-				for i := range p.Settled {
-					p.Settled[i].Decided = now
-				}
-				plans = append(plans, p)
-			}
-		}
+		plans := c.valid(b, tx.Now())
 		if len(plans) == 0 {
 			return nil
 		}
-		return c.write(ctx, d, plans, atOnce)
+		began = time.Now()
+		return c.write(ctx, &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}, plans, atOnce)
 	})
+	if !began.IsZero() {
+		done.Took = time.Since(began)
+	}
+	spans.end(err)
+	return done, err
+}
+
+// valid are the plans of a batch that are not too old, as decided now.
+func (c Committer) valid(b Batch, now time.Time) (plans []periodic.Plan) {
+	plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
+	for _, p := range b.Plans {
+		if !p.Lasts(b.Now, now, validFor) || c.tooMany(p.Task, &given) {
+			continue
+		}
+		for _, ticks := range [][]periodic.Tick{p.Ticks, p.Settled} {
+			for i := range ticks {
+				ticks[i].Decided = now
+			}
+		}
+		plans = append(plans, p)
+	}
+	return plans
 }
 
 // tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
@@ -89,23 +103,6 @@ func (c Committer) tooMany(t *periodic.Task, given *int) bool {
 	}
 	*given++
 	return *given > maxSubmitJobs
-}
-
-// transact runs a transaction that writes a batch.
-func (c Committer) transact(ctx context.Context, wait time.Duration, work func(Tx, *delivery) error) (Outcome, error) {
-	var done Outcome
-	var d *delivery
-	spans := spans{tracer: c.Tracer}
-	err := c.Update(ctx, wait, func(tx Tx) error {
-		done = Outcome{}
-		d = &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}
-		return work(tx, d)
-	})
-	if d != nil && !d.writesBegan.IsZero() {
-		done.Took = time.Since(d.writesBegan)
-	}
-	spans.end(err)
-	return done, err
 }
 
 // MaxEarly is how long before its time a transaction may begin.
@@ -159,10 +156,9 @@ func (c Committer) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) e
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce oneStatement) error {
-	d.writesBegan = time.Now()
-	if c.fitOneStatement(plans) {
-		if can, err := atOnce(ctx, d, plans); can || err != nil {
+func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce bool) error {
+	if atOnce {
+		if can, err := c.writeAtOnce(ctx, d, plans); can || err != nil {
 			return err
 		}
 	}
@@ -190,15 +186,9 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 	return c.tellHooks(ctx, d.tx, *d.outcome)
 }
 
-// oneStatement writes plans that need no more. can is false if it does not.
-type oneStatement func(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error)
-
-// inSteps leaves all plans to single statements, which pass over what is in their way.
-func inSteps(context.Context, *delivery, []periodic.Plan) (can bool, err error) { return false, nil }
-
-// submitAtOnce writes plans that need no more than one statement. can is false if the database
+// writeAtOnce writes plans that need no more than one statement. can is false if the database
 // has none.
-func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+func (c Committer) writeAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
 	left, can, err := d.tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], plans)
 	if !can || err != nil {
 		return can, err
@@ -213,6 +203,18 @@ func (c Committer) submitAtOnce(ctx context.Context, d *delivery, plans []period
 		d.outcome.Ticks = append(d.outcome.Ticks, p.Ticks[0])
 	}
 	return true, nil
+}
+
+// keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
+// written in the order of their index cost the database far less.
+func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) {
+	o.Plans, o.Kept = make(map[string]*periodic.Plan, len(plans)), make([]*periodic.Plan, 0, len(plans))
+	for i := range plans {
+		if p := &plans[i]; kept(p.Task.ID) {
+			o.Plans[p.Task.ID] = p
+			o.Kept = append(o.Kept, p)
+		}
+	}
 }
 
 // fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -16,12 +15,11 @@ import (
 
 // delivery hands the jobs of one submit transaction to their queues.
 type delivery struct {
-	tx          Tx
-	queues      map[periodic.Sink]periodic.Queue
-	outcome     *Outcome
-	later       LaterError
-	spans       *spans
-	writesBegan time.Time // the writes; zero: not yet
+	tx      Tx
+	queues  map[periodic.Sink]periodic.Queue
+	outcome *Outcome
+	later   LaterError
+	spans   *spans
 }
 
 // cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs

@@ -21,18 +21,6 @@ type Outcome struct {
 	refused map[periodic.TickKey]bool // ticks that the queue of their task has refused for good
 }
 
-// keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
-// written in the order of their index cost the database far less.
-func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) {
-	o.Plans, o.Kept = make(map[string]*periodic.Plan, len(plans)), make([]*periodic.Plan, 0, len(plans))
-	for i := range plans {
-		if p := &plans[i]; kept(p.Task.ID) {
-			o.Plans[p.Task.ID] = p
-			o.Kept = append(o.Kept, p)
-		}
-	}
-}
-
 // Moved reports whether a batch decided a tick or changed a plan.
 func (o *Outcome) Moved() bool {
 	return len(o.Ticks) > 0 || slices.ContainsFunc(o.Kept, func(p *periodic.Plan) bool {

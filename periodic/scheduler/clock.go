@@ -75,3 +75,16 @@ func (c *clock) compare(asked, answered, database time.Time) (skew time.Duration
 	}
 	return skew, false
 }
+
+// waitUntil waits for a time that is not far away.
+func waitUntil(due time.Time) {
+	if left := time.Until(due); left > timerSlack {
+		<-time.After(left - timerSlack)
+	}
+	if left := time.Until(due); left > 0 {
+		sleepPrecisely(left)
+	}
+	if left := time.Until(due); left > 0 { // interrupted by a signal
+		<-time.After(left)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/batch"
 )
 
@@ -113,4 +114,26 @@ func (l *loop) retryFailing(_, _ context.Context) error {
 	l.watermark.reset()
 	l.pollNow()
 	return nil
+}
+
+// trouble publishes what keeps a scheduler from some or all of its work.
+type trouble struct {
+	store  Store
+	worker string
+	told   string // as published; empty: nothing
+}
+
+// publish publishes the error of a round, or else that of a task that fails, if it
+// is another one than before. A database that cannot be used is asked for nothing.
+func (t *trouble) publish(ctx context.Context, err error, failing string) {
+	text := failing
+	if err != nil {
+		if t.store.Fault(err) == service.FaultDatabase {
+			return
+		}
+		text = err.Error()
+	}
+	if text != t.told && t.store.SetTrouble(ctx, t.worker, text) == nil {
+		t.told = text
+	}
 }

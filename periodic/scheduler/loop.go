@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -44,14 +43,12 @@ type loop struct {
 }
 
 // newLoop returns the loop of a scheduler.
-func newLoop(store Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
-	queues := store.Queues(cfg.Submitters)
+func newLoop(store Store, cfg *Config, r role, batches batch.Committer, wake <-chan struct{}) *loop {
 	l := &loop{
-		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
-		batches: batch.New(worker, r.update, store.Read, queues),
+		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake, batches: batches,
 		failing: failing{},
-		sinks:   sinks{known: slices.Sorted(maps.Keys(queues)), broken: map[periodic.Sink]*breaker{}},
-		trouble: trouble{store: store, worker: worker},
+		sinks:   sinks{known: slices.Sorted(maps.Keys(batches.Queues)), broken: map[periodic.Sink]*breaker{}},
+		trouble: trouble{store: store, worker: batches.Worker},
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
@@ -118,37 +115,6 @@ func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 	return l.next(l.cfg.PollInterval)
 }
 
-// once schedules until nothing is due. It returns the first error.
-func (l *loop) once(ctx context.Context) error {
-	l.begin()
-	l.watermark.reset()
-	for tries := 0; ; {
-		did, err := l.step(ctx, ctx)
-		if err != nil {
-			return err
-		}
-		if did {
-			continue
-		}
-		// What others have locked is tried again until it can be written, and what fails a few times.
-		switch {
-		case l.late.locked:
-		case len(l.failing)+len(l.sinks.broken) > 0 && tries < maxTries:
-			tries++
-		default:
-			l.ends.once(ctx)
-			return nil
-		}
-		if err := l.sleep(ctx, min(leastRetry, l.next(leastRetry))); err != nil {
-			return fmt.Errorf("some tasks are still due: %w", err)
-		}
-		l.pollNow()
-	}
-}
-
-// maxTries is how often once retries what fails alone.
-const maxTries = 4
-
 func (l *loop) isLock(err error) bool { return l.store.Fault(err) == service.FaultLock }
 
 // sleep waits for a time, a wake-up or the end of ctx, whose error it
@@ -174,37 +140,81 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// waitUntil waits for a time that is not far away.
-func waitUntil(due time.Time) {
-	if left := time.Until(due); left > timerSlack {
-		<-time.After(left - timerSlack)
-	}
-	if left := time.Until(due); left > 0 {
-		sleepPrecisely(left)
-	}
-	if left := time.Until(due); left > 0 { // interrupted by a signal
-		<-time.After(left)
+// duty is one thing that the loop does. It names when it is due, by the host's clock; the zero
+// time means: not until something has changed. soft ends when the scheduler is to stop: begin nothing new.
+// hard ends when what is in flight has to stop, too.
+type duty struct {
+	due func() time.Time
+	do  func(soft, hard context.Context) error
+}
+
+// duties is what a loop does. Of those that are due, the first goes first: what has to be on
+// time, then what the last poll has found, then the next poll, then the rest.
+func duties(l *loop) []duty {
+	return []duty{
+		{dueWhile(&l.ownMarksUncleared), l.clearOwnMarks},
+		{func() time.Time { return l.clock.byHost(l.ahead.openAt()) }, l.submitDue},
+		{func() time.Time { return l.clock.byHost(l.ahead.readAt) }, l.readAhead},
+		{func() time.Time { return l.clock.byHost(l.ahead.decideAt) }, l.decideLate},
+		{dueWhile(&l.late.found), l.decideLate},
+		{dueWhile(&l.stale), l.clearStale},
+		{func() time.Time { return l.failing.next() }, l.retryFailing},
+		{func() time.Time { return l.sinks.next() }, l.retrySinks},
+		{func() time.Time { return l.pollAt }, l.poll},
 	}
 }
 
-// trouble publishes what keeps a scheduler from some or all of its work.
-type trouble struct {
-	store  Store
-	worker string
-	told   string // as published; empty: nothing
+// dueWhile is when to do a duty that waits for nothing but a fact.
+func dueWhile(fact *bool) func() time.Time { return func() time.Time { return dueIf(*fact) } }
+
+func dueIf(isDue bool) time.Time {
+	if isDue {
+		return atOnce
+	}
+	return time.Time{}
 }
 
-// publish publishes the error of a round, or else that of a task that fails, if it
-// is another one than before. A database that cannot be used is asked for nothing.
-func (t *trouble) publish(ctx context.Context, err error, failing string) {
-	text := failing
-	if err != nil {
-		if t.store.Fault(err) == service.FaultDatabase {
-			return
+// isDue reports whether a time has come.
+func isDue(at time.Time) bool { return !at.IsZero() && !at.After(time.Now()) }
+
+// atOnce is a time that has passed.
+var atOnce = time.Unix(0, 0)
+
+// agenda is the list of duties, and what they leave for each other.
+type agenda struct {
+	duties            []duty
+	begun             time.Time // by the host's clock: when this scheduler began to schedule
+	ownMarksUncleared bool      // the marks of this worker's name are not cleared yet
+	pollAt            time.Time // by the host's clock
+	stale             bool      // the last poll has seen a mark that has expired
+}
+
+// pollNow has the loop poll at once: something was done, or has changed.
+func (g *agenda) pollNow() { g.pollAt = atOnce }
+
+// pollWithin has the loop poll after a while at the latest.
+func (g *agenda) pollWithin(wait time.Duration) {
+	if at := time.Now().Add(max(wait, clockSlack)); at.Before(g.pollAt) {
+		g.pollAt = at
+	}
+}
+
+// step does the first duty that is due. It reports whether there was one.
+func (g *agenda) step(soft, hard context.Context) (bool, error) {
+	for _, d := range g.duties {
+		if isDue(d.due()) {
+			return true, d.do(soft, hard)
 		}
-		text = err.Error()
 	}
-	if text != t.told && t.store.SetTrouble(ctx, t.worker, text) == nil {
-		t.told = text
+	return false, nil
+}
+
+// next is how long it takes until a duty is due, at most.
+func (g *agenda) next(most time.Duration) time.Duration {
+	for _, d := range g.duties {
+		if at := d.due(); !at.IsZero() {
+			most = min(most, max(time.Until(at), clockSlack))
+		}
 	}
+	return most
 }

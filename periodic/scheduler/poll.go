@@ -105,7 +105,7 @@ func (l *loop) stray(ctx context.Context) {
 // clearMarks removes expired marks, and those of a worker name if one is given. It returns their
 // number.
 func (l *loop) clearMarks(ctx context.Context, name string) (count int, err error) {
-	err = l.role.update(ctx, batch.LockTimeout, func(tx batch.Tx) (err error) {
+	err = l.batches.Update(ctx, batch.LockTimeout, func(tx batch.Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, l.cfg.Lease, name)
 		return err
 	})
@@ -113,6 +113,16 @@ func (l *loop) clearMarks(ctx context.Context, name string) (count int, err erro
 		l.observe(Event{Kind: EventCleared, Count: count})
 	}
 	return count, err
+}
+
+// clearOwnMarks clears the marks of this worker's name, which an earlier process may have left.
+func (l *loop) clearOwnMarks(_, hard context.Context) error {
+	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
+		return err
+	}
+	l.ownMarksUncleared = false
+	l.pollNow()
+	return nil
 }
 
 // clearStale removes the expired marks that the last poll has seen.

@@ -2,13 +2,9 @@ package scheduler
 
 import (
 	"context"
-	"time"
-
-	"github.com/nextrun/nextrun/periodic/batch"
 )
 
-// role is the behaviour of a mode: whether the scheduler may schedule, and how its
-// transactions are fenced. It is safe for concurrent use, except for judge.
+// role is the behaviour of a mode: whether the scheduler may schedule. It is safe for concurrent use, except for judge.
 type role interface {
 	// join starts to contend for the lock, if the mode has one.
 	join(ctx context.Context) error
@@ -21,9 +17,6 @@ type role interface {
 	schedules() bool
 	// await returns when this scheduler may schedule. An error means that it never will.
 	await(ctx context.Context) error
-	// update runs fn in a transaction that commits only if this scheduler may
-	// still schedule; else it returns [leader.ErrLost].
-	update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
 	// judge is called by the loop with the result of each round.
@@ -52,10 +45,6 @@ func (shared) schedules() bool                        { return true }
 func (shared) await(context.Context) error            { return nil }
 func (shared) judge(error)                            {}
 func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
-
-func (s shared) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
-	return s.store.Update(ctx, wait, fn)
-}
 
 func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
 	s.store.Watch(ctx, s.worker, wake, report)

@@ -96,7 +96,7 @@ func (l *led) await(ctx context.Context) error {
 }
 
 // update runs fn in a transaction that begins with a check of the lock, keeps
-// the lock's row locked, and ends with the term.
+// the lock's row locked, and ends with the term, then with [leader.ErrLost].
 func (l *led) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 	term, ok := l.elector.Term()
 	if !ok {

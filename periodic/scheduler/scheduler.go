@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Scheduler submits the jobs of periodic tasks. It is safe for concurrent use.
@@ -31,14 +32,15 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	}
 	holder := service.WorkerID(cfg.Name)
 	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder}}
+	update := store.Update
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake, s.works)
 		if err != nil {
 			return nil, err
 		}
-		s.role = led
+		s.role, update = led, led.update
 	}
-	s.loop = newLoop(store, &cfg, s.role, holder, s.life.Woken())
+	s.loop = newLoop(store, &cfg, s.role, batch.New(holder, update, store.Read, store.Queues(cfg.Submitters)), s.life.Woken())
 	return s, nil
 }
 
@@ -130,3 +132,34 @@ func (s *Scheduler) Err() error {
 		return nil
 	}
 }
+
+// once schedules until nothing is due. It returns the first error.
+func (l *loop) once(ctx context.Context) error {
+	l.begin()
+	l.watermark.reset()
+	for tries := 0; ; {
+		did, err := l.step(ctx, ctx)
+		if err != nil {
+			return err
+		}
+		if did {
+			continue
+		}
+		// What others have locked is tried again until it can be written, and what fails a few times.
+		switch {
+		case l.late.locked:
+		case len(l.failing)+len(l.sinks.broken) > 0 && tries < maxTries:
+			tries++
+		default:
+			l.ends.once(ctx)
+			return nil
+		}
+		if err := l.sleep(ctx, min(leastRetry, l.next(leastRetry))); err != nil {
+			return fmt.Errorf("some tasks are still due: %w", err)
+		}
+		l.pollNow()
+	}
+}
+
+// maxTries is how often once retries what fails alone.
+const maxTries = 4

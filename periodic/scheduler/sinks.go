@@ -98,7 +98,7 @@ func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err e
 
 // probe checks whether a sink takes jobs at all. It has the tasks of one wait that does not, or ends that.
 func (l *loop) probe(hard context.Context, sink periodic.Sink) (broken bool, err error) {
-	err = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return l.batches.Queues[sink].Probe(hard, tx.DBTX()) })
+	err = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return l.batches.Queues[sink].Probe(hard, tx.DBTX()) })
 	switch {
 	case err != nil && !l.isolatable(err):
 		return false, err

@@ -89,7 +89,7 @@ func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause
 	}
 	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
-		_ = l.role.update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, reasons.Unscheduled(cause)) })
+		_ = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, reasons.Unscheduled(cause)) })
 	}
 	return nil
 }
