@@ -15,8 +15,8 @@ import (
 // else has locked.
 const LockTimeout = 100 * time.Millisecond
 
-// Committer runs the transactions of a scheduler's batches.
-type Committer struct {
+// Processor reads tasks, has them decide and writes their plans.
+type Processor struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
 	Update    func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
@@ -30,11 +30,11 @@ type Committer struct {
 	timers    *timers
 }
 
-// New returns a committer.
+// New returns a processor.
 func New(worker string, update func(context.Context, time.Duration, func(Tx) error) error,
 	view func(context.Context, func(Tx) error) error, queues map[periodic.Sink]periodic.Queue,
-) Committer {
-	return Committer{Worker: worker, Update: update, View: view, Queues: queues, timers: &timers{}}
+) Processor {
+	return Processor{Worker: worker, Update: update, View: view, Queues: queues, timers: &timers{}}
 }
 
 // validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.
@@ -44,7 +44,7 @@ const validFor = 2 * time.Second
 // the host's clock: it waits for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was read,
 // or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
 // have to be left out.
-func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+func (c Processor) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
 	done, err := c.submit(ctx, wait, b, at, c.fitOneStatement(b.Plans))
 	if errors.Is(err, ErrInTheWay) {
 		return c.submit(ctx, wait, b, at, false)
@@ -53,7 +53,7 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, b Batch, at t
 }
 
 // submit is Submit in one transaction, with a single statement if the plans need no more.
-func (c Committer) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce bool) (done Outcome, err error) {
+func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce bool) (done Outcome, err error) {
 	var began time.Time
 	spans := spans{tracer: c.Tracer}
 	err = c.Update(ctx, wait, func(tx Tx) error {
@@ -78,7 +78,7 @@ func (c Committer) submit(ctx context.Context, wait time.Duration, b Batch, at t
 }
 
 // valid are the plans of a batch that are not too old, as decided now.
-func (c Committer) valid(b Batch, now time.Time) (plans []periodic.Plan) {
+func (c Processor) valid(b Batch, now time.Time) (plans []periodic.Plan) {
 	plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
 	for _, p := range b.Plans {
 		if !p.Lasts(b.Now, now, validFor) || c.tooMany(p.Task, &given) {
@@ -96,7 +96,7 @@ func (c Committer) valid(b Batch, now time.Time) (plans []periodic.Plan) {
 
 // tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
 // transaction. Such a task stays due. given counts the others.
-func (c Committer) tooMany(t *periodic.Task, given *int) bool {
+func (c Processor) tooMany(t *periodic.Task, given *int) bool {
 	queue := c.Queues[t.Sink]
 	if queue == nil || queue.CopiesArgs() {
 		return false
@@ -119,7 +119,7 @@ func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s
 
 // waitUntilDue waits in a transaction until a time has come, and has the database do what it can
 // beforehand.
-func (c Committer) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) error {
+func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) error {
 	early := due.Sub(tx.Now())
 	if early <= 0 {
 		return nil
@@ -156,7 +156,7 @@ func (c Committer) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) e
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce bool) error {
+func (c Processor) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce bool) error {
 	if atOnce {
 		if can, err := c.writeAtOnce(ctx, d, plans); can || err != nil {
 			return err
@@ -188,7 +188,7 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []periodic.Plan
 
 // writeAtOnce writes plans that need no more than one statement. can is false if the database
 // has none.
-func (c Committer) writeAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+func (c Processor) writeAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
 	left, can, err := d.tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], plans)
 	if !can || err != nil {
 		return can, err
@@ -219,7 +219,7 @@ func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) {
 
 // fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
 // whole batch the longer way, through Advance, Record and Submit, as does a tracer.
-func (c Committer) fitOneStatement(plans []periodic.Plan) bool {
+func (c Processor) fitOneStatement(plans []periodic.Plan) bool {
 	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !fitsOneStatement(&p) })
 }
 

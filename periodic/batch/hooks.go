@@ -53,7 +53,7 @@ type BadEnd struct {
 }
 
 // tellHooks tells the hooks of recorded ticks that get no job although they should.
-func (c Committer) tellHooks(ctx context.Context, tx Tx, done Outcome) error {
+func (c Processor) tellHooks(ctx context.Context, tx Tx, done Outcome) error {
 	if c.Hooks == nil {
 		return nil
 	}

@@ -27,8 +27,8 @@ func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRu
 
 // Read reads tasks and what the decisions on them need, and decides: for those that are not due yet, as if they were.
 // It locks nothing: a plan whose row is not as it was read comes to nothing.
-func (c Committer) Read(ctx context.Context, w Wanted) (Batch, error) {
-	begun, f := time.Now(), facts{exclude: w.Exclude.Sinks}
+func (c Processor) Read(ctx context.Context, w Wanted) (Batch, error) {
+	begun, f := time.Now(), facts{sinks: w.Sinks}
 	err := c.View(ctx, func(tx Tx) error { return c.read(ctx, tx, w, &f) })
 	if err != nil {
 		return Batch{}, fmt.Errorf("read tasks: %w", err)
@@ -37,7 +37,7 @@ func (c Committer) Read(ctx context.Context, w Wanted) (Batch, error) {
 }
 
 // read reads tasks, and what the decisions on them need.
-func (c Committer) read(ctx context.Context, tx Tx, w Wanted, f *facts) (err error) {
+func (c Processor) read(ctx context.Context, tx Tx, w Wanted, f *facts) (err error) {
 	f.now = tx.Now()
 	if f.tasks, err = tx.Tasks(ctx, w); err != nil || len(f.tasks) == 0 {
 		return err
@@ -52,7 +52,7 @@ func (c Committer) read(ctx context.Context, tx Tx, w Wanted, f *facts) (err err
 type facts struct {
 	now     time.Time
 	tasks   []periodic.Task
-	exclude []periodic.Sink // cannot be used: their tasks are planned only
+	sinks   []periodic.Sink // that can be used: the tasks of others are planned only; nil: all
 	pending map[string]sink.Pending
 	ended   map[string]time.Time
 	decided map[string][]periodic.Range
@@ -68,7 +68,7 @@ func (f *facts) at(t *periodic.Task) time.Time {
 
 // pendingJobs asks the queues for the pending jobs of the tasks for which
 // they matter.
-func (c Committer) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string]sink.Pending, error) {
+func (c Processor) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string]sink.Pending, error) {
 	trackers := map[periodic.Sink][]string{}
 	for i := range f.tasks {
 		t := &f.tasks[i]
@@ -89,7 +89,7 @@ func (c Committer) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string
 
 // recordedTicks reads what is recorded of tasks that are behind: some of their due ticks may be
 // decided already, and some may have waited for the end of a job.
-func (c Committer) recordedTicks(ctx context.Context, tx Tx, f *facts) (err error) {
+func (c Processor) recordedTicks(ctx context.Context, tx Tx, f *facts) (err error) {
 	var waited []string
 	var since []periodic.TickKey
 	for i := range f.tasks {
@@ -118,19 +118,19 @@ func (c Committer) recordedTicks(ctx context.Context, tx Tx, f *facts) (err erro
 
 // asks reports whether the queue of a task can be asked. Without that the task is
 // planned only.
-func (c Committer) asks(f *facts, t *periodic.Task) bool {
+func (c Processor) asks(f *facts, t *periodic.Task) bool {
 	_, known := c.Queues[t.Sink]
-	return known && !slices.Contains(f.exclude, t.Sink)
+	return known && (f.sinks == nil || slices.Contains(f.sinks, t.Sink))
 }
 
 // CanPrepare reports whether a plan that was decided before its time can be written at that time
 // as it is, if its row is as it was read.
-func (c Committer) CanPrepare(p *periodic.Plan) bool {
+func (c Processor) CanPrepare(p *periodic.Plan) bool {
 	return p.Plain() && p.Task.Failures.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
 }
 
 // decide makes the plans of a batch.
-func (c Committer) decide(b *facts) []periodic.Plan {
+func (c Processor) decide(b *facts) []periodic.Plan {
 	plans := make([]periodic.Plan, len(b.tasks))
 	for i := range b.tasks {
 		t := &b.tasks[i]

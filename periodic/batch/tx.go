@@ -7,16 +7,13 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
-// Exclude says which tasks a query leaves out for now.
-type Exclude struct {
-	Rows []Row // of tasks, until somebody edits them
-	// Sinks that cannot be used. Tasks that wait for their first plan are not
-	// left out: a plan needs no sink.
-	Sinks []periodic.Sink
-	// OnlySinks, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
-	OnlySinks []periodic.Sink
+// Scope says which tasks a query takes.
+type Scope struct {
+	Sinks   []periodic.Sink // of these, or without a plan yet, which needs no sink; nil: all
+	LeftOut []Row           // but not these, until somebody edits them
 }
 
 // Row is the row of a task as it was read.
@@ -27,8 +24,8 @@ func RowOf(t *periodic.Task) Row { return Row{t.ID, t.Version} }
 
 // Look says what a scheduler asks about when it looks for work.
 type Look struct {
-	Exclude Exclude
-	Tell    []periodic.Sink // the queues that are asked how their jobs end
+	Scope
+	Tell []periodic.Sink // the queues that are asked how their jobs end
 	// DrainedUpTo leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
 	DrainedUpTo time.Time
@@ -41,31 +38,32 @@ type Work struct {
 	Answered  time.Time // by the host's clock: Now is not later
 	Due       bool      // there are tasks to decide
 	AskEndsAt time.Time // when to ask one of the queues of [Look.Tell] for the ends of jobs; zero: nothing is open
-	Stray     bool      // tasks have been due for a while whose sinks are not among OnlySinks
+	Stray     bool      // tasks have been due for a while whose sinks are not among [Scope.Sinks]
 	Next      time.Time // the earliest NextRun after Now; zero: none
 	Marked    time.Time // the earliest mark; zero: none
 }
 
-// AskEnds says which queues to ask for the ends of jobs.
+// AskEnds says which queue to ask for the ends of jobs.
 type AskEnds struct {
-	Queues  periodic.Submitters // the one whose turn it is is asked
-	Hooks   Hooks               // nil: nobody wants to hear of ends
-	Limit   int                 // jobs at a time
-	Timeout time.Duration       // of the queue's answer
+	Sink    periodic.Sink
+	Queue   sink.Submitter
+	Hooks   Hooks         // nil: nobody wants to hear of ends
+	Limit   int           // jobs at a time
+	Timeout time.Duration // of the queue's answer
 }
 
 // Ends is what [Store.AskEnds] found.
 type Ends struct {
-	Sink  periodic.Sink // the queue that was asked; empty: it was the turn of none
-	Asked int           // jobs
-	Ended []EndedTick   // that were not recorded before, by this scheduler
-	Bad   []BadEnd      // jobs whose end cannot be read or recorded; they have another turn
-	Now   time.Time     // the database's clock
-	Next  time.Time     // if no queue was asked, when it is the turn of one; zero: no jobs are open
+	Asked int         // jobs whose turn it was
+	Ended []EndedTick // that were not recorded before, by this scheduler
+	Bad   []BadEnd    // jobs whose end cannot be read or recorded; they have another turn
+	Now   time.Time   // the database's clock
+	Next  time.Time   // if none was asked about, when it is the turn of one; zero: no jobs are open
 }
 
 // Wanted says which tasks to read.
 type Wanted struct {
+	Scope
 	Limit int
 	// Ahead, if not zero, means the tasks that are not due yet but will be within this time. Otherwise those are
 	// meant that are due, but for those that wait for the end of a job.
@@ -74,9 +72,8 @@ type Wanted struct {
 	Unplanned bool
 	// Beyond leaves out the tasks up to this one in the order of NextRun and id; without an id, all
 	// whose NextRun is not later.
-	Beyond  Cursor
-	Exclude Exclude
-	Only    []Row // the tasks to choose from by their ids, which may wait for their first plan; nil: all
+	Beyond Cursor
+	Only   []Row // the tasks to choose from by their ids, which may wait for their first plan; nil: all
 }
 
 // Cursor is a place in the order of tasks by NextRun and id.

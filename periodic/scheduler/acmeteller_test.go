@@ -107,5 +107,5 @@ func (f *fixture) asks(q sink.Submitter, hooks batch.Hooks) batch.Ends {
 }
 
 func (f *fixture) question(q sink.Submitter, hooks batch.Hooks) batch.AskEnds {
-	return batch.AskEnds{Queues: periodic.Submitters{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
+	return batch.AskEnds{Sink: "acme", Queue: q, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
 }

@@ -21,182 +21,170 @@ const (
 	endsTimeout = 10 * time.Second
 )
 
-// ends asks the queues that are not nextrun's own how their jobs ended. It has a goroutine of its
-// own, since a queue may take long to answer. The loop tells it when it is time.
+// ends asks the queues that are not nextrun's own how their jobs ended. Each has a goroutine of its own, since one may take
+// long to answer, or fail. The loop tells when it is time.
 type ends struct {
-	cfg   *Config
-	store Store
-	role  role
-	tell  []periodic.Sink // the queues that are asked
-	wake  chan struct{}
-
-	// Only its goroutine uses these.
-	limit int
-	asked time.Time
-	bad   map[string]bool         // the jobs whose end could not be recorded, by id: each is named once
-	mute  map[periodic.Sink]*mute // queues that did not answer
-
-	mu  sync.Mutex
-	due time.Time // zero: no job is open, as far as is known
-}
-
-// mute is a queue that did not answer. It is asked again after a pause that grows.
-type mute struct {
-	pause service.Backoff
-	again time.Time
+	role   role
+	tell   []periodic.Sink // the queues that are asked
+	askers map[periodic.Sink]*asker
 }
 
 func newEnds(store Store, cfg *Config, r role) *ends {
-	return &ends{
-		cfg: cfg, store: store, role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), wake: make(chan struct{}, 1),
-		limit: endsLimit, bad: map[string]bool{}, mute: map[periodic.Sink]*mute{},
-	}
-}
-
-// within has the queues asked after a time, or sooner if that is planned.
-func (e *ends) within(wait time.Duration) {
-	e.mu.Lock()
-	at := time.Now().Add(wait)
-	sooner := e.due.IsZero() || at.Before(e.due)
-	if sooner {
-		e.due = at
-	}
-	e.mu.Unlock()
-	if sooner {
-		select {
-		case e.wake <- struct{}{}:
-		default:
+	e := &ends{role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), askers: map[periodic.Sink]*asker{}}
+	for _, sink := range e.tell {
+		e.askers[sink] = &asker{
+			cfg: cfg, store: store, sink: sink, bad: map[string]bool{},
+			pause: service.Backoff{Least: endsEvery, Most: endsMost}, wake: make(chan struct{}, 1),
 		}
 	}
+	return e
 }
 
 // added notes that a job of a queue was submitted.
 func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
-	if e.cfg.Submitters[sink] != nil && tick.Decision == periodic.Submitted {
-		e.within(endsEvery)
+	if a := e.askers[sink]; a != nil && tick.Decision == periodic.Submitted {
+		a.within(endsEvery)
 	}
 }
 
 // peeked notes when it is the turn of a job.
 func (e *ends) peeked(p batch.Work) {
-	if !p.AskEndsAt.IsZero() {
-		e.within(p.AskEndsAt.Sub(p.Now))
+	for _, a := range e.askers {
+		if !p.AskEndsAt.IsZero() {
+			a.within(p.AskEndsAt.Sub(p.Now))
+		}
 	}
 }
 
 // run asks when it is time, until ctx ends.
 func (e *ends) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.wake:
-		case <-e.timer():
-			if e.role.schedules() {
-				e.ask(ctx)
-			}
-		}
+	var all sync.WaitGroup
+	for _, a := range e.askers {
+		all.Go(func() { a.run(ctx, e.role.schedules) })
 	}
-}
-
-// timer fires when it is time. Nothing is planned from then on.
-func (e *ends) timer() <-chan time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.due.IsZero() {
-		return nil
-	}
-	if soonest := e.asked.Add(endsEvery); e.due.Before(soonest) {
-		e.due = soonest
-	}
-	return time.After(time.Until(e.due))
-}
-
-// ask asks one queue, and plans the next time. It reports whether more is to be asked at once:
-// most of many jobs had ended.
-func (e *ends) ask(ctx context.Context) (more bool) {
-	e.mu.Lock()
-	e.due = time.Time{}
-	e.mu.Unlock()
-	e.asked = time.Now()
-	answering := e.answering()
-	defer func() {
-		for _, m := range e.mute {
-			e.within(max(time.Until(m.again), endsEvery))
-		}
-	}()
-	if len(answering) == 0 {
-		return false
-	}
-	found, err := e.store.AskEnds(ctx, batch.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
-	if err != nil {
-		m := e.mute[found.Sink]
-		if m == nil {
-			m = &mute{pause: service.Backoff{Least: endsEvery, Most: endsMost}}
-			if e.mute[found.Sink] = m; ctx.Err() == nil {
-				e.cfg.fail("ask another queue how jobs ended; ticks go on", err)
-			}
-		}
-		m.again = e.asked.Add(m.pause.Next())
-		e.limit = max(1, e.limit/8) // one that cannot be asked about does not keep others waiting
-		return false
-	}
-	delete(e.mute, "")
-	delete(e.mute, found.Sink)
-	more = found.Asked == e.limit && len(found.Ended) > found.Asked/2
-	e.limit = min(2*e.limit, endsLimit)
-	e.observe(found.Ended, found.Sink)
-	e.name(found)
-	switch {
-	case more:
-		e.asked = time.Time{}
-		e.within(0)
-	case found.Asked > 0:
-		e.within(endsEvery)
-	case !found.Next.IsZero():
-		e.within(found.Next.Sub(found.Now))
-	}
-	return more
-}
-
-func (e *ends) observe(ended []batch.EndedTick, sink periodic.Sink) {
-	for _, t := range ended {
-		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
-	}
-}
-
-// name names the jobs whose end cannot be read or recorded. They have another turn, after a pause that grows.
-func (e *ends) name(found batch.Ends) {
-	for _, b := range found.Bad {
-		if e.bad[b.JID] {
-			continue
-		}
-		if len(e.bad) == endsLimit {
-			clear(e.bad)
-		}
-		e.bad[b.JID] = true
-		e.cfg.fail("record how a job ended; others go on", fmt.Errorf("task %q, job %s in the queue %s: %w", b.TaskID, b.JID, found.Sink, b.Err))
-	}
-}
-
-// answering are the queues without those that have failed and are not to be tried yet. An empty
-// name holds all of them: nextrun's own tables could not be read.
-func (e *ends) answering() periodic.Submitters {
-	queues := maps.Clone(e.cfg.Submitters)
-	for sink, m := range e.mute {
-		if !m.again.After(e.asked) {
-			continue
-		}
-		if sink == "" {
-			return nil
-		}
-		delete(queues, sink)
-	}
-	return queues
+	all.Wait()
 }
 
 // once asks about all jobs whose turn it is.
 func (e *ends) once(ctx context.Context) {
-	for e.ask(ctx) && ctx.Err() == nil {
+	for _, a := range e.askers {
+		for a.ask(ctx) && ctx.Err() == nil {
+		}
+	}
+}
+
+// asker asks one queue.
+type asker struct {
+	cfg   *Config
+	store Store
+	sink  periodic.Sink
+	wake  chan struct{}
+
+	// Only its goroutine uses these.
+	soonest time.Time       // when it may be asked again
+	pause   service.Backoff // after it has failed
+	failed  bool
+	bad     map[string]bool // the jobs whose end could not be recorded, by id: each is named once
+
+	mu  sync.Mutex
+	due time.Time // zero: no job is open, as far as is known
+}
+
+// within has the queue asked after a time, or sooner if that is planned.
+func (a *asker) within(wait time.Duration) {
+	a.mu.Lock()
+	at := time.Now().Add(wait)
+	sooner := a.due.IsZero() || at.Before(a.due)
+	if sooner {
+		a.due = at
+	}
+	a.mu.Unlock()
+	if sooner {
+		select {
+		case a.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run asks when it is time and the scheduler schedules, until ctx ends.
+func (a *asker) run(ctx context.Context, schedules func() bool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wake:
+		case <-a.timer():
+			if schedules() {
+				a.ask(ctx)
+			}
+		}
+	}
+}
+
+// timer fires when it is time.
+func (a *asker) timer() <-chan time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.due.IsZero() {
+		return nil
+	}
+	if a.due.Before(a.soonest) {
+		a.due = a.soonest
+	}
+	return time.After(time.Until(a.due))
+}
+
+// ask asks once, and plans the next time. It reports whether more is to be asked at once: most of many jobs had ended.
+func (a *asker) ask(ctx context.Context) (more bool) {
+	a.mu.Lock()
+	a.due = time.Time{}
+	a.mu.Unlock()
+	a.soonest = time.Now().Add(endsEvery)
+	found, err := a.store.AskEnds(ctx, batch.AskEnds{
+		Sink: a.sink, Queue: a.cfg.Submitters[a.sink], Hooks: a.cfg.Hooks, Limit: endsLimit, Timeout: endsTimeout,
+	})
+	if err != nil {
+		if !a.failed && ctx.Err() == nil {
+			a.failed = true
+			a.cfg.fail("ask another queue how jobs ended; ticks go on", err)
+		}
+		a.soonest = time.Now().Add(a.pause.Next())
+		a.within(0)
+		return false
+	}
+	if found.Asked > 0 {
+		a.failed = false
+		a.pause.Reset()
+	}
+	a.observe(found)
+	switch {
+	case found.Asked == endsLimit && len(found.Ended) > found.Asked/2:
+		a.soonest = time.Time{}
+		a.within(0)
+		return true
+	case found.Asked > 0:
+		a.within(endsEvery)
+	case !found.Next.IsZero():
+		a.within(found.Next.Sub(found.Now))
+	}
+	return false
+}
+
+// observe tells of jobs that have ended, and names those whose end cannot be read or recorded. They have another turn,
+// after a pause that grows.
+func (a *asker) observe(found batch.Ends) {
+	for _, t := range found.Ended {
+		a.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: a.sink})
+	}
+	for _, b := range found.Bad {
+		if a.bad[b.JID] {
+			continue
+		}
+		if len(a.bad) == endsLimit {
+			clear(a.bad)
+		}
+		a.bad[b.JID] = true
+		a.cfg.fail("record how a job ended; others go on", fmt.Errorf("task %q, job %s in the queue %s: %w", b.TaskID, b.JID, a.sink, b.Err))
 	}
 }

@@ -29,7 +29,6 @@ const (
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
 	EventSlow    EventKind = "slow"    // a batch of Count tasks took long to write: batches are smaller for 10 s. Named once a minute
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
-	EventClock   EventKind = "clock"   // the database's clock differs from the host's by more than a second
 
 	// In the modes leader and exclusive.
 	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins
@@ -49,7 +48,6 @@ type Event struct {
 	Ticks   int            // batch: ticks
 	Took    time.Duration  // batch, slow
 	Pruned  Pruned         // pruned
-	Skew    time.Duration  // clock: how far the database's clock is ahead
 	ID      string         // aside: the task's id
 	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
@@ -94,9 +92,6 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		}
 	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
 		logLock(log, e)
-	case EventClock:
-		log.WithField("ahead", e.Skew.Round(time.Millisecond)).
-			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
 	}
 }
 
@@ -108,26 +103,26 @@ func logTick(log logrus.FieldLogger, e Event) {
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
-	log = service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
+	line := service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format(tickLayout)}, e)
 	if e.Tick.Reason != "" {
-		log = log.WithField("reason", e.Tick.Reason)
+		line = line.WithField("reason", e.Tick.Reason)
 	}
 	switch e.Tick.Decision {
 	case periodic.Submitted:
 		if e.Task.Sink == periodic.SinkEvent {
-			log.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
+			line.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
 			return
 		}
-		log.WithFields(logrus.Fields{"handler": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
+		line.WithFields(logrus.Fields{"handler": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
 	case periodic.Missed:
-		log = log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")})
-		sayAt(log, level, "ticks missed")
-	case periodic.Skipped:
-		sayAt(log, level, "tick skipped")
-	case periodic.Late:
-		sayAt(log, level, "tick late")
+		line.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format(tickLayout)}).Warn("ticks missed")
+	default:
+		line.Log(level, "tick "+string(e.Tick.Decision))
 	}
 }
+
+// tickLayout is how log lines say times of ticks.
+const tickLayout = "2006-01-02T15:04:05.999999Z"
 
 // logEnded is like the line of an executor about the end of a job.
 func logEnded(log logrus.FieldLogger, e Event) {
@@ -135,26 +130,14 @@ func logEnded(log logrus.FieldLogger, e Event) {
 	if !e.Tick.Ended.Succeeded() {
 		level = logrus.WarnLevel
 	}
-	log = service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
+	line := service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
 	if e.Tick.Attempts > 0 {
-		log = log.WithField("attempt", e.Tick.Attempts)
+		line = line.WithField("attempt", e.Tick.Attempts)
 	}
 	if e.Tick.Error != "" {
-		log = log.WithField("error", e.Tick.Error)
+		line = line.WithField("error", e.Tick.Error)
 	}
-	sayAt(log, level, "job ended")
-}
-
-// sayAt writes a line at one of the levels of ticks.
-func sayAt(log logrus.FieldLogger, level logrus.Level, message string) {
-	switch level {
-	case logrus.WarnLevel:
-		log.Warn(message)
-	case logrus.DebugLevel:
-		log.Debug(message)
-	default:
-		log.Info(message)
-	}
+	line.Log(level, "job ended")
 }
 
 func logLock(log logrus.FieldLogger, e Event) {

@@ -108,14 +108,6 @@ func (f failing) text(isLock func(error) bool) string {
 	return ""
 }
 
-// retryFailing has the next poll look at tasks that were left out.
-func (l *loop) retryFailing(_, _ context.Context) error {
-	l.failing.try(time.Now())
-	l.watermark.reset()
-	l.pollNow()
-	return nil
-}
-
 // trouble publishes what keeps a scheduler from some or all of its work.
 type trouble struct {
 	store  Store

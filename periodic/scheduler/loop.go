@@ -23,12 +23,16 @@ type loop struct {
 	cfg     *Config
 	store   Store
 	role    role
-	batches batch.Committer
+	batches batch.Processor
 	observe func(Event)
 	wake    <-chan struct{}
 	pulse   service.Pulse // safe for concurrent use
 
-	agenda
+	duties     []duty
+	begun      time.Time // by the host's clock: since when this scheduler schedules
+	ownMarks   bool      // the marks of this worker's name are to be cleared
+	staleMarks bool      // the last poll has seen a mark that has expired
+	pollAt     time.Time // by the host's clock
 
 	ahead     ahead
 	late      late
@@ -38,12 +42,11 @@ type loop struct {
 	watermark watermark
 	ends      *ends // safe for concurrent use
 	pace      pace
-	progress  bool // a batch has moved a task
 	trouble   trouble
 }
 
 // newLoop returns the loop of a scheduler.
-func newLoop(store Store, cfg *Config, r role, batches batch.Committer, wake <-chan struct{}) *loop {
+func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-chan struct{}) *loop {
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake, batches: batches,
 		failing: failing{},
@@ -86,7 +89,7 @@ func (l *loop) run(soft, hard context.Context) error {
 
 // begin notes that this scheduler schedules from now on.
 func (l *loop) begin() {
-	l.ownMarksUncleared, l.begun, l.batches.RunsSince = true, time.Now(), time.Time{}
+	l.ownMarks, l.begun, l.batches.RunsSince = true, time.Now(), time.Time{}
 }
 
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
@@ -149,23 +152,17 @@ type duty struct {
 }
 
 // duties is what a loop does. Of those that are due, the first goes first: what has to be on
-// time, then what the last poll has found, then the next poll, then the rest.
+// time, then what the last poll has found, then the next poll.
 func duties(l *loop) []duty {
 	return []duty{
-		{dueWhile(&l.ownMarksUncleared), l.clearOwnMarks},
+		{func() time.Time { return dueIf(l.ownMarks || l.staleMarks) }, l.clearMarks},
 		{func() time.Time { return l.clock.byHost(l.ahead.openAt()) }, l.submitDue},
 		{func() time.Time { return l.clock.byHost(l.ahead.readAt) }, l.readAhead},
-		{func() time.Time { return l.clock.byHost(l.ahead.decideAt) }, l.decideLate},
-		{dueWhile(&l.late.found), l.decideLate},
-		{dueWhile(&l.stale), l.clearStale},
-		{func() time.Time { return l.failing.next() }, l.retryFailing},
-		{func() time.Time { return l.sinks.next() }, l.retrySinks},
+		{func() time.Time { return earlier(dueIf(l.late.found), l.clock.byHost(l.ahead.decideAt)) }, l.decideLate},
+		{func() time.Time { return earlier(l.failing.next(), l.sinks.next()) }, l.retry},
 		{func() time.Time { return l.pollAt }, l.poll},
 	}
 }
-
-// dueWhile is when to do a duty that waits for nothing but a fact.
-func dueWhile(fact *bool) func() time.Time { return func() time.Time { return dueIf(*fact) } }
 
 func dueIf(isDue bool) time.Time {
 	if isDue {
@@ -174,34 +171,33 @@ func dueIf(isDue bool) time.Time {
 	return time.Time{}
 }
 
+// earlier is the earlier of two times; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // isDue reports whether a time has come.
 func isDue(at time.Time) bool { return !at.IsZero() && !at.After(time.Now()) }
 
 // atOnce is a time that has passed.
 var atOnce = time.Unix(0, 0)
 
-// agenda is the list of duties, and what they leave for each other.
-type agenda struct {
-	duties            []duty
-	begun             time.Time // by the host's clock: when this scheduler began to schedule
-	ownMarksUncleared bool      // the marks of this worker's name are not cleared yet
-	pollAt            time.Time // by the host's clock
-	stale             bool      // the last poll has seen a mark that has expired
-}
-
 // pollNow has the loop poll at once: something was done, or has changed.
-func (g *agenda) pollNow() { g.pollAt = atOnce }
+func (l *loop) pollNow() { l.pollAt = atOnce }
 
 // pollWithin has the loop poll after a while at the latest.
-func (g *agenda) pollWithin(wait time.Duration) {
-	if at := time.Now().Add(max(wait, clockSlack)); at.Before(g.pollAt) {
-		g.pollAt = at
+func (l *loop) pollWithin(wait time.Duration) {
+	if at := time.Now().Add(max(wait, clockSlack)); at.Before(l.pollAt) {
+		l.pollAt = at
 	}
 }
 
 // step does the first duty that is due. It reports whether there was one.
-func (g *agenda) step(soft, hard context.Context) (bool, error) {
-	for _, d := range g.duties {
+func (l *loop) step(soft, hard context.Context) (bool, error) {
+	for _, d := range l.duties {
 		if isDue(d.due()) {
 			return true, d.do(soft, hard)
 		}
@@ -210,8 +206,8 @@ func (g *agenda) step(soft, hard context.Context) (bool, error) {
 }
 
 // next is how long it takes until a duty is due, at most.
-func (g *agenda) next(most time.Duration) time.Duration {
-	for _, d := range g.duties {
+func (l *loop) next(most time.Duration) time.Duration {
+	for _, d := range l.duties {
 		if at := d.due(); !at.IsZero() {
 			most = min(most, max(time.Until(at), clockSlack))
 		}

@@ -39,7 +39,7 @@ func (l *loop) setAgenda(work batch.Work) {
 	}
 	if !work.Marked.IsZero() {
 		age := work.Now.Sub(work.Marked) // one that is as far in the future was left there by a clock that was set back
-		if l.stale = age.Abs() > l.cfg.Lease; !l.stale {
+		if l.staleMarks = age.Abs() > l.cfg.Lease; !l.staleMarks {
 			l.pollWithin(l.cfg.Lease - age + time.Millisecond)
 		}
 	}
@@ -48,7 +48,7 @@ func (l *loop) setAgenda(work batch.Work) {
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
-	look := batch.Look{Exclude: l.exclude(), Tell: l.ends.tell, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
+	look := batch.Look{Scope: l.scope(), Tell: l.ends.tell, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
 	work, err := l.store.Poll(ctx, look)
 	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
 		broke, probed := l.suspectSink(ctx, err)
@@ -56,7 +56,7 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 			return work, probed
 		}
 		if broke {
-			look.Exclude = l.exclude()
+			look.Scope = l.scope()
 			work, err = l.store.Poll(ctx, look)
 		}
 	}
@@ -73,9 +73,6 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	if l.batches.RunsSince.IsZero() {
 		l.batches.RunsSince = l.clock.now().Add(-time.Since(l.begun))
 	}
-	if skew, report := l.clock.compare(asked, answered, work.Now); report {
-		l.observe(Event{Kind: EventClock, Skew: skew})
-	}
 	return work, nil
 }
 
@@ -83,8 +80,8 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
 	stray, err := l.store.Stray(ctx, l.sinks.usable(), func(sink periodic.Sink) string {
-		if err := l.sinks.why(sink); err != nil {
-			return reasons.Waits(err)
+		if b := l.sinks.broken[sink]; b != nil {
+			return reasons.Waits(b.err)
 		}
 		return batch.UnknownSink(sink)
 	})
@@ -93,7 +90,7 @@ func (l *loop) stray(ctx context.Context) {
 		return
 	}
 	for _, t := range stray {
-		if l.sinks.why(t.Sink) == nil { // else the sink is reported, once
+		if l.sinks.broken[t.Sink] == nil { // else the sink is reported, once
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.UnknownSink(t.Sink)})
 		}
 	}
@@ -102,40 +99,24 @@ func (l *loop) stray(ctx context.Context) {
 // This scheduler marks no tasks: it locks them. Docspell does, and its marks keep a task from this
 // scheduler until they expire.
 
-// clearMarks removes expired marks, and those of a worker name if one is given. It returns their
-// number.
-func (l *loop) clearMarks(ctx context.Context, name string) (count int, err error) {
-	err = l.batches.Update(ctx, batch.LockTimeout, func(tx batch.Tx) (err error) {
-		count, err = tx.ClearMarks(ctx, l.cfg.Lease, name)
+// clearMarks removes expired marks and, when this scheduler begins, those of its name, which an earlier process may have left.
+func (l *loop) clearMarks(_, hard context.Context) error {
+	name, count := "", 0
+	if l.ownMarks {
+		name = l.cfg.Name
+	}
+	err := l.batches.Update(hard, batch.LockTimeout, func(tx batch.Tx) (err error) {
+		count, err = tx.ClearMarks(hard, l.cfg.Lease, name)
 		return err
 	})
-	if err == nil && count > 0 {
-		l.observe(Event{Kind: EventCleared, Count: count})
-	}
-	return count, err
-}
-
-// clearOwnMarks clears the marks of this worker's name, which an earlier process may have left.
-func (l *loop) clearOwnMarks(_, hard context.Context) error {
-	if _, err := l.clearMarks(hard, l.cfg.Name); err != nil {
+	if err != nil {
 		return err
 	}
-	l.ownMarksUncleared = false
-	l.pollNow()
-	return nil
-}
-
-// clearStale removes the expired marks that the last poll has seen.
-func (l *loop) clearStale(_, hard context.Context) error {
-	l.stale = false
-	n, err := l.clearMarks(hard, "")
-	switch {
-	case err != nil:
-		return err
-	case n > 0:
+	if l.pollWithin(leastRetry); l.ownMarks || count > 0 { // else somebody has locked the rows
 		l.pollNow()
-	default: // somebody else has locked the rows
-		l.pollWithin(leastRetry)
+	}
+	if l.ownMarks, l.staleMarks = false, false; count > 0 {
+		l.observe(Event{Kind: EventCleared, Count: count})
 	}
 	return nil
 }

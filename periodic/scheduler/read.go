@@ -26,7 +26,7 @@ func (l *loop) readAhead(soft, hard context.Context) error {
 			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)} // the others are read when they are due
 			return nil
 		}
-		b, err := l.batches.Read(hard, batch.Wanted{Limit: limit, Ahead: a.lead, Beyond: a.readUpTo, Exclude: l.exclude()})
+		b, err := l.batches.Read(hard, batch.Wanted{Scope: l.scope(), Limit: limit, Ahead: a.lead, Beyond: a.readUpTo})
 		if err != nil {
 			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)}
 			if l.isolatable(err) {
@@ -54,9 +54,10 @@ const leastRetry, mostRetry = 250 * time.Millisecond, 5 * time.Second
 
 // late is the work on what is due and was not planned ahead.
 type late struct {
-	found  bool          // the last poll has seen such tasks
-	locked bool          // some of the last round could not be written: others have locked their rows
-	pause  time.Duration // before they are read again, after none could be written; 0: some could
+	found    bool          // the last poll has seen such tasks
+	locked   bool          // some of the last round could not be written: others have locked their rows
+	progress bool          // a batch of this round has moved a task
+	pause    time.Duration // before they are read again, after none could be written; 0: some could
 }
 
 // pages are the tasks that are due: those that have a plan, then those that wait for their first one.
@@ -70,7 +71,7 @@ type pages struct {
 // decideLate reads, decides and writes what is due, page after page, until nothing is left or soft ends. Plans
 // whose time comes go first.
 func (l *loop) decideLate(soft, hard context.Context) error {
-	l.late.found, l.late.locked, l.progress, l.ahead.decideAt = false, false, false, time.Time{}
+	l.late.found, l.late.locked, l.late.progress, l.ahead.decideAt = false, false, false, time.Time{}
 	if l.sinks.broken[periodic.SinkJob] == nil { // else somebody may have locked the table job, which says how runs ended
 		if err := l.store.PauseFailing(hard, l.cfg.Hooks); err != nil { // before their ticks are decided
 			return err
@@ -99,7 +100,7 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 		return err
 	}
 	l.failing.tried(time.Now())
-	if l.progress {
+	if l.late.progress {
 		l.late.pause = 0
 		l.pollNow()
 		return nil
@@ -111,7 +112,7 @@ func (l *loop) decideLate(soft, hard context.Context) error {
 
 // page reads tasks, decides and begins to write.
 func (l *loop) page(soft, hard context.Context, w *writer, rest *pages) error {
-	wanted := batch.Wanted{Limit: l.pace.limit(), Beyond: rest.beyond, Unplanned: rest.unplanned, Exclude: l.exclude()}
+	wanted := batch.Wanted{Scope: l.scope(), Limit: l.pace.limit(), Beyond: rest.beyond, Unplanned: rest.unplanned}
 	for _, behind := range []time.Time{rest.recent, l.watermark.drainedUpTo} {
 		if !rest.unplanned && behind.After(wanted.Beyond.NextRun) {
 			wanted.Beyond = batch.Cursor{NextRun: behind}

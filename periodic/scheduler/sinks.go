@@ -21,31 +21,14 @@ type sinks struct {
 
 // breaker is a queue that cannot be used.
 type breaker struct {
-	err    error
-	locked bool // somebody has locked it
-	again  time.Time
-	pause  time.Duration
-}
-
-// held are the sinks that are not to be used now.
-func (s *sinks) held() (list []periodic.Sink) {
-	for sink := range s.broken {
-		list = append(list, sink)
-	}
-	return list
-}
-
-// why is why a sink cannot be used; nil if it can, or if it is only locked.
-func (s *sinks) why(sink periodic.Sink) error {
-	if b := s.broken[sink]; b != nil && !b.locked {
-		return b.err
-	}
-	return nil
+	err   error
+	again time.Time
+	pause time.Duration
 }
 
 // usable are the known sinks without broken ones.
 func (s *sinks) usable() []periodic.Sink {
-	usable := slices.DeleteFunc(slices.Clone(s.known), func(sink periodic.Sink) bool { return s.why(sink) != nil })
+	usable := slices.DeleteFunc(slices.Clone(s.known), func(sink periodic.Sink) bool { return s.broken[sink] != nil })
 	if len(usable) == 0 {
 		return []periodic.Sink{""} // which no task has
 	}
@@ -63,13 +46,13 @@ func (s *sinks) next() (next time.Time) {
 }
 
 // trip has the tasks of a sink wait. It reports whether that is new, or has another cause than before.
-func (s *sinks) trip(sink periodic.Sink, err error, locked bool, now time.Time) (first bool) {
+func (s *sinks) trip(sink periodic.Sink, err error, now time.Time) (first bool) {
 	b := s.broken[sink]
 	if first = b == nil || !alike(b.err, err); b == nil {
 		b = &breaker{}
 		s.broken[sink] = b
 	}
-	b.err, b.locked = err, locked
+	b.err = err
 	b.pause = min(max(2*b.pause, leastRetry), mostRetry)
 	b.again = now.Add(b.pause)
 	return first
@@ -92,7 +75,7 @@ func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err e
 	suspect := &batch.SinkError{Sink: periodic.SinkJob}
 	errors.As(cause, &suspect)
 	broke, err = l.probe(hard, suspect.Sink)
-	l.progress = l.progress || broke // the next batch is without its tasks
+	l.late.progress = l.late.progress || broke // the next batch is without its tasks
 	return broke, err
 }
 
@@ -105,14 +88,14 @@ func (l *loop) probe(hard context.Context, sink periodic.Sink) (broken bool, err
 	case err == nil && l.sinks.broken[sink] != nil:
 		delete(l.sinks.broken, sink)
 		l.observe(Event{Kind: EventSink, Sink: sink})
-	case err != nil && l.sinks.trip(sink, err, l.store.Fault(err) == service.FaultLock, time.Now()):
+	case err != nil && l.sinks.trip(sink, err, time.Now()):
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}
 	return err != nil, nil
 }
 
-// retrySinks tries the sinks again whose time has come.
-func (l *loop) retrySinks(_, hard context.Context) error {
+// retry tries the sinks again whose time has come, and has the next poll look at the tasks whose time has.
+func (l *loop) retry(_, hard context.Context) error {
 	now := time.Now()
 	for sink, b := range l.sinks.broken {
 		if b.again.After(now) {
@@ -122,6 +105,7 @@ func (l *loop) retrySinks(_, hard context.Context) error {
 			return err
 		}
 	}
+	l.failing.try(now)
 	l.watermark.reset()
 	l.pollNow()
 	return nil

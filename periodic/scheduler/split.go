@@ -32,14 +32,14 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	}
 	soft, cancel := context.WithTimeout(soft, splitBudget)
 	defer cancel()
-	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { return w.some(hard, part) },
+	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { return w.rewrite(hard, part) },
 		func(row batch.Row, err error) error { return w.leaveOut(hard, row, "submit", err) })
 	return err
 }
 
-// some reads and writes some tasks, in a transaction that does not wait long.
-func (w *writer) some(hard context.Context, rows []batch.Row) error {
-	b, err := w.batches.Read(hard, batch.Wanted{Limit: len(rows), Only: rows, Exclude: batch.Exclude{Sinks: w.sinks.held(), OnlySinks: w.sinks.usable()}})
+// rewrite reads and writes some tasks, in a transaction that does not wait long.
+func (w *writer) rewrite(hard context.Context, rows []batch.Row) error {
+	b, err := w.batches.Read(hard, batch.Wanted{Scope: batch.Scope{Sinks: w.sinks.usable()}, Limit: len(rows), Only: rows})
 	if b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
 		return err
 	}
@@ -100,7 +100,7 @@ func (w *writer) writeSuspects(soft, hard context.Context) error {
 		if soft.Err() != nil {
 			return nil //nolint:nilerr // the scheduler stops
 		}
-		cause := w.some(hard, []batch.Row{row})
+		cause := w.rewrite(hard, []batch.Row{row})
 		if cause == nil {
 			continue
 		}

@@ -170,7 +170,7 @@ func (r *result) lost() bool {
 // tell tells of a committed batch, and notes what follows from it.
 func (l *loop) tell(started time.Time, done *batch.Outcome) {
 	if done.Moved() {
-		l.progress = true
+		l.late.progress = true
 		l.pulse.Beat(nil)
 	}
 	for _, p := range done.Kept {
@@ -187,9 +187,9 @@ func (l *loop) tell(started time.Time, done *batch.Outcome) {
 	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(started)})
 }
 
-// exclude is what to leave out of the next batch.
-func (l *loop) exclude() batch.Exclude {
-	return batch.Exclude{Rows: l.failing.leftOut(), Sinks: l.sinks.held(), OnlySinks: l.sinks.usable()}
+// scope is what the next batch takes.
+func (l *loop) scope() batch.Scope {
+	return batch.Scope{Sinks: l.sinks.usable(), LeftOut: l.failing.leftOut()}
 }
 
 // pace is how many tasks a batch takes. A batch takes as long as its slowest row, such as one for which a trigger of

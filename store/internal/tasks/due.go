@@ -31,9 +31,7 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 		if where += ` AND nextrun <= ` + add(sqldb.Timestamp(tx.Now())); w.Only == nil {
 			where += ` AND nextrun > ` + add(sqldb.Timestamp(periodic.Unplanned))
 		}
-		if !slices.Contains(w.Exclude.Sinks, periodic.SinkJob) { // else somebody may have locked the table job
-			where += ` AND NOT ` + batch.Waits
-		}
+		where += notWaiting(w.Scope)
 	}
 	if b := w.Beyond; !b.NextRun.IsZero() {
 		due := add(sqldb.Timestamp(b.NextRun))
@@ -43,7 +41,7 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 			where += ` AND (nextrun, ` + id + `) > (` + due + `, ` + add(b.TaskID) + `)`
 		}
 	}
-	rest, args, err := tx.excluding(w.Exclude, args)
+	rest, args, err := tx.within(w.Scope, args)
 	if err != nil {
 		return "", nil, err
 	}
@@ -102,9 +100,9 @@ func (s Store) Rows(ctx context.Context, w batch.Wanted) (rows []batch.Row, err 
 	return rows, nil
 }
 
-// excluding returns the condition, beginning with AND, that leaves out tasks t. all is args with its parameters.
-func (tx schedulerTx) excluding(exclude batch.Exclude, args []any) (condition string, all []any, err error) {
-	if rows := exclude.Rows; len(rows) > 0 {
+// within returns the condition, beginning with AND, of a scope of tasks t. all is args with its parameters.
+func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, all []any, err error) {
+	if rows := scope.LeftOut; len(rows) > 0 {
 		r, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id"), sqldb.Text("version")}, len(rows),
 			func(i int) []any { return []any{rows[i].ID, rows[i].Version} })
 		if err != nil {
@@ -113,18 +111,20 @@ func (tx schedulerTx) excluding(exclude batch.Exclude, args []any) (condition st
 		condition += ` AND (t.id, ` + tx.version("t") + `) NOT IN (SELECT v.id, v.version FROM ` + r.SQL + ` AS v)`
 		args = append(args, r.Param)
 	}
-	if len(exclude.Sinks) > 0 || exclude.OnlySinks != nil {
+	if scope.Sinks != nil {
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
-		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
-		if len(exclude.Sinks) > 0 {
-			sinks = append(sinks, `t.sink NOT IN (`+placeholders(&args, exclude.Sinks)+`)`)
-		}
-		if exclude.OnlySinks != nil {
-			sinks = append(sinks, `t.sink IN (`+placeholders(&args, exclude.OnlySinks)+`)`)
-		}
-		condition += ` AND (t.nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
+		condition += fmt.Sprintf(` AND (t.nextrun <= $%d OR t.sink IN (`, len(args)) + placeholders(&args, scope.Sinks) + `))`
 	}
 	return condition, args, nil
+}
+
+// notWaiting is the condition that leaves out tasks that wait for the end of a job. Somebody may have locked a table job that
+// is not in scope.
+func notWaiting(scope batch.Scope) string {
+	if scope.Sinks != nil && !slices.Contains(scope.Sinks, periodic.SinkJob) {
+		return ``
+	}
+	return ` AND NOT ` + batch.Waits
 }
 
 // placeholders appends sinks to args, and returns their placeholders.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -49,10 +48,10 @@ func (s Store) AskEnds(ctx context.Context, a batch.AskEnds) (found batch.Ends, 
 	if err != nil || len(jobs) == 0 {
 		return found, wrapEnds(err)
 	}
-	found.Sink, found.Asked = periodic.Sink(jobs[0].Sink), len(jobs)
+	found.Asked = len(jobs)
 	var ended []awaited
 	found.Bad, err = apart(ctx, jobs, func(part []awaited) error {
-		some, err := s.ended(ctx, a, found.Sink, part)
+		some, err := s.ended(ctx, a, part)
 		ended = append(ended, some...)
 		return err
 	})
@@ -125,25 +124,21 @@ const (
 				THEN max(1, (julianday($1) - julianday(submitted)) * 86400 / 8) ELSE 300 END))`
 )
 
-// take takes the jobs whose turn it is, of one queue, or says when it is the turn of one.
+// take takes the jobs of a queue whose turn it is, or says when it is the turn of one.
 func (tx endsTx) take(ctx context.Context, a batch.AskEnds) (jobs []awaited, next time.Time, err error) {
 	later := nextTurnPostgres
 	if tx.SQL().IsSQLite() {
 		later = nextTurnSQLite
 	}
-	sinks := slices.Sorted(maps.Keys(a.Queues))
-	args := []any{sqldb.Timestamp(tx.Now()), a.Limit}
 	err = tx.Select(ctx, &jobs, `UPDATE periodic_open SET look = `+later+`
 		WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_open AS a
-			WHERE a.sink = (SELECT t.sink FROM (`+turns(&args, sinks)+`) AS t WHERE t.look <= $1 ORDER BY t.look LIMIT 1)
-				AND a.look <= $1 ORDER BY a.look LIMIT $2`+tx.SQL().ForUpdate+`)
-		RETURNING sink, ref, jid, task_id, due, submitted, asked`, args...)
+			WHERE a.sink = $2 AND a.look <= $1 ORDER BY a.look LIMIT $3`+tx.SQL().ForUpdate+`)
+		RETURNING ref, jid, task_id, due, submitted, asked`, sqldb.Timestamp(tx.Now()), string(a.Sink), a.Limit)
 	if err != nil || len(jobs) > 0 {
 		return jobs, next, err
 	}
-	args = nil
 	var first sqldb.RowTime
-	err = tx.First(ctx, &first, `SELECT min(t.look) FROM (`+turns(&args, sinks)+`) AS t`, args...)
+	err = tx.First(ctx, &first, `SELECT min(look) FROM periodic_open WHERE sink = $1`, string(a.Sink))
 	return nil, first.Time(), err
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // ended asks a queue about jobs, and returns those that have ended.
-func (s Store) ended(ctx context.Context, a batch.AskEnds, name periodic.Sink, jobs []awaited) (ended []awaited, err error) {
+func (s Store) ended(ctx context.Context, a batch.AskEnds, jobs []awaited) (ended []awaited, err error) {
 	open := make([]sink.Open, len(jobs))
 	asked := make(map[string]*awaited, len(jobs))
 	for i := range jobs {
@@ -23,19 +23,19 @@ func (s Store) ended(ctx context.Context, a batch.AskEnds, name periodic.Sink, j
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	var ends []sink.JobEnd
-	teller, tells := a.Queues[name].(sink.EndTeller)
+	teller, tells := a.Queue.(sink.EndTeller)
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
 		if tells {
-			ends, err = guarded(name, func() ([]sink.JobEnd, error) { return teller.Ends(ctx, tx.DBTX(), open) })
+			ends, err = guarded(a.Sink, func() ([]sink.JobEnd, error) { return teller.Ends(ctx, tx.DBTX(), open) })
 		} else {
-			ends, err = stillOpen(ctx, tx.DBTX(), name, a.Queues[name], open)
+			ends, err = stillOpen(ctx, tx.DBTX(), a.Sink, a.Queue, open)
 		}
 		return s.db.Classify(ctx, err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	ended, err = matched(name, ends, asked)
+	ended, err = matched(a.Sink, ends, asked)
 	if err != nil {
 		return nil, err
 	}

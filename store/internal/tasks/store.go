@@ -7,7 +7,6 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,27 +103,22 @@ func (s Store) Poll(ctx context.Context, look batch.Look) (batch.Work, error) {
 }
 
 func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSummary, err error) {
-	args, exclude := []any{sqldb.Timestamp(tx.Now())}, l.Exclude
-	rest, args, err := tx.excluding(exclude, args)
+	rest, args, err := tx.within(l.Scope, []any{sqldb.Timestamp(tx.Now())})
 	if err != nil {
 		return found, err
 	}
-	waits := ` AND NOT ` + batch.Waits
-	if slices.Contains(exclude.Sinks, periodic.SinkJob) { // somebody may have locked the table job
-		waits = ``
-	}
 	due := func(when string) string {
-		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest + waits + `)`
+		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest + notWaiting(l.Scope) + `)`
 	}
 	stray, isDue := `false`, due(`nextrun <= $1`)
 	if !l.DrainedUpTo.IsZero() {
 		args = append(args, sqldb.Timestamp(l.DrainedUpTo), sqldb.Timestamp(periodic.Unplanned))
 		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
-	} else if exclude.OnlySinks != nil {
+	} else if l.Sinks != nil {
 		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
 		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
-			`(` + placeholders(&args, exclude.OnlySinks) + `))`
+			`(` + placeholders(&args, l.Sinks) + `))`
 	}
 	look := `NULL`
 	if len(l.Tell) > 0 {

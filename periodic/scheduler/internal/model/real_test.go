@@ -34,7 +34,7 @@ type served struct {
 // process is a scheduler process that works on it.
 type process struct {
 	batch  batch.Batch
-	commit batch.Committer
+	commit batch.Processor
 	fence  leader.Fence
 	tx     *running
 }

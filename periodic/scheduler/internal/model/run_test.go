@@ -13,7 +13,7 @@ import (
 
 // perform runs a transaction of package batch. What it reads are the plans that the scheduler keeps; those that are made
 // before their time are used without the time at which they were made.
-func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (read batch.Batch, err error) {
+func perform(ctx context.Context, c batch.Processor, kind string, b batch.Batch) (read batch.Batch, err error) {
 	if kind == submit {
 		b.Plans = slices.Clone(b.Plans)
 		for i := range b.Plans {
