@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -111,7 +110,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now, view.Of(db).Zones); err != nil {
+	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
 		return nil, err
 	}
 	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil

@@ -38,11 +38,9 @@ type jobList struct {
 	States  []string `json:"-"`
 	paged
 
-	Counts []stateCount  `json:"counts"`     // those that ended in the last 7 days, and all that have not ended
-	Fails  []failingTask `json:"fails_most"` // in the last 7 days
-	Cut    bool          `json:"counts_are_cut"`
-	Others []otherQueue  `json:"other_queues,omitempty"`
-	Open   int           `json:"jobs_open_in_other_queues"`
+	Counts []stateCount `json:"counts"` // of those that have not ended
+	Others []otherQueue `json:"other_queues,omitempty"`
+	Open   int          `json:"jobs_open_in_other_queues"`
 }
 
 // endedLately are the times in which the jobs of a list ended.
@@ -71,14 +69,6 @@ func cut[T any](p *paged, list []T, of int) []T {
 type stateCount struct {
 	State string `json:"state"`
 	Jobs  int    `json:"jobs"`
-}
-
-// failingTask is a task whose jobs failed.
-type failingTask struct {
-	ID     string    `json:"id"`
-	Failed int       `json:"failed"`
-	All    int       `json:"ended"`
-	Latest time.Time `json:"latest"`
 }
 
 // jobRow is a job.
@@ -159,13 +149,7 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	return d, cmp.Or(err, s.tellSilent(ctx, d.Jobs), d.count(ctx, s))
 }
 
-// Of how many jobs that ended is counted how, and how many tasks that fail most are named.
-const (
-	countedJobs = 10_000
-	shownFails  = 5
-)
-
-// count counts the jobs in each state, and ranks the tasks that fail most.
+// count counts the jobs in each state that is not final.
 func (d *jobList) count(ctx context.Context, s *server) error {
 	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
@@ -174,26 +158,14 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 	if d.Others, d.Open, err = s.others(ctx); err != nil {
 		return err
 	}
-	ends, err := view.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
-	in, of, ended := map[string]int{}, map[string]int{}, 0
+	in := map[string]int{}
 	for _, q := range t.Counted() {
 		in[q.State] += q.Jobs
-	}
-	for _, e := range ends {
-		in[e.State] += e.Jobs
-		of[e.TaskID] += e.Jobs
-		ended += e.Jobs
 	}
 	for _, state := range jobqueue.States() {
 		d.Counts = append(d.Counts, stateCount{string(state), in[string(state)]})
 	}
-	for _, e := range ends {
-		if e.State == string(jobqueue.Failed) && e.TaskID != "" && len(d.Fails) < shownFails {
-			d.Fails = append(d.Fails, failingTask{e.TaskID, e.Jobs, of[e.TaskID], e.Latest})
-		}
-	}
-	d.Cut = ended == countedJobs
-	return err
+	return nil
 }
 
 // jobView is the page of a job.

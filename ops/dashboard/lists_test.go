@@ -10,8 +10,8 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
-// The jobs are counted by state, the tasks that fail most come first, and a long list has pages.
-func TestJobsAreCountedAndPaged(t *testing.T) {
+// A job whose worker is silent says so, and a long list has pages.
+func TestJobsArePaged(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'work', 'hourly'), ('worse', 'work', 'hourly')`)
 		now := time.Now().Truncate(time.Second).Add(-30 * time.Second) // so that none ends just an hour ago
@@ -23,23 +23,8 @@ func TestJobsAreCountedAndPaged(t *testing.T) {
 		}
 		s.ran("bad", now.AddDate(0, 0, -8), time.Second, "failed")
 		var d struct {
-			Jobs   []struct{ JID string }
-			Counts []struct {
-				State string
-				Jobs  int
-			}
-			Fails []struct {
-				ID            string
-				Failed, Ended int
-			} `json:"fails_most"`
+			Jobs []struct{ JID string }
 			More bool
-		}
-		s.data("/jobs?format=json", &d)
-		if got := fmt.Sprint(d.Fails); got != "[{worse 45 90} {bad 20 20}]" {
-			s.Errorf("what fails most is %s", got)
-		}
-		if got := fmt.Sprint(d.Counts); !strings.Contains(got, "{failed 65}") || !strings.Contains(got, "{success 45}") {
-			s.Errorf("the counts are %s", got)
 		}
 		s.Exec("INSERT INTO job (jid, task, state, worker, submitted, started) VALUES ('lost', 'work', 'running', 'vm@x', ?, ?)",
 			sqldb.Timestamp(now), sqldb.Timestamp(now))

@@ -174,23 +174,6 @@ func TestPausedTasksSayWhatBecomesOfTheirTicks(t *testing.T) {
 	})
 }
 
-// Zones are offered where times are named: UTC, and those that timers use, with the number of tasks.
-func TestZonesAreOffered(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		for i, timer := range []string{"09:00 America/New_York", "10:00 America/New_York", "*:0/15", "11:00 Asia/Tokyo", "TZ=Asia/Kolkata 0 7 * * *", "hourly"} {
-			s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES (?, 'work', ?)`, fmt.Sprint(i), timer)
-		}
-		page := s.get("/tasks?q=x")
-		menu := page[strings.Index(page, `id="zone"`):strings.Index(page, "</header>")]
-		for _, want := range []string{`value="UTC" aria-current="true"`, `value="America/New_York">America/New_York</button> <span class="quiet">used by 2 tasks`,
-			`value="Asia/Tokyo">`, `value="Asia/Kolkata">`, `name="back" value="/tasks?q=x"`} {
-			if !strings.Contains(menu, want) {
-				s.Errorf("the menu of zones lacks %s: %s", want, menu)
-			}
-		}
-	})
-}
-
 // Jobs of other queues count on Now, the page of jobs and that of the scheduler, as far as nextrun knows of them.
 func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

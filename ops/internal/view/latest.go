@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/periodic/reasons"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Latest is a task and when its newest tick fell due.
@@ -57,9 +58,8 @@ type latestRow struct {
 }
 
 // latest reads one entry of the primary key of periodic_tick for each task.
-const latest = `WITH l AS MATERIALIZED (SELECT t.id, t.task, t.nextrun, t.paused_until AS until, t.paused_by,
-		CASE WHEN NOT t.enabled THEN 'disabled' WHEN t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%' THEN 'blocked'
-			WHEN t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $1) THEN 'paused' ELSE '' END AS state,
+var latest = `WITH l AS MATERIALIZED (SELECT t.id, t.task, t.nextrun, t.paused_until AS until, t.paused_by, CASE WHEN ` + batch.InState(periodic.TaskDisabled, "$1", "") + ` THEN 'disabled'
+			WHEN ` + batch.InState(periodic.TaskBlocked, "$1", "") + ` THEN 'blocked' WHEN ` + batch.InState(periodic.TaskPaused, "$1", "") + ` THEN 'paused' ELSE '' END AS state,
 		coalesce((SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1), '0001-01-01 00:00:00.000000') AS due
 	FROM periodic_task AS t)
 	SELECT * FROM (SELECT id, task, nextrun, until, paused_by, state, due, (SELECT count(*) FROM l WHERE due >= $2) AS tasks FROM l WHERE due >= $2 ORDER BY due DESC, id LIMIT $3) AS ran

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -50,28 +49,4 @@ func (r Reader) UnknownEnds(ctx context.Context, sink string) (unknown, all int,
 			sink, sqldb.Timestamp(tx.Now().Add(-24*time.Hour)), sqldb.Timestamp(tx.Now().Add(-7*24*time.Hour)))
 	})
 	return counted.Unknown, counted.Ended, err
-}
-
-// zoneName is what may be the name of a zone in a timer.
-var zoneName = regexp.MustCompile(`\b[A-Z][A-Za-z_]+/[A-Za-z_/+-]+[0-9]*`)
-
-// Zones counts the tasks whose timers name a time zone, by what may be its name.
-func (r Reader) Zones(ctx context.Context) (map[string]int, error) {
-	var rows []struct {
-		Timer sqldb.RowText
-		Tasks int
-	}
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT timer, count(*) AS tasks FROM periodic_task WHERE timer LIKE '%/%' GROUP BY timer`)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the zones of timers: %w", err)
-	}
-	zones := map[string]int{}
-	for _, row := range rows {
-		if name := zoneName.FindString(string(row.Timer)); name != "" {
-			zones[name] += row.Tasks
-		}
-	}
-	return zones, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -71,33 +70,4 @@ func spansOf(rows []spanRow) []Span {
 		list[i] = Span{string(row.TaskID), string(row.Group), row.State, row.Started.Time(), row.Finished.Time()}
 	}
 	return list
-}
-
-// JobEnds are jobs of a task that ended in one state.
-type JobEnds struct {
-	TaskID, State string
-	Jobs          int
-	Latest        time.Time
-}
-
-// JobEnds counts the jobs that ended since a time, by task and state, those with the most jobs first: of more than most, the newest.
-func (r Reader) JobEnds(ctx context.Context, since time.Time, most int) (list []JobEnds, err error) {
-	var rows []struct {
-		Tracker sqldb.RowText
-		State   string
-		Jobs    int
-		Latest  sqldb.RowTime
-	}
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT tracker, state, count(*) AS jobs, max(finished) AS latest
-			FROM (SELECT tracker, state, finished FROM job WHERE finished > $1 AND group_ <> '`+jobqueue.HookGroup+`' ORDER BY finished DESC LIMIT $2) AS j
-			GROUP BY tracker, state ORDER BY jobs DESC, tracker`, sqldb.Timestamp(since), most)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count how jobs ended: %w", err)
-	}
-	for _, row := range rows {
-		list = append(list, JobEnds{string(row.Tracker), row.State, row.Jobs, row.Latest.Time()})
-	}
-	return list, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // MostJobs is how many unfinished jobs are counted. A longer queue shows as this
@@ -73,32 +72,23 @@ func (r Reader) Totals(ctx context.Context) (Totals, error) {
 func (t *Totals) NoScheduler() bool { return t.Overdue > 0 && t.Working == 0 }
 
 func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
-	var states []struct {
-		State string
-		Tasks int
+	count := func(s periodic.TaskState) string {
+		return `coalesce(sum(CASE WHEN ` + batch.InState(s, "$1", "$2") + ` THEN 1 ELSE 0 END), 0) AS ` + string(s)
 	}
-	err := tx.Select(ctx, &states, `SELECT state, count(*) AS tasks FROM (SELECT CASE WHEN NOT enabled THEN 'disabled'
-			WHEN problem IS NOT NULL AND problem NOT LIKE '`+reasons.WarningPrefix+`%' THEN 'blocked'
-			WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state
-		FROM periodic_task) AS t GROUP BY state`, sqldb.Timestamp(tx.Now()))
-	if err != nil {
+	var tasks struct {
+		Enabled, Paused, Disabled, Blocked, Overdue int
+		Since                                       sqldb.RowTime
+	}
+	// A row that is to be planned has the time 1970.
+	since := tx.SQL().Greatest + "(nextrun, since)"
+	err := tx.First(ctx, &tasks, `SELECT `+count(periodic.TaskEnabled)+`, `+count(periodic.TaskPaused)+`, `+count(periodic.TaskDisabled)+`,
+			`+count(periodic.TaskBlocked)+`, `+count(periodic.TaskOverdue)+`, min(CASE WHEN `+batch.InState(periodic.TaskOverdue, "$1", "$2")+` THEN `+since+` END) AS since
+		FROM periodic_task AS t`, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+	t.Enabled, t.Paused, t.Disabled, t.Blocked, t.Overdue = tasks.Enabled, tasks.Paused, tasks.Disabled, tasks.Blocked, tasks.Overdue
+	if err != nil || t.Overdue == 0 {
 		return err
 	}
-	into := map[string]*int{"enabled": &t.Enabled, "paused": &t.Paused, "disabled": &t.Disabled, "blocked": &t.Blocked}
-	for _, s := range states {
-		*into[s.State] = s.Tasks
-	}
-	var overdue struct {
-		Tasks int
-		Since sqldb.RowTime
-	}
-	since := tx.SQL().Greatest + "(nextrun, since)" // a row that is to be planned has the time 1970
-	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task AS t
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 AND NOT `+batch.Waits, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
-	if err != nil || overdue.Tasks == 0 {
-		return err
-	}
-	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
+	t.Late = tx.Now().Sub(tasks.Since.Time())
 	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 

@@ -41,7 +41,7 @@ type View struct {
 	Now    time.Time
 	Done   string // what an action has done
 	Zone   *time.Location
-	Zones  []zoneLink
+	Zones  []string
 	Here   string // the page's address below the prefix
 	Tag    string // of the data
 	Data   any
@@ -87,12 +87,11 @@ type Frame struct {
 	now     func() time.Time
 	loads   singleflight.Group // of what refreshes pages: windows that ask for the same at a time share one answer
 	changes atomic.Int64       // how many actions there were: an answer from before one is not shared with who asks after it
-	zones   zones
 }
 
-// New reads the templates of a folder: each page is one, within the same frame. used counts the tasks of each zone.
-func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time, used func(context.Context) (map[string]int, error)) (*Frame, error) {
-	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now, zones: zones{read: used}}
+// New reads the templates of a folder: each page is one, within the same frame.
+func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time) (*Frame, error) {
+	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
 	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
@@ -182,17 +181,14 @@ func (f *Frame) tag(r *http.Request, content []byte) string {
 // render writes a page, or for the script that refreshes it only its main part.
 func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
 	part := "frame.html"
-	var zones []zoneLink
 	if isRefresh(r) {
 		part = "main"
-	} else if code == http.StatusOK { // otherwise the database may be away
-		zones = f.zones.get(r.Context(), f.now())
 	}
 	v := Who(r.Context())
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: zones, Data: data,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: offered(), Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
