@@ -52,9 +52,8 @@ func (c *JobContext) Record() Record {
 	return Record{}
 }
 
-// Log writes a line to the job log. Lines are written to the database in
-// batches, in order, those of an attempt before its end is recorded. Log waits
-// while too many lines are unwritten. Lines are cut at [MaxMessage] bytes.
+// Log writes a line to the job log. It does not wait: lines are written to the database in
+// batches, in order, those of an attempt before its end is recorded. Lines are cut at [MaxMessage] bytes.
 // Of an attempt at most [MaxLogLines] lines and about [MaxLogBytes] bytes are kept;
 // a last line says how many were left out.
 func (c *JobContext) Log(level Level, message string) {

@@ -13,7 +13,7 @@ const (
 	// MaxLogLines is how many lines of an attempt are kept.
 	MaxLogLines = 100_000
 	// MaxLogBytes is how many bytes of these lines are kept.
-	MaxLogBytes = 64 << 20
+	MaxLogBytes = 16 << 20
 	// DefaultListLimit is how many jobs or lines a list has by default.
 	DefaultListLimit = 100
 	// PriorityLow and PriorityHigh are the priorities of jobs. Any other number is served like the nearer of the two.

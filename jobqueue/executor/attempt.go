@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
@@ -23,9 +22,8 @@ type attempt struct {
 	job     jobqueue.Job
 	limits  jobqueue.Limits // of the job over those of its handler
 	phase   phase
-	lines   []joblog.Line // to write, in order
-	more    bool          // the log has more, to be fetched once lines are written
-	percent int           // progress to write, or -1
+	lines   []logLine // to write, in order
+	percent int       // progress to write, or -1
 
 	end exchange.Transition // phase returned: to be recorded
 	err error               // phase returned: what the handler returned
@@ -34,7 +32,7 @@ type attempt struct {
 	arrived        time.Time // when it was answered
 	admission      admission
 	began          time.Time // when the handler was called
-	log            *joblog.Buffer
+	log            *jobLog
 	calledComplete atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
@@ -88,17 +86,24 @@ func (a *attempt) unwritten() bool {
 	return a.phase == returned || a.phase == running && (len(a.lines) > 0 || a.percent >= 0)
 }
 
-// fetch takes what the handler has logged. Unless last, it does nothing while earlier
-// lines are unwritten, so that a handler blocks while the database is down.
-func (a *attempt) fetch(last bool) {
-	if a.more = len(a.lines) > 0 && !last; a.more {
-		return
-	}
-	lines, percent := a.log.Fetch()
+// fetch takes what the handler has logged.
+func (a *attempt) fetch() {
+	lines, percent := a.log.fetch()
 	a.lines = append(a.lines, lines...)
 	if percent >= 0 {
 		a.percent = percent
 	}
+}
+
+// next are the lines of the next transaction.
+func (a *attempt) next() []logLine {
+	bytes := 0
+	for i, line := range a.lines {
+		if bytes += len(line.Message); i == maxLines || i > 0 && bytes > maxBytes {
+			return a.lines[:i]
+		}
+	}
+	return a.lines
 }
 
 // dropWritten drops what a request has written: so many lines, and a percentage or -1.
@@ -106,9 +111,6 @@ func (a *attempt) dropWritten(lines, percent int) {
 	a.lines, a.why = a.lines[min(lines, len(a.lines)):], nil
 	if a.percent == percent {
 		a.percent = -1
-	}
-	if a.more {
-		a.fetch(false)
 	}
 }
 
@@ -127,7 +129,7 @@ func (a *attempt) run(f *flight, handler handler) {
 	tracer, tell := f.e.cfg.Tracer, f.e.inbox.handlerReturned
 	r := handlerReturn{attempt: a, traceparent: a.job.Traceparent}
 	if !a.enter(f.places) {
-		a.log.Finish()
+		a.log.finish()
 		a.cancel(nil)
 		r.Err, r.Cause = errNotBegun, context.Cause(a.ctx)
 		tell(r)
@@ -145,7 +147,7 @@ func (a *attempt) run(f *flight, handler handler) {
 		if a.calledComplete.Load() && r.Err != nil {
 			a.log.Log(jobqueue.Warn, fmt.Sprintf("after CompleteTx the handler returned: %v", r.Err))
 		}
-		r.Result = a.log.Finish()
+		r.Result = a.log.finish()
 		a.cancel(nil)
 		end(r.Err)
 		<-f.places
@@ -168,7 +170,7 @@ func (a *attempt) run(f *flight, handler handler) {
 
 // reporter is what a handler says about its job.
 type reporter struct {
-	*joblog.Buffer
+	*jobLog
 	attempt *attempt
 	e       *Executor
 }
@@ -183,7 +185,7 @@ func (r reporter) Complete(ctx context.Context, tx jobqueue.DBTX) error {
 	r.attempt.calledComplete.Store(true) // before it can be committed
 	return r.e.store.Complete(ctx, tx, exchange.Completion{
 		End: exchange.Transition{
-			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.Result(), Traceparent: traceparent.Of(ctx),
+			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.said(), Traceparent: traceparent.Of(ctx),
 		},
 		Started: job.Started, Hooks: r.e.cfg.Hooks,
 	})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
 // flight holds the jobs in flight: it begins them, and forgets them when
@@ -34,7 +33,7 @@ func (f *flight) begin(job jobqueue.Job) {
 	handler := f.handlers[job.Task]
 	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: now, began: now}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
-	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
+	a.log = &jobLog{jid: job.JID, notify: func() { f.e.inbox.logged(a) }}
 	f.byJID[job.JID] = a
 	f.agenda.sooner(lookForCancels, now.Add(cancelInterval))
 	f.e.emit(Event{Kind: EventBegun, Job: job})
@@ -51,7 +50,7 @@ func (f *flight) handlerReturned(r handlerReturn) {
 	if time.Since(a.began) <= shortJob {
 		f.short++
 	}
-	a.fetch(true)
+	a.fetch()
 	a.percent = -1 // the transition sets it
 	if a.calledComplete.Load() && r.Err == nil {
 		r.Err = errNotCommitted // unless the database says that it has succeeded

@@ -13,7 +13,6 @@ type inbox struct {
 	returned []handlerReturn
 	unread   map[*attempt]bool
 	since    time.Time        // when the first of unread was reported; zero: none
-	urgent   bool             // a handler waits for room in its log
 	changed  bool             // jobs may have been added or cancelled
 	lives    bool             // it has said so
 	dead     map[string]int64 // workers that have died, and their beats
@@ -50,14 +49,13 @@ func (b *inbox) handlerReturned(r handlerReturn) {
 }
 
 // logged says that the attempt's log is to be fetched.
-func (b *inbox) logged(a *attempt, urgent bool) {
+func (b *inbox) logged(a *attempt) {
 	b.mu.Lock()
-	first := b.since.IsZero() || urgent && !b.urgent
-	if b.since.IsZero() {
+	first := b.since.IsZero()
+	if first {
 		b.since = time.Now()
 	}
 	b.unread[a] = true
-	b.urgent = b.urgent || urgent
 	b.mu.Unlock()
 	if first {
 		b.signal()
@@ -84,11 +82,11 @@ func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	if b.since.IsZero() {
 		return m
 	}
-	if at := b.since.Add(patience); !b.urgent && at.After(now) {
+	if at := b.since.Add(patience); at.After(now) {
 		m.logsAt = at
 		return m
 	}
 	m.logged = b.unread
-	b.unread, b.since, b.urgent = map[*attempt]bool{}, time.Time{}, false
+	b.unread, b.since = map[*attempt]bool{}, time.Time{}
 	return m
 }

@@ -87,11 +87,7 @@ func (l *loop) readInbox(now time.Time) {
 	m := l.e.inbox.open(now, logPatience)
 	l.agenda.set(wakeForLogs, m.logsAt)
 	for a := range m.logged {
-		if a.phase == lost {
-			a.log.Fetch() // and drop it
-		} else {
-			a.fetch(false)
-		}
+		a.fetch()
 	}
 	for _, r := range m.returned {
 		l.claims.freed()

@@ -5,14 +5,14 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
 
-// maxSyncLines and maxSyncBytes bound the lines of one transaction. The lines of
-// one attempt always fit.
+// maxLines and maxBytes bound the lines of one attempt in a transaction, maxSyncLines and maxSyncBytes those of several.
 const (
-	maxSyncLines = 4 * joblog.MaxLines
-	maxSyncBytes = 4 * joblog.MaxBytes
+	maxLines     = 2000
+	maxBytes     = 2 << 20
+	maxSyncLines = 4 * maxLines
+	maxSyncBytes = 4 * maxBytes
 )
 
 // item is the part of a request about one job: a report, a rescue, or a claim of that job.
@@ -55,8 +55,8 @@ func (it item) job() jobqueue.Job {
 func fitting(items []item) int {
 	lines, bytes := 0, 0
 	for i, it := range items {
-		lines += len(it.attempt.lines)
-		for _, line := range it.attempt.lines {
+		for _, line := range it.attempt.next() {
+			lines++
 			bytes += len(line.Message)
 		}
 		if i > 0 && (lines > maxSyncLines || bytes > maxSyncBytes) {
@@ -76,11 +76,12 @@ func requestFor(worker string, items []item, now time.Time) exchange.Request {
 		case a == nil:
 			q.Claim.Only = append(q.Claim.Only, it.jid)
 		default:
-			for _, line := range a.lines {
-				line.Age = now.Sub(line.At)
+			lines := a.next()
+			for _, line := range lines {
+				line.Age = now.Sub(line.at)
 				q.Lines = append(q.Lines, line.Line)
 			}
-			if a.phase == returned {
+			if a.phase == returned && len(lines) == len(a.lines) {
 				q.Transitions = append(q.Transitions, a.end)
 			} else if a.percent >= 0 {
 				q.Progress = append(q.Progress, exchange.Progress{JID: it.jid, Percent: a.percent})

@@ -22,74 +22,36 @@ const (
 )
 
 // output is what a program writes, for the job log: line by line, up to a number of
-// bytes and lines; the rest is counted. It keeps lines until the log takes them, which
-// may have to wait for the database: the program never does.
+// bytes and lines; the rest is counted.
 type output struct {
-	job    *jobqueue.JobContext
-	logged sync.WaitGroup
-	more   *sync.Cond
+	job *jobqueue.JobContext
 
 	mu      sync.Mutex
 	bytes   int // that still fit
 	lines   int // that still fit
 	dropped int
-	waiting []line
-	ended   bool
 }
 
-type line struct {
-	level jobqueue.Level
-	text  string
-}
-
-// newOutput begins to log what the streams will be given, until end is called.
 func newOutput(job *jobqueue.JobContext, limit int) *output {
 	limit = max(limit, 0)
-	o := &output{job: job, bytes: limit, lines: limit/bytesPerLine + min(limit, freeLines)}
-	o.more = sync.NewCond(&o.mu)
-	o.logged.Go(o.log)
-	return o
+	return &output{job: job, bytes: limit, lines: limit/bytesPerLine + min(limit, freeLines)}
 }
 
-// log writes lines to the job log as they come.
-func (o *output) log() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for {
-		for len(o.waiting) == 0 {
-			if o.ended {
-				return
-			}
-			o.more.Wait()
-		}
-		lines := o.waiting
-		o.waiting = nil
-		o.mu.Unlock()
-		for _, l := range lines {
-			o.job.Log(l.level, l.text)
-		}
-		o.mu.Lock()
-	}
-}
-
-// end waits until the log has what was written, and says how much of it is missing.
+// end takes last lines that have no end, and says how much is missing.
 func (o *output) end(streams ...*stream) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, s := range streams {
-		if len(s.rest) > 0 { // a last line that has no end
+		if len(s.rest) > 0 {
 			o.take(s.level, string(s.rest))
 		}
 	}
-	o.ended = true
-	o.more.Signal()
-	o.mu.Unlock()
-	o.logged.Wait()
 	if o.dropped > 0 {
 		o.job.Logf(jobqueue.Warn, "%d bytes of output were dropped", o.dropped)
 	}
 }
 
-// take keeps a line if it still fits. Nothing fits after the first line that did not.
+// take logs a line if it still fits. Nothing fits after the first line that did not.
 func (o *output) take(level jobqueue.Level, text string) {
 	text = strings.TrimSuffix(text, "\r")
 	if o.dropped > 0 || len(text) > o.bytes || o.lines == 0 {
@@ -98,8 +60,7 @@ func (o *output) take(level jobqueue.Level, text string) {
 	}
 	o.bytes -= len(text)
 	o.lines--
-	o.waiting = append(o.waiting, line{level, text})
-	o.more.Signal()
+	o.job.Log(level, text)
 }
 
 // stream is standard output or standard error.
