@@ -10,7 +10,7 @@ const (
 	wakeForLogs    duty = iota // read the inbox, which has logs that are old enough
 	cancelRunning              // cancel the handlers that still run at a shutdown
 	unclaimWaiting             // have jobs wait in the queue again that have no place in the pool
-	giveUp                     // end although the database cannot be reached
+	giveUp                     // end although ends are not recorded
 	compareJobs                // compare the jobs in flight with those that the database says are ours
 	lookForCancels             // look for requests to cancel them
 	rescueOverdue              // rescue jobs of dead workers, and let those wait again whose retry is due
@@ -28,9 +28,6 @@ type agenda struct {
 	at        [duties]time.Time
 	downUntil time.Time // the last work failed, try none before; zero: it succeeded
 }
-
-// down reports whether the database did not do the last work.
-func (g *agenda) down() bool { return !g.downUntil.IsZero() }
 
 func (g *agenda) set(d duty, at time.Time) { g.at[d] = at }
 

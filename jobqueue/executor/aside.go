@@ -105,17 +105,8 @@ func (s aside) hurry(now time.Time) {
 
 // inParts syncs those items that can be synced, and sets the others aside. cause is why they could not be synced together.
 func (l *loop) inParts(items []item, cause error) error {
-	worked := false
-	_, err := service.InParts(l.hard, items, cause, func(part []item) error {
-		err := l.alone(part)
-		worked = worked || err == nil
+	if _, err := service.InParts(l.hard, items, cause, l.alone, l.setAside); err != nil {
 		return err
-	}, l.setAside)
-	if err != nil {
-		return err
-	}
-	if !worked && len(items) > 1 && slices.ContainsFunc(items, item.isClaim) {
-		l.claims.allRefused(time.Now())
 	}
 	if len(l.aside.of(claiming)) >= maxAside {
 		return cause

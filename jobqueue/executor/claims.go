@@ -37,26 +37,21 @@ type claims struct {
 	freedAt       time.Time       // when a job ended here last
 	looks         int             // how many claims to make if they find nothing; 0: none is due
 	at            time.Time       // not before
-	refusedUntil  time.Time       // the database refused all jobs of a claim: not before
-	refused       service.Backoff
-	compare       bool // jobs may run under our id that we do not have: the reply to their claim was lost
-	ready         bool // the executor has said that it lives: others would notice its death
+	compare       bool            // jobs may run under our id that we do not have: the reply to their claim was lost
+	ready         bool            // the executor has said that it lives: others would notice its death
 }
 
 func newClaims(handlers map[string]handler) claims {
-	return claims{tasks: slices.Sorted(maps.Keys(handlers)), refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+	return claims{tasks: slices.Sorted(maps.Keys(handlers))}
 }
 
 // when is when to claim, if there is a reason.
-func (c *claims) when() (time.Time, bool) { return later(c.at, c.refusedUntil), c.looks > 0 && c.ready }
+func (c *claims) when() (time.Time, bool) { return c.at, c.looks > 0 && c.ready }
 
 func (c *claims) due(now time.Time) bool {
 	at, planned := c.when()
 	return planned && !at.After(now)
 }
-
-// allRefused delays claims, but no other work.
-func (c *claims) allRefused(now time.Time) { c.refusedUntil = now.Add(c.refused.Next()) }
 
 // look plans this many claims, the first at once; they may find nothing.
 func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
@@ -95,10 +90,6 @@ func (c *claims) planNext(r exchange.Claim, result exchange.Result, now time.Tim
 		c.groupRecorded = now
 	}
 	c.turn = result.Turn
-	if len(result.Claimed) > 0 {
-		c.refusedUntil = time.Time{}
-		c.refused.Reset()
-	}
 	if len(r.Only) > 0 {
 		return
 	}

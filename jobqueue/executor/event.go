@@ -17,12 +17,10 @@ const (
 	EventStarted     EventKind = "started"     // the executor began its work
 	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight
 	EventStopped     EventKind = "stopped"     // the executor has ended
-	EventClaimed     EventKind = "claimed"     // Count jobs were taken
 	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
 	EventLost        EventKind = "lost"        // Job was taken away by others
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, which has died; it is in State now
-	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job; the others go on, and it is tried again after Duration, then ever more rarely
 	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration
 )
@@ -92,8 +90,6 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		line.Info("executor is stopping")
 	case EventStopped:
 		line.Info("executor stopped")
-	case EventClaimed:
-		line.Debug("jobs claimed")
 	case EventBegun:
 		line.Debug("job begun")
 	case EventEnded:
@@ -109,8 +105,6 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		line.Warn("job lost: another worker has it, or it was cancelled or changed in the table")
 	case EventInterrupted:
 		line.Warn("job taken back: its worker has died")
-	case EventRetried:
-		line.Debug("jobs put back to waiting: their retry is due")
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:

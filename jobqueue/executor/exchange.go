@@ -120,8 +120,7 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		if a := l.flight.byJID[jid]; a != nil {
 			l.flight.recorded(a)
 		} else {
-			l.rescues.done[jid] = true
-			l.aside.release(jid)
+			l.rescued(q.Transitions[slices.IndexFunc(q.Transitions, func(t exchange.Transition) bool { return t.JID == jid })])
 		}
 	}
 	for _, s := range result.Missed {

@@ -123,7 +123,7 @@ func (e *Executor) Start(ctx context.Context) error {
 // Stop ends the executor and waits until it has ended: it claims no more, lets
 // running jobs finish within Config.ShutdownGrace, then cancels their contexts
 // and puts them back to waiting. When ctx ends first, it cancels them at once. Once
-// only jobs are left whose end the database does not take, it tries for 5 s. It
+// no handler runs any more, it has 5 s to record the ends. It
 // returns an error that names the jobs whose handlers still run or whose end could
 // not be recorded, and why: others run them again within 12 s. Stop may be
 // called more than once, and without Start.

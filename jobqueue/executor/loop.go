@@ -34,7 +34,7 @@ func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *lo
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
 		e: e, hard: hard, claims: newClaims(handlers), aside: aside{}, answers: make(chan answer, 1),
-		rescues: rescues{done: map[string]bool{}, trouble: patience}, trouble: patience,
+		rescues: rescues{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
 		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: l.aside,
@@ -142,9 +142,6 @@ func (l *loop) work(now time.Time) {
 	l.answered, l.why = false, nil
 	l.trouble.Reset()
 	l.e.pulse.Beat(nil)
-	if len(l.aside.of(reporting)) == 0 {
-		l.agenda.clear(giveUp)
-	}
 }
 
 // plan sets the times that follow from the jobs in flight.
@@ -165,7 +162,9 @@ func (l *loop) plan(now time.Time) {
 	if !l.e.busy.Swap(busy) && busy {
 		l.e.stir()
 	}
-	l.flight.planGiveUp(now)
+	if l.flight.closed && !l.flight.handlersRun() {
+		l.agenda.sooner(giveUp, now.Add(giveUpAfter))
+	}
 }
 
 // planSync sets the times of the next sync, and of what goes only while none is on its way.

@@ -41,8 +41,6 @@ func (it item) doing() doing {
 	return claiming
 }
 
-func (it item) isClaim() bool { return it.doing() == claiming }
-
 // job is what is known of the item's job.
 func (it item) job() jobqueue.Job {
 	if it.attempt != nil {

@@ -16,7 +16,7 @@ const overdueLimit = 500
 // rescues are what one look for jobs to rescue leaves for the next.
 type rescues struct {
 	dead    map[string]int64 // workers that have died, and the beat at which they did
-	done    map[string]bool  // jobs that were rescued by the last exchange
+	done    int              // jobs that were rescued
 	trouble service.Backoff
 }
 
@@ -55,10 +55,8 @@ func (l *loop) rescue(now time.Time) (time.Duration, error) {
 			items = append(items, rescueBy(policy.RetryDue(job)))
 		}
 	}
-	l.rescues.done = map[string]bool{}
-	err = l.exchange(items, exchange.Claim{}, now)
-	l.e.tellRescued(items, l.rescues.done)
-	if err != nil || overdue.More && len(l.rescues.done) > 0 {
+	before := l.rescues.done
+	if err = l.exchange(items, exchange.Claim{}, now); err != nil || overdue.More && l.rescues.done > before {
 		return 0, err
 	}
 	l.rescues.dead = nil // the watch names those again of which a job is left
@@ -68,18 +66,11 @@ func (l *loop) rescue(now time.Time) (time.Duration, error) {
 	return min(l.e.cfg.PollInterval, overdue.Next), nil
 }
 
-func (e *Executor) tellRescued(items []item, done map[string]bool) {
-	retried := 0
-	for _, it := range items {
-		switch t := it.rescue; {
-		case !done[it.jid], t.From == jobqueue.Waiting: // its time has come
-		case t.From == jobqueue.Stuck:
-			retried++
-		default:
-			e.emit(Event{Kind: EventInterrupted, Job: jobqueue.Job{JID: t.JID}, Worker: t.Worker, State: t.To})
-		}
-	}
-	if retried > 0 {
-		e.emit(Event{Kind: EventRetried, Count: retried})
+// rescued notes that a job which is not in flight here has made its transition.
+func (l *loop) rescued(t exchange.Transition) {
+	l.rescues.done++
+	l.aside.release(t.JID)
+	if t.Dead {
+		l.e.emit(Event{Kind: EventInterrupted, Job: jobqueue.Job{JID: t.JID}, Worker: t.Worker, State: t.To})
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // giveUpAfter is how long a shutdown goes on trying to record the ends of jobs,
-// once no handler that has grace time left runs.
+// once no handler runs.
 const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
@@ -37,26 +37,14 @@ func (l *loop) finished(now time.Time) bool {
 		l.flight.closed && l.flight.count() == 0 && !l.claims.compare && !l.sent
 }
 
-// planGiveUp bounds the time for ends that the database does not take.
-func (f *flight) planGiveUp(now time.Time) {
-	if !f.closed || !f.agenda.down() && len(f.aside.of(reporting)) == 0 {
-		return
-	}
-	if !f.onlyUnwritable() {
-		now = later(now, f.agenda.at[cancelRunning])
-	}
-	f.agenda.sooner(giveUp, now.Add(giveUpAfter))
-}
-
-// onlyUnwritable reports whether all handlers have returned and the database takes
-// none of the ends.
-func (f *flight) onlyUnwritable() bool {
+// handlersRun reports whether a handler has not returned yet.
+func (f *flight) handlersRun() bool {
 	for a := range f.all {
-		if a.phase != returned || !f.agenda.down() && !f.aside.hasReport(a.job.JID) {
-			return false
+		if a.phase != returned {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // leave cancels what still runs, and says what is left and why. down is why the

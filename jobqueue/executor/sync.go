@@ -58,9 +58,6 @@ func (l *loop) applyClaim(c exchange.Claim, result exchange.Result) {
 	if l.flight.closed && len(begun) > 0 { // the answer came late: they are to wait again
 		l.claims.compare, begun = true, nil
 	}
-	if len(got) > 0 {
-		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
-	}
 	l.flight.beginAll(begun)
 	for _, job := range result.Claimed {
 		if job.State.Final() {
