@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 // attempt is a job in flight, from its claim until its end is recorded. Its fields belong to the loop,
@@ -118,7 +117,7 @@ func (a *attempt) dropWritten(lines, percent int) {
 type handlerReturn struct {
 	attempt     *attempt
 	traceparent string // that of the attempt
-	outcome.Returned
+	outcome
 }
 
 // errNotBegun is what an attempt leaves that was cancelled before it had a place in the pool.

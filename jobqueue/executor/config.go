@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 // What the fields of [Config] are that nobody sets.
@@ -110,14 +109,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
-}
-
-// policy is how often, and when, a job is tried again.
-func (c Config) policy() outcome.Policy {
-	return outcome.Policy{
-		RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
-		MaxInterrupts: c.MaxInterrupts,
-	}
 }
 
 // Validate returns an error that names every field that is out of bounds.

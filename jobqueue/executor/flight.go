@@ -56,7 +56,7 @@ func (f *flight) handlerReturned(r handlerReturn) {
 		r.Err = errNotCommitted // unless the database says that it has succeeded
 	}
 	a.err = r.Err
-	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, r.Returned, rand.Float64())
+	a.end = f.e.cfg.limited(a.limits).decide(a.job, r.outcome, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, r.traceparent
 	a.phase = returned
 }
@@ -89,7 +89,7 @@ func (f *flight) recorded(a *attempt) {
 		f.agenda.sooner(rescueOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
 	f.e.emit(Event{
-		Kind: EventEnded, Job: a.job, Attempts: f.e.cfg.policy().Limited(a.limits).Attempts(), State: a.end.To, Duration: time.Since(a.began), Err: a.err,
+		Kind: EventEnded, Job: a.job, Attempts: f.e.cfg.limited(a.limits).attempts(), State: a.end.To, Duration: time.Since(a.began), Err: a.err,
 	})
 }
 

@@ -9,13 +9,20 @@ import (
 type inbox struct {
 	signal func() // wakes the loop
 
-	mu       sync.Mutex
+	mu     sync.Mutex
+	new    messages
+	unread map[*attempt]bool // whose logs are to be fetched
+	since  time.Time         // when the first of unread was reported; zero: none
+}
+
+// messages are the contents of the inbox.
+type messages struct {
 	returned []handlerReturn
-	unread   map[*attempt]bool
-	since    time.Time        // when the first of unread was reported; zero: none
-	changed  bool             // jobs may have been added or cancelled
-	lives    bool             // it has said so
-	dead     map[string]int64 // workers that have died, and their beats
+	logged   map[*attempt]bool // whose logs to fetch now
+	logsAt   time.Time         // when to fetch logs; zero: there are none
+	changed  bool              // jobs may have been added or cancelled
+	lives    bool              // the executor has said that it lives
+	dead     map[string]int64  // workers that have died, and their beats
 }
 
 func newInbox(signal func()) *inbox { return &inbox{signal: signal, unread: map[*attempt]bool{}} }
@@ -23,7 +30,7 @@ func newInbox(signal func()) *inbox { return &inbox{signal: signal, unread: map[
 // look says that jobs may have been added or cancelled.
 func (b *inbox) look() {
 	b.mu.Lock()
-	b.changed = true
+	b.new.changed = true
 	b.mu.Unlock()
 	b.signal()
 }
@@ -31,9 +38,9 @@ func (b *inbox) look() {
 // beaten says that the executor has said that it lives, and who has died.
 func (b *inbox) beaten(dead map[string]int64) {
 	b.mu.Lock()
-	first := !b.lives
-	if b.lives = true; len(dead) > 0 {
-		b.dead = dead
+	first := !b.new.lives
+	if b.new.lives = true; len(dead) > 0 {
+		b.new.dead = dead
 	}
 	b.mu.Unlock()
 	if first || len(dead) > 0 {
@@ -43,7 +50,7 @@ func (b *inbox) beaten(dead map[string]int64) {
 
 func (b *inbox) handlerReturned(r handlerReturn) {
 	b.mu.Lock()
-	b.returned = append(b.returned, r)
+	b.new.returned = append(b.new.returned, r)
 	b.mu.Unlock()
 	b.signal()
 }
@@ -62,23 +69,13 @@ func (b *inbox) logged(a *attempt) {
 	}
 }
 
-// messages are the contents of the inbox.
-type messages struct {
-	returned []handlerReturn
-	logged   map[*attempt]bool // whose logs to fetch now
-	logsAt   time.Time         // when to fetch logs; zero: there are none
-	changed  bool
-	lives    bool             // the executor has said that it lives
-	dead     map[string]int64 // workers that have died, and their beats
-}
-
 // open empties the inbox. Logs stay in it until they are old enough, so that they
 // are written in batches.
 func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := messages{returned: b.returned, changed: b.changed, lives: b.lives, dead: b.dead}
-	b.returned, b.changed, b.dead = nil, false, nil
+	m := b.new
+	b.new = messages{lives: m.lives}
 	if b.since.IsZero() {
 		return m
 	}

@@ -13,12 +13,11 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 // A model of two executors and one job, in the manner of periodic/scheduler/internal/model
 // (docs/internals/model.md). What to do with an attempt, with the end of a handler and with a job that
-// nobody has is decided by the real code: attempt.after and outcome.Policy.
+// nobody has is decided by the real code: attempt.after and policy.
 
 var flagModelStates = flag.Int("model.states", 3_000, "states of the model to visit")
 
@@ -40,7 +39,7 @@ const (
 	ruleDone = "a healthy executor does not bring the job to its end"
 )
 
-var policy = outcome.Policy{RetryLimit: 1, RetryDelay: time.Minute, RetryCap: time.Minute, MaxInterrupts: 3}
+var policy = Config{RetryLimit: 1, RetryDelay: time.Minute, RetryCap: time.Minute, MaxInterrupts: 3}
 
 // try is an attempt as a worker knows it. The model calls the real attempt with it.
 type try struct {
@@ -182,14 +181,14 @@ func (w *jobWorld) finish() {
 		switch j := c.job; {
 		case j.State == jobqueue.Waiting:
 			if c.claim("C@1"); c.job.State == jobqueue.Running {
-				t := policy.Decide(c.job, outcome.Returned{}, 0.5)
+				t := policy.decide(c.job, outcome{}, 0.5)
 				t.Worker = "C@1"
 				c.transition(t)
 			}
 		case hasWorker(j):
-			c.transition(policy.WorkerDied(j, int64(c.beat(j.Worker))))
+			c.transition(policy.workerDied(j, int64(c.beat(j.Worker))))
 		case j.State == jobqueue.Stuck:
-			c.transition(policy.RetryDue(j))
+			c.transition(policy.retryDue(j))
 		}
 	}
 	if !c.job.State.Final() {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/testkit/explore"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 // Actions implements explore.State.
@@ -166,7 +165,7 @@ func (x *executor) returned(n int, err error, me string) {
 		x.apply(a, keep)
 		return
 	}
-	a.end = policy.Decide(a.job, outcome.Returned{Err: err, Cause: a.cause}, 0.5)
+	a.end = policy.decide(a.job, outcome{Err: err, Cause: a.cause}, 0.5)
 	a.end.Worker, a.phase = me, returned
 }
 
@@ -196,9 +195,9 @@ func (w *jobWorld) begun(n int) bool {
 func (w *jobWorld) rescue(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
 	if x.suspect != nil {
 		add("rescues the job", func(w *jobWorld, x *executor) {
-			t := policy.RetryDue(*x.suspect)
+			t := policy.retryDue(*x.suspect)
 			if hasWorker(*x.suspect) {
-				t = policy.WorkerDied(*x.suspect, int64(x.seen))
+				t = policy.workerDied(*x.suspect, int64(x.seen))
 			}
 			before := cloneJobWorld(w)
 			if w.transition(t) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 // An attempt that is withdrawn at the moment at which a place gets free ends for the reason of
@@ -29,12 +28,12 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 	case <-entered:
 		t.Error("the attempt ended before there was a reason")
 	case <-time.After(20 * time.Millisecond):
-		a.cancel(outcome.ErrPoolBusy)
+		a.cancel(errPoolBusy)
 		if <-entered {
 			t.Error("the attempt begins although it was withdrawn")
 		}
 	}
-	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, outcome.ErrPoolBusy) {
+	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, errPoolBusy) {
 		t.Errorf("the attempt ended since: %v", cause)
 	}
 }

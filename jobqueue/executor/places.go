@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
 
 const (
@@ -58,7 +57,7 @@ func (as *attempts) withdraw(since time.Time, cause error) {
 // unclaimWaiting has jobs wait in the queue again that have waited here too long.
 func (f *flight) unclaimWaiting(now time.Time) {
 	f.agenda.clear(unclaimWaiting)
-	f.withdraw(now.Add(-placePatience), outcome.ErrPoolBusy)
+	f.withdraw(now.Add(-placePatience), errPoolBusy)
 	var next time.Time
 	for _, a := range f.byJID {
 		if a.phase == running && a.admission.waits() && (next.IsZero() || a.arrived.Before(next)) {

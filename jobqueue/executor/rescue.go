@@ -45,14 +45,13 @@ func (l *loop) rescue(now time.Time) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	policy := l.e.cfg.policy()
 	var items []item
 	for _, job := range overdue.Dead {
-		items = append(items, rescueBy(policy.WorkerDied(job, l.rescues.dead[job.Worker])))
+		items = append(items, rescueBy(l.e.cfg.workerDied(job, l.rescues.dead[job.Worker])))
 	}
 	for _, job := range overdue.Due {
 		if job.Worker != l.e.worker || l.flight.byJID[job.JID] == nil {
-			items = append(items, rescueBy(policy.RetryDue(job)))
+			items = append(items, rescueBy(l.e.cfg.retryDue(job)))
 		}
 	}
 	before := l.rescues.done

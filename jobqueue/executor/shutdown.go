@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -53,20 +54,15 @@ func (f *flight) leave(down error) []string {
 	var left []string
 	for a := range f.all {
 		a.cancel(jobqueue.ErrShutdown)
-		left = append(left, a.job.JID+" ("+whyLeft(a, down)+")")
+		why := "its handler still runs"
+		if a.phase == returned {
+			why = "its end is not recorded"
+			if err := cmp.Or(a.why, down); err != nil {
+				why += ": " + err.Error()
+			}
+		}
+		left = append(left, a.job.JID+" ("+why+")")
 	}
 	slices.Sort(left)
 	return left
-}
-
-func whyLeft(a *attempt, down error) string {
-	switch {
-	case a.phase != returned:
-		return "its handler still runs"
-	case a.why != nil:
-		return "its end cannot be recorded: " + a.why.Error()
-	case down != nil:
-		return "its end cannot be recorded: " + down.Error()
-	}
-	return "its end is not recorded yet"
 }

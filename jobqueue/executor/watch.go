@@ -118,7 +118,7 @@ func (e *Executor) about() exchange.Service {
 	who := exchange.Service{Worker: e.worker, Places: e.cfg.PoolSize, Groups: e.cfg.Groups}
 	for _, name := range e.Tasks() {
 		limits := e.handlers[name].limits
-		who.Handlers = append(who.Handlers, exchange.HandlerLimits{Name: name, Attempts: e.cfg.policy().Limited(limits).Attempts()})
+		who.Handlers = append(who.Handlers, exchange.HandlerLimits{Name: name, Attempts: e.cfg.limited(limits).attempts()})
 	}
 	return who
 }

@@ -1,4 +1,4 @@
-package outcome
+package executor
 
 import (
 	"cmp"
@@ -13,44 +13,35 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
 
-// ErrPoolBusy ends an attempt whose job has waited too long for a place in the pool, before its handler is called.
-var ErrPoolBusy = errors.New("all places of the executor are taken")
+// errPoolBusy ends an attempt whose job has waited too long for a place in the pool, before its handler is called.
+var errPoolBusy = errors.New("all places of the executor are taken")
 
-// Policy is how often, and when, a job is tried again. The fields are those of
-// executor.Config, without zero values.
-type Policy struct {
-	RetryLimit    int
-	RetryDelay    time.Duration
-	RetryCap      time.Duration
-	MaxInterrupts int
-}
-
-// Limited returns the policy for a job with these limits.
-func (p Policy) Limited(l jobqueue.Limits) Policy {
+// limited returns the settings for a job with these limits.
+func (c Config) limited(l jobqueue.Limits) Config {
 	if l.RetryLimit != 0 {
-		p.RetryLimit = l.RetryLimit
+		c.RetryLimit = l.RetryLimit
 	}
 	if l.RetryDelay != 0 {
-		p.RetryDelay = l.RetryDelay
-		p.RetryCap = max(p.RetryCap, l.RetryDelay)
+		c.RetryDelay = l.RetryDelay
+		c.RetryCap = max(c.RetryCap, l.RetryDelay)
 	}
-	return p
+	return c
 }
 
-// Attempts is how often a job that fails is tried at most, not counting attempts that
+// attempts is how often a job that fails is tried at most, not counting attempts that
 // lost their worker.
-func (p Policy) Attempts() int { return max(p.RetryLimit, 0) + 1 }
+func (c Config) attempts() int { return max(c.RetryLimit, 0) + 1 }
 
-// Returned is what a handler left when it returned.
-type Returned struct {
+// outcome is what a handler left when it returned.
+type outcome struct {
 	Err    error
 	Cause  error // why its context had ended, if it had
 	Result string
 }
 
-// Decide returns the transition of a running job after its handler has returned.
+// decide returns the transition of a running job after its handler has returned.
 // random is a number from 0 to 1.
-func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) exchange.Transition {
+func (c Config) decide(job jobqueue.Job, r outcome, random float64) exchange.Transition {
 	end := exchange.Transition{JID: job.JID, From: jobqueue.Running}
 	note := func(level jobqueue.Level, format string, args ...any) {
 		end.Lines = append(end.Lines, exchange.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
@@ -62,15 +53,15 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) exchange.Tr
 	case errors.Is(r.Cause, jobqueue.ErrCancelled):
 		end.To = jobqueue.Cancelled
 		note(jobqueue.Info, "cancelled: %v", r.Err)
-	case errors.Is(r.Cause, jobqueue.ErrShutdown), errors.Is(r.Cause, ErrPoolBusy):
+	case errors.Is(r.Cause, jobqueue.ErrShutdown), errors.Is(r.Cause, errPoolBusy):
 		end.To = jobqueue.Waiting
 		note(jobqueue.Info, "put back: %v", r.Cause)
 		return end
-	case jobqueue.IsPermanent(r.Err), job.Retries+1 >= p.Attempts():
+	case jobqueue.IsPermanent(r.Err), job.Retries+1 >= c.attempts():
 		end.To = jobqueue.Failed
 		note(jobqueue.Error, "failed: %v", r.Err)
 	default:
-		end.To, end.Delay = jobqueue.Stuck, p.delay(job.Retries, r.Err, random)
+		end.To, end.Delay = jobqueue.Stuck, c.delay(job.Retries, r.Err, random)
 		note(jobqueue.Warn, "failed, to be tried again in %s: %v", end.Delay.Round(time.Millisecond), r.Err)
 	}
 	end.Result = text.Clean(r.Err.Error(), jobqueue.MaxMessage)
@@ -80,18 +71,18 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) exchange.Tr
 // delay is how long a job is stuck before retry number retries+1: RetryDelay *
 // 2^retries, at least what [jobqueue.RetryAfter] asks for, at most RetryCap, and varied
 // by a tenth so that jobs which failed together do not come back together.
-func (p Policy) delay(retries int, err error, random float64) time.Duration {
-	delay := float64(p.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
-	delay = min(delay, float64(p.RetryCap)) * (0.9 + 0.2*random)
+func (c Config) delay(retries int, err error, random float64) time.Duration {
+	delay := float64(c.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
+	delay = min(delay, float64(c.RetryCap)) * (0.9 + 0.2*random)
 	var asked service.DelayedError
 	if errors.As(err, &asked) {
 		delay = max(delay, float64(asked.Delay))
 	}
-	return time.Duration(min(delay, float64(p.RetryCap)))
+	return time.Duration(min(delay, float64(c.RetryCap)))
 }
 
-// RetryDue returns the transition of a job that is stuck or waits, and whose time has come.
-func (p Policy) RetryDue(job jobqueue.Job) exchange.Transition {
+// retryDue returns the transition of a job that is stuck or waits, and whose time has come.
+func (c Config) retryDue(job jobqueue.Job) exchange.Transition {
 	t := exchange.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
 	if !job.Cancel.IsZero() {
 		t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
@@ -99,15 +90,15 @@ func (p Policy) RetryDue(job jobqueue.Job) exchange.Transition {
 	return t
 }
 
-// WorkerDied returns the transition of a job whose worker has died at a beat.
-func (p Policy) WorkerDied(job jobqueue.Job, beat int64) exchange.Transition {
+// workerDied returns the transition of a job whose worker has died at a beat.
+func (c Config) workerDied(job jobqueue.Job, beat int64) exchange.Transition {
 	t := exchange.Transition{JID: job.JID, Worker: job.Worker, Dead: true, Beat: beat, From: job.State, To: jobqueue.Waiting}
 	t.Interrupted = job.State == jobqueue.Running
 	message := "interrupted: worker " + job.Worker + " died"
 	switch {
 	case !job.Cancel.IsZero():
 		t.To, t.Result = jobqueue.Cancelled, "cancelled; "+message
-	case t.Interrupted && job.Interrupts >= max(p.MaxInterrupts, 0):
+	case t.Interrupted && job.Interrupts >= max(c.MaxInterrupts, 0):
 		t.To, t.Result = jobqueue.Failed, message+", too often to try again"
 	}
 	if t.Interrupted || t.To != jobqueue.Waiting {

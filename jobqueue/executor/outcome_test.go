@@ -1,4 +1,4 @@
-package outcome
+package executor
 
 import (
 	"context"
@@ -12,25 +12,25 @@ import (
 
 func TestDecide(t *testing.T) {
 	failure := errors.New("failure")
-	policy := Policy{RetryLimit: 3, RetryDelay: time.Second, RetryCap: time.Minute, MaxInterrupts: 2}
+	policy := Config{RetryLimit: 3, RetryDelay: time.Second, RetryCap: time.Minute, MaxInterrupts: 2}
 	for name, c := range map[string]struct {
 		job    jobqueue.Job
-		r      Returned
+		r      outcome
 		to     jobqueue.State
 		result string
 	}{
-		"success":                {jobqueue.Job{}, Returned{Result: "fine"}, jobqueue.Success, "fine"},
-		"success although asked": {jobqueue.Job{}, Returned{Cause: jobqueue.ErrCancelled}, jobqueue.Success, ""},
-		"success at shutdown":    {jobqueue.Job{}, Returned{Cause: jobqueue.ErrShutdown}, jobqueue.Success, ""},
-		"error":                  {jobqueue.Job{Retries: 2}, Returned{Err: failure}, jobqueue.Stuck, "failure"},
-		"error once too often":   {jobqueue.Job{Retries: 3}, Returned{Err: failure}, jobqueue.Failed, "failure"},
-		"permanent error":        {jobqueue.Job{}, Returned{Err: fmt.Errorf("x: %w", jobqueue.Permanent(failure))}, jobqueue.Failed, "x: failure"},
-		"cancelled":              {jobqueue.Job{}, Returned{Err: context.Canceled, Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "context canceled"},
-		"cancelled, permanent":   {jobqueue.Job{}, Returned{Err: jobqueue.Permanent(failure), Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "failure"},
-		"shutdown":               {jobqueue.Job{Retries: 3}, Returned{Err: failure, Cause: jobqueue.ErrShutdown}, jobqueue.Waiting, ""},
+		"success":                {jobqueue.Job{}, outcome{Result: "fine"}, jobqueue.Success, "fine"},
+		"success although asked": {jobqueue.Job{}, outcome{Cause: jobqueue.ErrCancelled}, jobqueue.Success, ""},
+		"success at shutdown":    {jobqueue.Job{}, outcome{Cause: jobqueue.ErrShutdown}, jobqueue.Success, ""},
+		"error":                  {jobqueue.Job{Retries: 2}, outcome{Err: failure}, jobqueue.Stuck, "failure"},
+		"error once too often":   {jobqueue.Job{Retries: 3}, outcome{Err: failure}, jobqueue.Failed, "failure"},
+		"permanent error":        {jobqueue.Job{}, outcome{Err: fmt.Errorf("x: %w", jobqueue.Permanent(failure))}, jobqueue.Failed, "x: failure"},
+		"cancelled":              {jobqueue.Job{}, outcome{Err: context.Canceled, Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "context canceled"},
+		"cancelled, permanent":   {jobqueue.Job{}, outcome{Err: jobqueue.Permanent(failure), Cause: jobqueue.ErrCancelled}, jobqueue.Cancelled, "failure"},
+		"shutdown":               {jobqueue.Job{Retries: 3}, outcome{Err: failure, Cause: jobqueue.ErrShutdown}, jobqueue.Waiting, ""},
 	} {
 		c.job.JID, c.job.Worker = "j", "w"
-		end := policy.Decide(c.job, c.r, 0.5)
+		end := policy.decide(c.job, c.r, 0.5)
 		if end.JID != "j" || end.Dead || end.Interrupted || end.From != jobqueue.Running || end.To != c.to || end.Result != c.result {
 			t.Errorf("%s: %+v", name, end)
 		}
@@ -38,7 +38,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestWorkerDied(t *testing.T) {
-	policy := Policy{MaxInterrupts: 2}
+	policy := Config{MaxInterrupts: 2}
 	for _, c := range []struct {
 		job    jobqueue.Job
 		to     jobqueue.State
@@ -51,7 +51,7 @@ func TestWorkerDied(t *testing.T) {
 		{jobqueue.Job{State: jobqueue.Scheduled, Interrupts: 9}, jobqueue.Waiting, false, ""},
 	} {
 		c.job.Worker = "w"
-		t1 := policy.WorkerDied(c.job, 7)
+		t1 := policy.workerDied(c.job, 7)
 		if t1.To != c.to || t1.Interrupted != c.counts || t1.Result != c.result || !t1.Dead || t1.Beat != 7 || t1.Worker != "w" || t1.From != c.job.State {
 			t.Errorf("%+v: %+v", c.job, t1)
 		}
@@ -59,7 +59,7 @@ func TestWorkerDied(t *testing.T) {
 }
 
 func TestDelayDoublesUpToTheCap(t *testing.T) {
-	policy := Policy{RetryDelay: time.Second, RetryCap: time.Minute}
+	policy := Config{RetryDelay: time.Second, RetryCap: time.Minute}
 	failure := errors.New("failure")
 	for _, c := range []struct {
 		retries int
