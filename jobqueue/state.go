@@ -44,3 +44,11 @@ func (s State) Word() string {
 	}
 	return string(s)
 }
+
+// StateOf reads a state as the table has it, or as people read it. It does not check it.
+func StateOf(text string) State {
+	if text == Stuck.Word() {
+		return Stuck
+	}
+	return State(text)
+}

@@ -44,9 +44,6 @@ func TestCauses(t *testing.T) {
 		var got []string
 		for _, k := range append(p.Settled, p.Ticks...) {
 			got = append(got, string(k.Cause))
-			if (k.Cause == "") != (k.Reason == "") {
-				t.Errorf("%s: the cause %q has the words %q", name, k.Cause, k.Reason)
-			}
 		}
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %q, want %q", name, text, c.want)

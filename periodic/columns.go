@@ -98,7 +98,7 @@ func policyColumns() []Column {
 func failureColumns() []Column {
 	return []Column{
 		{
-			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.Failures.PauseAfter }),
+			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.PauseAfter }),
 			Help: "pause the task after so many failures in a row, or none (default none)",
 		},
 	}

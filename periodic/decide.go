@@ -6,19 +6,14 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Decide returns what becomes of a task: its ticks that are due, and when it is due next. A task whose turn waits for the
 // end of a job keeps its plan. It does no I/O; newID makes the id of a tick's job.
 func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
-	schedule, err := t.Schedule(timer)
-	if err != nil {
-		return t.Unplannable(err)
-	}
 	d := decider{
-		task: t, Facts: f, newID: newID, paused: t.Pause, timer: schedule.(line),
+		task: t, Facts: f, newID: newID, paused: t.Pause, timer: t.timeline(timer),
 		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
 	if t.Overlapping() {
@@ -66,21 +61,11 @@ func (d *decider) submits() bool {
 	return slices.ContainsFunc(d.plan.Ticks, func(t Tick) bool { return t.Decision == Submitted })
 }
 
-// line are the ticks of a task, as [Task.Schedule] returns them.
-type line interface {
-	calendar.Schedule
-	Exclusion(due time.Time) string                         // why calendars or people leave out a tick; empty: they do not
-	Delay(due time.Time) time.Duration                      // how much later than its due a tick is submitted
-	NewestDue(first, now time.Time) time.Time               // the latest tick not before first, which is due
-	OldestKept(first, last, now, ended time.Time) time.Time // of those, the oldest that is not missed; zero: all are
-	Warning(planned bool) string                            // what is odd about the timer and the calendars
-}
-
 // decider holds a decision while it is made.
 type decider struct {
 	Facts
 	task    *Task
-	timer   line
+	timer   timeline
 	claimed time.Time // the planned tick whose time has come
 	newID   func(due time.Time) string
 	paused  Pause
@@ -192,13 +177,13 @@ func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r Range) bool { return r.First.Equal(due) }):
 	case d.task.SkipAt(due) != nil:
-		d.settle(due, because{CausePerson, d.task.SkipAt(due).Text()})
+		d.settle(due)
 	case !due.Equal(d.plan.Manual) && d.timer.Exclusion(due) != "":
-		d.record(due, Skipped, because{CauseCalendar, d.timer.Exclusion(due)}, "")
+		d.record(due, Skipped, CauseCalendar, d.timer.Exclusion(due))
 	case d.paused.Skips(due, d.Now):
-		d.record(due, Skipped, because{CausePaused, d.paused.Text()}, "")
+		d.record(due, Skipped, CausePaused, d.paused.Note())
 	case d.isLate(due):
-		d.record(due, Late, because{CauseDeadline, lateReason(d.age(due), *d.task.Deadline)}, "")
+		d.record(due, Late, CauseDeadline, "")
 	case d.Pending == nil:
 		d.submit(due)
 	default:
@@ -218,16 +203,17 @@ func (d *decider) age(due time.Time) time.Duration {
 	return d.Now.Sub(due.Add(d.timer.Delay(due)))
 }
 
-// submit records a tick as submitted; its job is pending from now on.
+// submit records a tick as submitted; its job is pending from now on. One that a user set at a time of the timer is not by
+// hand: other programs plan tasks, too.
 func (d *decider) submit(due time.Time) {
-	jid := d.newID(due)
-	d.record(due, Submitted, because{}, jid)
-	d.expect(jid, due)
-}
-
-func (d *decider) expect(jid string, due time.Time) {
+	var cause Cause
+	if due.Equal(d.plan.Manual) && !d.timer.Next(due.Add(-time.Microsecond)).Equal(due) {
+		cause = CauseByHand
+	}
+	tick := d.record(due, Submitted, cause, "")
+	tick.JID = d.newID(due)
 	if !d.task.Overlapping() {
-		d.Pending = &sink.Pending{JID: jid, State: jobqueue.Waiting, Due: due}
+		d.Pending = &sink.Pending{JID: tick.JID, State: jobqueue.Waiting, Due: due}
 	}
 }
 
@@ -238,9 +224,8 @@ func (d *decider) overlap(due time.Time) {
 	case d.task.Overlap == OverlapQueue:
 		d.held = true
 	case d.task.Overlap != OverlapReplace:
-		d.record(due, Skipped, because{CauseOverlap, reasons.SkipReason(p, due, d.Now)}, "")
-	case d.isOwn(p.JID): // submitted by this decision, so not in the queue yet
-		d.withdraw(p.JID, because{CauseSuperseded, supersededReason(due)})
+		d.record(due, Skipped, CauseOverlap, "")
+	case d.withdraw(p.JID): // submitted by this decision, so not in the queue yet
 		d.submit(due)
 	default:
 		d.plan.Cancel = p.JID

@@ -2,7 +2,6 @@ package periodic
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,24 +42,5 @@ func TestDecideLimitsTheBatch(t *testing.T) {
 	p := task.Decide(timer, Facts{Now: noon, Most: 20}, func(time.Time) string { return "new" })
 	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
 		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)
-	}
-}
-
-// What was missed before the scheduler began was missed since none ran; what was missed since then has another cause.
-func TestMissedTicksSayWhetherASchedulerRan(t *testing.T) {
-	timer, err := calendar.Parse("*:0/10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for began, want := range map[time.Time]string{
-		{}:          "no scheduler ran",
-		minute(-5):  "no scheduler ran",
-		minute(-60): "a scheduler ran, but the database",
-	} {
-		task := &Task{ID: "task", Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10"}
-		p := task.Decide(timer, Facts{Now: noon, RunsSince: began}, func(time.Time) string { return "new" })
-		if got := p.Ticks[0]; got.Decision != Missed || !strings.HasPrefix(got.Reason, want) {
-			t.Errorf("began at %s: %s, %q", began, got.Decision, got.Reason)
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -264,18 +263,7 @@ func delayOf(t *testing.T, task *Task, due time.Time) time.Duration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return schedule.(line).Delay(due)
-}
-
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "less than 1 s", 59 * time.Second: "59 s", 192 * time.Minute: "3 h 12 min", 3 * time.Hour: "3 h",
-		49*time.Hour + time.Minute: "2 d 1 h", 3*time.Hour + 5*time.Second: "3 h", 24 * time.Hour: "1 d",
-	} {
-		if got := reasons.Span(d); got != want {
-			t.Errorf("span(%s) = %q, want %q", d, got, want)
-		}
-	}
+	return schedule.(timeline).Delay(due)
 }
 
 // The scheduler's own jitter does not use up the grace.
@@ -297,25 +285,25 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 	}
 }
 
-// What somebody has asked for says so, also when it does not become a job; a time of the timer is like any other tick, whoever set it.
+// What somebody has asked for says so when it becomes a job; a time of the timer is like any other tick, whoever set it.
 func TestTicksRunByHandSaySo(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		situation
-		want, after string // the reasons of the tick, and of the one after it
+		want, after Cause // of the tick, and of the one after it
 	}{
-		"submitted":           {situation{due: -3, hand: true, starts: 5}, "run by hand", ""},
-		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, "the job of 10:30:00 UTC had not ended after 1 h 20 min (job old); run by hand", ""},
+		"submitted":           {situation{due: -3, hand: true, starts: 5}, CauseByHand, ""},
+		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, CauseOverlap, ""},
 		"at a time of a tick": {situation{due: -10, hand: true, overlap: OverlapAllow}, "", ""},
-		"with one due":        {situation{due: -3, hand: true, overlap: OverlapAllow}, "run by hand", ""},
+		"with one due":        {situation{due: -3, hand: true, overlap: OverlapAllow}, CauseByHand, ""},
 		"not by hand":         {situation{due: 0}, "", ""},
 	} {
 		ticks := test.decide(t).Ticks
-		if got := ticks[0].Reason; got != test.want {
+		if got := ticks[0].Cause; got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		if len(ticks) > 1 && ticks[1].Reason != test.after {
-			t.Errorf("%s: the tick after it says %q", name, ticks[1].Reason)
+		if len(ticks) > 1 && ticks[1].Cause != test.after {
+			t.Errorf("%s: the tick after it says %q", name, ticks[1].Cause)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // Pause says that a task is paused: its timer goes on, and what falls due is skipped.
@@ -35,24 +37,8 @@ func (p Pause) Skips(due, now time.Time) bool {
 // holds reports whether a tick falls due during the pause.
 func (p Pause) holds(due time.Time) bool { return p.At(due) && !due.Before(p.Since) }
 
-// pauseLayout is how a pause says times.
-const pauseLayout = "2006-01-02 15:04:05 UTC"
-
-// Text says who paused the task, since and until when, and why.
-func (p Pause) Text() string {
-	text := "paused"
-	if p.By != "" {
-		text += " by " + p.By
-	}
-	text += " since " + p.Since.UTC().Format(pauseLayout)
-	if !p.Until.IsZero() {
-		text += " until " + p.Until.UTC().Format(pauseLayout)
-	}
-	if p.Reason != "" {
-		text += ": " + p.Reason
-	}
-	return text
-}
+// Note says who paused the task, and why: "ada: the disk is full".
+func (p Pause) Note() string { return days.Note(p.By, p.Reason) }
 
 // badNote says what is wrong with a text for people; empty: nothing.
 func badNote(text string) string {
@@ -109,12 +95,6 @@ func (s *Tasks) Resume(ctx context.Context, id string) (was bool, err error) {
 		return about(id, tx.SetPause(ctx, id, Pause{}))
 	})
 	return was, err
-}
-
-// Failures say what follows when jobs of a task fail. Only jobs of ticks count, and only how they
-// ended: not an attempt that is tried again, and not a job that was cancelled.
-type Failures struct {
-	PauseAfter int // the task is paused after so many failures in a row, until somebody resumes it; 0: it is not
 }
 
 // AfterFailures reports whether the pause follows from failures.

@@ -45,17 +45,3 @@ func TestPreviewPassesAPause(t *testing.T) {
 		}
 	}
 }
-
-// The reason of a skipped tick names who, since when, until when and why.
-func TestPauseText(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := Pause{Since: at}
-	if got := p.Text(); got != "paused since 2026-03-01 12:00:00 UTC" {
-		t.Error(got)
-	}
-	p.Until, p.By, p.Reason = at.Add(time.Hour), "ada@host", "moving"
-	if got := p.Text(); got != "paused by ada@host since 2026-03-01 12:00:00 UTC until 2026-03-01 13:00:00 UTC: moving" {
-		t.Error(got)
-	}
-}

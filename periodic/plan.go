@@ -11,13 +11,12 @@ const maxCatchup = 100
 
 // Facts is what a decision depends on besides the task.
 type Facts struct {
-	Now       time.Time
-	Pending   *sink.Pending // a job of the task that is not final
-	Ended     time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
-	Decided   []Range       // recorded already since the time that [Task.Behind] says, oldest first, at most MaxDecided
-	Worker    string        // who decides
-	RunsSince time.Time     // since when it has run; zero: not known
-	Most      int           // greatest number of ticks to decide; 0: 100
+	Now     time.Time
+	Pending *sink.Pending // a job of the task that is not final
+	Ended   time.Time     // when the job of its last tick ended, for overlap queue and replace; zero: not known, or there was none
+	Decided []Range       // recorded already since the time that [Task.Behind] says, oldest first, at most MaxDecided
+	Worker  string        // who decides
+	Most    int           // greatest number of ticks to decide; 0: 100
 }
 
 // Plan is what a scheduler has decided for one task.

@@ -1,54 +1,33 @@
 package periodic
 
 import (
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // record adds a tick to the plan.
-func (d *decider) record(due time.Time, decision Decision, why because, jid string) {
-	if due.Equal(d.plan.Manual) && !d.timer.Next(due.Add(-time.Microsecond)).Equal(due) {
-		why = why.handed()
-	}
-	tick := d.tick(due, decision, why, jid)
-	d.plan.Ticks = append(d.plan.Ticks, tick)
-}
-
-// handed is why a tick that a user set is decided so. One at a time of the timer is none: other programs plan tasks, too.
-func (b because) handed() because {
-	if b.Cause == "" {
-		return because{CauseByHand, byHand}
-	}
-	return because{b.Cause, b.words + "; " + byHand}
+func (d *decider) record(due time.Time, decision Decision, cause Cause, reason string) *Tick {
+	d.plan.Ticks = append(d.plan.Ticks, d.tick(due, decision, cause, reason))
+	return &d.plan.Ticks[len(d.plan.Ticks)-1]
 }
 
 // settle decides a skip that was written ahead.
-func (d *decider) settle(due time.Time, why because) {
-	d.plan.Settled = append(d.plan.Settled, d.tick(due, Skipped, why, ""))
+func (d *decider) settle(due time.Time) {
+	d.plan.Settled = append(d.plan.Settled, d.tick(due, Skipped, CausePerson, d.task.SkipAt(due).Reason))
 }
 
-// isOwn reports whether a job is one that this plan submits.
-func (d *decider) isOwn(jid string) bool {
-	return slices.ContainsFunc(d.plan.Ticks, func(t Tick) bool { return t.JID == jid })
-}
-
-// withdraw removes a job that this plan was to submit; its tick is skipped.
-func (d *decider) withdraw(jid string, why because) {
-	for i := range d.plan.Ticks {
-		if t := &d.plan.Ticks[i]; t.JID == jid {
-			t.Decision, t.Cause, t.Reason, t.JID = Skipped, why.Cause, why.words, ""
-		}
+// withdraw skips the tick of a job that this plan was to submit, for a later one. It reports whether there is one.
+func (d *decider) withdraw(jid string) bool {
+	i := slices.IndexFunc(d.plan.Ticks, func(t Tick) bool { return t.JID == jid })
+	if i < 0 {
+		return false
 	}
+	d.plan.Ticks[i] = d.tick(d.plan.Ticks[i].Due, Skipped, CauseSuperseded, "")
+	return true
 }
 
-func (d *decider) tick(due time.Time, decision Decision, why because, jid string) Tick {
-	return Tick{
-		TaskID: d.task.ID, Due: due, Decision: decision, Cause: why.Cause, Reason: why.words, JID: jid,
-		Worker: d.Worker, Decided: d.Now,
-	}
+func (d *decider) tick(due time.Time, decision Decision, cause Cause, reason string) Tick {
+	return Tick{TaskID: d.task.ID, Due: due, Decision: decision, Cause: cause, Reason: reason, Worker: d.Worker, Decided: d.Now}
 }
 
 // missed records the ticks from first to last that have not been decided before,
@@ -104,61 +83,34 @@ const maxRuns = 1000
 
 // missedRow records ticks from first to last as one row.
 func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
-	if skip := d.task.SkipAt(first); skip != nil {
-		d.settle(first, because{CausePerson, skip.Text()})
+	if d.task.SkipAt(first) != nil {
+		d.settle(first)
 		return
 	}
-	decision := Skipped
-	var why because
 	missed, until := count, last
+	var tick *Tick
 	switch {
 	case d.paused.At(first) && !first.Before(d.paused.Since):
-		why = because{CausePaused, d.paused.Text()}
+		tick = d.record(first, Skipped, CausePaused, d.paused.Note())
 	case leftOut != "":
-		if why = (because{CauseCalendar, leftOut}); count == 1 {
+		if tick = d.record(first, Skipped, CauseCalendar, leftOut); count == 1 {
 			missed, until = 0, time.Time{}
 		}
 	case first.Before(d.waited):
-		why = heldReason
+		tick = d.record(first, Skipped, CauseWaited, "")
 	default:
-		decision, why = Missed, d.missedReason(first, last, count)
+		tick = d.record(first, Missed, d.missedBecause(last), "")
 	}
-	tick := d.tick(first, decision, why, "")
 	tick.Missed, tick.Until = missed, until
-	d.plan.Ticks = append(d.plan.Ticks, tick)
 }
 
-// The reasons of periodic_tick, in words for people. Times are UTC. A tick that is
-// decided before its time has the reason that holds when it is due.
-
-func supersededReason(due time.Time) string {
-	return "the tick of " + due.UTC().Format("2006-01-02 15:04:05") + " took its place"
-}
-
-// heldReason is why ticks that waited for the end of a job did not run: a newer one did.
-var heldReason = because{CauseWaited, "waited for the end of the job before it; a later tick took its place"}
-
-func lateReason(age, deadline time.Duration) string {
-	if deadline <= 0 {
-		return "the deadline is 0 s, so every tick is late"
-	}
-	return fmt.Sprintf("decided %s after its time; the deadline is %s", reasons.Span(age), reasons.Span(deadline))
-}
-
-func (d *decider) missedReason(first, last time.Time, count int) because {
-	t, age, delay := d.task, d.Now.Sub(last), "no scheduler ran in time"
-	if !d.RunsSince.IsZero() && !first.Before(d.RunsSince) {
-		delay = "a scheduler ran, but the database did not let it decide in time"
-	}
-	switch {
-	case t.Catchup == CatchupNone && age <= t.Grace:
-		return because{CauseNewest, delay + "; of these only the newest tick counts, because catchup is none"}
-	case t.Catchup == CatchupNone:
-		return because{CauseGrace, fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, reasons.Span(age), reasons.Span(t.Grace))}
+// missedBecause is why ticks up to last are missed, by the catchup policy.
+func (d *decider) missedBecause(last time.Time) Cause {
+	switch t := d.task; {
 	case t.Catchup == CatchupAll:
-		return because{CauseLimit, fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.CatchupLimit)}
-	case count == 1:
-		return because{CauseNewest, delay + "; one catch-up tick replaces it"}
+		return CauseLimit
+	case t.Catchup == CatchupNone && d.Now.Sub(last) > t.Grace:
+		return CauseGrace
 	}
-	return because{CauseNewest, delay + "; one catch-up tick replaces them"}
+	return CauseNewest
 }

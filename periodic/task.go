@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // Overlap says what becomes of a tick while a job of its task is not final: [OverlapSkip], the default,
@@ -81,7 +80,7 @@ type Task struct {
 	Jitter       time.Duration  // whole seconds; all ticks are later by the same part of it, which the id determines
 	Sink         Sink           // default SinkJob
 	Days         Days           // which days are different
-	Failures     Failures       // zero: they pause nothing
+	PauseAfter   int            // so many failures of its ticks' jobs in a row pause the task; 0: none do
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.
@@ -131,14 +130,6 @@ func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink =
 
 // Queues reports whether the policy makes ticks wait.
 func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
-
-// Blocked is the problem that keeps a task from running; empty if none does.
-func (t *Task) Blocked() string {
-	if _, warning := reasons.CutWarning(t.Problem); warning {
-		return ""
-	}
-	return t.Problem
-}
 
 // Bounds that several packages must agree on.
 const (

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -211,7 +210,7 @@ func (s *Tasks) RunNow(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, true)
 		if err == nil {
-			_, err = s.submitTick(ctx, tx, t, Tick{Cause: CauseByHand, Reason: byHand})
+			_, err = s.submitTick(ctx, tx, t, Tick{Cause: CauseByHand})
 		}
 		return about(id, err)
 	})
@@ -229,12 +228,11 @@ func about(id string, err error) error {
 // a job of it is in the way.
 type PendingError struct {
 	Pending sink.Pending
-	now     time.Time
 }
 
 // Error names the job.
 func (e *PendingError) Error() string {
-	return reasons.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+	return fmt.Sprintf("its job %s is still %s; wait for its end, or cancel it", e.Pending.JID, e.Pending.State.Word())
 }
 
 // tickError is the error for a tick that is recorded already.

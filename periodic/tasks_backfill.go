@@ -67,7 +67,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			if err != nil {
 				return err
 			}
-			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Cause: CauseBackfill, Reason: backfilled})
+			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Cause: CauseBackfill})
 			return err
 		})
 		var inTheWay *PendingError

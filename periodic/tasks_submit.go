@@ -10,7 +10,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -30,7 +29,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	pendingError := func() error {
 		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
-			err = &PendingError{p, now}
+			err = &PendingError{p}
 		}
 		return err
 	}
@@ -58,7 +57,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 		if refused[0].Refused != "" {
 			err = errors.New(refused[0].Refused)
 		} else if err = pendingError(); err == nil { // else another job came first
-			err = errors.New(reasons.TableRefused)
+			err = errors.New(TableRefused)
 		}
 	}
 	return job.JID, err
@@ -102,7 +101,7 @@ func putBack(ctx context.Context, tx TaskTx, queue Queue, feeds sink.Submitter, 
 	if job.Single {
 		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
-			err = &PendingError{p, now}
+			err = &PendingError{p}
 		}
 		if err != nil {
 			return err
@@ -179,9 +178,9 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 			return err
 		}
 		_, now := tx.Bare()
-		if closed := notOpen(&t, now); closed.Cause != "" {
+		if closed := t.closed(now); closed != "" {
 			skipped := tick
-			skipped.Decision, skipped.Cause, skipped.Reason = Skipped, closed.Cause, closed.words+": "+reason
+			skipped.Decision, skipped.Cause = Skipped, closed
 			_, err = tx.Record(ctx, skipped)
 			return err
 		}
@@ -195,28 +194,24 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):
-		err = s.store.Update(ctx, func(tx TaskTx) error { return overlap(ctx, tx, tick, pending) })
+		err = s.store.Update(ctx, func(tx TaskTx) error { return overlap(ctx, tx, tick) })
 	}
 	return about(id, err)
 }
 
-// notOpen says why a task takes no ticks now; without a cause: it does.
-func notOpen(t *Task, now time.Time) because {
+// closed is why a task takes no ticks now; empty: it does.
+func (t *Task) closed(now time.Time) Cause {
 	switch {
-	case !t.Enabled:
-		return because{CauseClosed, "the task is disabled"}
-	case t.Starts.After(now):
-		return because{CauseClosed, "the task has not started yet"}
-	case !t.Ends.IsZero() && !t.Ends.After(now):
-		return because{CauseClosed, "the task has ended"}
+	case !t.Enabled || t.Starts.After(now) || !t.Ends.IsZero() && !t.Ends.After(now):
+		return CauseClosed
 	case t.Pause.At(now):
-		return because{CausePaused, "the task is " + t.Pause.Text()}
+		return CausePaused
 	}
-	return because{}
+	return ""
 }
 
 // overlap deals with a tick while a job of its task is pending.
-func overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error {
+func overlap(ctx context.Context, tx TaskTx, tick Tick) error {
 	t, err := tx.Get(ctx, tick.TaskID, true)
 	switch {
 	case err != nil:
@@ -224,7 +219,7 @@ func overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error 
 	case t.Queues():
 		return tx.RunAt(ctx, tick.TaskID, tick.Due)
 	}
-	tick.Decision, tick.Cause, tick.Reason = Skipped, CauseOverlap, reasons.SkipReason(&in.Pending, tick.Due, in.now)
+	tick.Decision, tick.Cause = Skipped, CauseOverlap
 	_, err = tx.Record(ctx, tick)
 	return err
 }

@@ -1,13 +1,9 @@
 package periodic
 
 import (
-	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -22,6 +18,28 @@ const (
 	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
 )
 
+// Cause is why a tick was decided as it was, as a code. A tick that was submitted at its time has none.
+type Cause string
+
+// The causes.
+const (
+	CauseOverlap    Cause = "overlap"    // skipped: a job of the task had not ended
+	CauseWaited     Cause = "waited"     // skipped: it waited for a job, and a later tick took its place
+	CauseSuperseded Cause = "superseded" // skipped: a later tick replaced its job
+	CausePaused     Cause = "paused"     // skipped: the task was paused
+	CauseCalendar   Cause = "calendar"   // skipped: a calendar leaves it out
+	CausePerson     Cause = "person"     // skipped: somebody left it out
+	CauseClosed     Cause = "closed"     // skipped: the task was disabled, or outside its starts and ends
+	CauseRefused    Cause = "refused"    // skipped: its queue refused the job for good
+	CauseDeadline   Cause = "deadline"   // late: its deadline had passed
+	CauseNewest     Cause = "newest"     // missed: a newer tick is decided in its place
+	CauseGrace      Cause = "grace"      // missed: the newest tick was older than the grace
+	CauseLimit      Cause = "limit"      // missed: catchup_limit leaves it out
+	CauseByHand     Cause = "by_hand"    // submitted: somebody ran the task, or set nextrun
+	CauseBackfill   Cause = "backfill"   // submitted: somebody made up for it
+	CauseHook       Cause = "hook"       // submitted: a hook of another task did it
+)
+
 // Tick is a row of the table periodic_tick: one elapse of a task's timer that
 // fell due, or several in a row that were missed.
 //
@@ -33,8 +51,8 @@ type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest
 	Decision Decision
-	Cause    Cause     // why, as a code
-	Reason   string    // the same in words, for people
+	Cause    Cause     // why
+	Reason   string    // what a person or another program said about it
 	Missed   int       // number of missed ticks; -1: more than 10,000
 	Until    time.Time // of missed ones the newest
 	JID      string    // the job that it became
@@ -48,7 +66,6 @@ type Tick struct {
 	Error    string        // what its worker said, at most 1,000 characters
 
 	Turned jobqueue.Turned // what the end of its job, in whatever queue, did to the task
-
 }
 
 // TickKey identifies a tick.
@@ -59,117 +76,3 @@ type TickKey struct {
 
 // Key returns the tick's key.
 func (t Tick) Key() TickKey { return TickKey{t.TaskID, t.Due} }
-
-// SkipAt returns the skip of the tick at a time, nil if there is none.
-func (t *Task) SkipAt(due time.Time) *days.LeftOut {
-	for i := range t.Days.Skips {
-		if t.Days.Skips[i].Due.Equal(due) {
-			return &t.Days.Skips[i]
-		}
-	}
-	return nil
-}
-
-// SkipsToCome are the skips of ticks that are not due yet, or that no scheduler has decided yet.
-func (t *Task) SkipsToCome(now time.Time) []days.LeftOut {
-	list := []days.LeftOut{}
-	for _, s := range t.Days.Skips {
-		if s.Due.After(now) || s.Due.Equal(t.Due) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// skips are single ticks of tasks that people leave out.
-type skips struct{ store TaskStore }
-
-// Skip leaves out one tick of a task: when it falls due, it is recorded as skipped, with the reason. A zero due is
-// the next run. It returns when the tick is due.
-//
-// A tick that the task does not have, or that is past, gives a [*TaskError]. RunNow and Backfill do not ask what is
-// skipped. A new timer forgets all skips, a NextRun that is set by hand those up to it.
-func (s *skips) Skip(ctx context.Context, id string, due time.Time, reason string) (time.Time, error) {
-	if problem := badNote(reason); problem != "" {
-		return due, badSkip(id, "reason", problem)
-	}
-	err := s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err != nil {
-			return about(id, err)
-		}
-		_, now := tx.Bare()
-		if due, err = t.toSkip(due.Truncate(time.Microsecond), now); err != nil {
-			return err
-		}
-		return about(id, tx.Skip(ctx, id, days.LeftOut{Due: due, Reason: reason}))
-	})
-	return due, err
-}
-
-// Unskip undoes the skip of a tick to come, the first one if due is zero, and returns when that is due.
-func (s *skips) Unskip(ctx context.Context, id string, due time.Time) (time.Time, error) {
-	err := s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err != nil {
-			return about(id, err)
-		}
-		_, now := tx.Bare()
-		coming := t.SkipsToCome(now)
-		i := slices.IndexFunc(coming, func(s days.LeftOut) bool { return due.IsZero() || s.Due.Equal(due) })
-		if i < 0 {
-			return badSkip(id, "due", "no tick to come is skipped"+at(due, " at "))
-		}
-		due = coming[i].Due
-		return about(id, tx.Unskip(ctx, id, due))
-	})
-	return due, err
-}
-
-// toSkip is the tick at a time that can be left out; that of the next run for the zero time.
-func (t *Task) toSkip(due, now time.Time) (time.Time, error) {
-	future, err := t.future()
-	if err != nil {
-		return due, err
-	}
-	waits := !t.Due.IsZero() && !t.Due.After(now) && t.NextRun.After(now) && t.NextRun.Before(Never) // for its delay
-	switch {
-	case due.IsZero() && waits && future.timer.Exclusion(t.Due) == "":
-		return t.Due, nil
-	case due.IsZero():
-		for future.goTo(now); future.At.LeftOut != ""; {
-			future.advance()
-		}
-		if due = future.At.Due; due.IsZero() {
-			return due, badSkip(t.ID, "due", "the task has no tick to come")
-		}
-		return due, nil
-	case !due.After(now) && !(waits && due.Equal(t.Due)):
-		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" is in the past, or decided already; name one to come")
-	}
-	switch future.goTo(due.Add(-time.Microsecond)); {
-	case !future.At.Due.Equal(due):
-		return due, badSkip(t.ID, "due", "the task has no tick"+at(due, " at ")+at(future.At.Due, "; its next one is that of "))
-	case future.At.LeftOut != "" && t.SkipAt(due) == nil:
-		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" does not take place: "+future.At.LeftOut)
-	}
-	return due, nil
-}
-
-// HasTick reports whether the timer of a task elapses at a time.
-func (t *Task) HasTick(due time.Time) bool {
-	future, err := t.future()
-	return err == nil && future.timer.Next(due.Add(-time.Microsecond)).Equal(due)
-}
-
-func badSkip(id, column, problem string) error {
-	return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
-}
-
-// at is a time behind a word; empty for the zero time.
-func at(t time.Time, word string) string {
-	if t.IsZero() {
-		return ""
-	}
-	return word + t.UTC().Format("2006-01-02 15:04:05 UTC")
-}

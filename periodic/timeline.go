@@ -1,13 +1,13 @@
 package periodic
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // timeline are the ticks of a task: those of its timer between Starts and Ends.
@@ -30,7 +30,7 @@ type bounded struct {
 // Exclusion says why calendars or people leave out a tick; empty: they do not.
 func (l timeline) Exclusion(due time.Time) string {
 	if skip := l.task.SkipAt(due); skip != nil {
-		return skip.Text()
+		return cmp.Or(skip.Reason, "left out by hand")
 	}
 	if row := l.task.Days.Calendars.At(l.task.Days.Exclude, due.In(l.zone)); row != nil {
 		return row.Text()
@@ -59,12 +59,12 @@ func (b bounded) Prev(before time.Time) time.Time {
 func (l timeline) Warning(planned bool) string {
 	switch err := l.task.Days.Calendars.Check(l.task.Days.Exclude); {
 	case err != nil:
-		return reasons.Warning(err.Error())
+		return WarningPrefix + err.Error()
 	case planned:
 	case l.Schedule.Next(Unplanned).IsZero():
-		return reasons.Warning(fmt.Sprintf("timer %q never elapses", l.task.Timer))
+		return fmt.Sprintf("%stimer %q never elapses", WarningPrefix, l.task.Timer)
 	case l.Next(Unplanned).IsZero():
-		return reasons.Warning(fmt.Sprintf("timer %q never elapses between starts and ends", l.task.Timer))
+		return fmt.Sprintf("%stimer %q never elapses between starts and ends", WarningPrefix, l.task.Timer)
 	}
 	return ""
 }

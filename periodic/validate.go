@@ -97,7 +97,6 @@ func (t *Task) validateArgs(args argsRule) error {
 	}
 	v.policies(t)
 	v.limits(t)
-	v.failures(&t.Failures)
 	return v.err()
 }
 
@@ -189,6 +188,9 @@ func (v *validator) limits(t *Task) {
 	if n := t.CatchupLimit; n < 0 || n > maxLimit {
 		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
 	}
+	if n := t.PauseAfter; n < 0 || n > maxCount {
+		v.addf("pause_after", "is %d; use 1 to %d, or 0 for no pause", n, maxCount)
+	}
 	v.limit("retry_delay", t.RetryDelay)
 	v.limit("timeout", t.Timeout)
 }
@@ -196,12 +198,6 @@ func (v *validator) limits(t *Task) {
 func (v *validator) limit(field string, d time.Duration) {
 	if d < 0 || d%time.Second != 0 || d > longestLimit {
 		v.addf(field, "is %s; use whole seconds from 1 to %d, or 0 for none", d, longestLimit/time.Second)
-	}
-}
-
-func (v *validator) failures(f *Failures) {
-	if n := f.PauseAfter; n < 0 || n > maxCount {
-		v.addf("pause_after", "is %d; use 1 to %d, or 0 for no pause", n, maxCount)
 	}
 }
 

@@ -27,8 +27,8 @@ func TestDemo(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "demo.db")
 	binary := build(t)
 	demo(t, binary, database, []string{
-		"id=punctual", "ticks missed", "id=clock", "job submitted", "task=date", "state=success", "state=retrying", "state=failed",
-		"tick skipped", "id=slow", "the job of ", "task has a problem", "id=mistake", "job submitted", "id=mistake",
+		"task=punctual", "ticks missed", "task=clock", "job submitted", "handler=date", "state=success", "state=retrying", "state=failed",
+		"tick skipped", "task=slow", "cause=overlap", "task has a problem", "task=mistake", "job submitted", "task=mistake",
 	})
 	if answer := nextrun(t, "sqlite:"+database, ui.Done, "why", "broken"); !strings.Contains(answer, "ls: ") {
 		t.Errorf("why does not tell what failed:\n%s", answer)
@@ -127,7 +127,7 @@ func TestPictureShowsTheDemo(t *testing.T) {
 		text.WriteString(html.UnescapeString(match[1]))
 	}
 	words := []string{"submitted", "done", "retry", "failed", "skipped", "missed", "problem", "ls: exit status 2 (attempt 2",
-		"hour 25 is not in 0..23", "no scheduler ran in time"}
+		"hour 25 is not in 0..23", "not decided in time"}
 	for _, file := range []string{"demo.sql", "demo-mistake.sql", "demo-repair.sql"} {
 		statements := readFile(t, "../../testdata/"+file)
 		for _, match := range taskID.FindAllStringSubmatch(statements, -1) {

@@ -38,7 +38,7 @@ func TestReferenceNames(t *testing.T) {
 	for section, want := range map[string][]string{
 		"States":     constants(t, "../../jobqueue/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
-		"Causes":     constants(t, "../../periodic/cause.go", "Cause"),
+		"Causes":     constants(t, "../../periodic/tick.go", "Cause"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage), strconv.Itoa(ui.Changes)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {

@@ -41,7 +41,7 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 		for _, n := range r.wait(t, 3) {
 			got[n.Task+" "+n.Tick.Decision] = n
 		}
-		if n := got["missed missed"]; n.Event != hooks.Missed || n.Handler != "echo" || n.Job != nil || n.Tick.Missed != 2 || n.Tick.Until.IsZero() || n.Tick.Reason == "" {
+		if n := got["missed missed"]; n.Event != hooks.Missed || n.Handler != "echo" || n.Job != nil || n.Tick.Missed != 2 || n.Tick.Until.IsZero() || n.Tick.Cause != "grace" {
 			t.Errorf("missed: %+v, tick %+v", n, n.Tick)
 		}
 		if got["late late"].Event != hooks.Missed || got["late missed"].Event != hooks.Missed {

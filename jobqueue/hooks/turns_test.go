@@ -122,7 +122,7 @@ func TestFailuresPauseATask(t *testing.T) {
 		}
 		const last = " in a row; the last: exit status 2"
 		wantText(f, "", f.state()) // the next tick pauses
-		if got := f.tick("success"); !strings.HasPrefix(got, "skipped paused by nextrun since ") {
+		if got := f.tick("success"); !strings.HasPrefix(got, "skipped nextrun: paused after ") {
 			f.Error(got)
 		}
 		wantText(f, "nextrun: paused after 3 failures"+last, f.state())

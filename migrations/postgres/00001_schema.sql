@@ -149,7 +149,7 @@ CREATE TABLE periodic_tick (
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 );
 COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
-COMMENT ON COLUMN periodic_tick.cause    IS 'why, as a code; reason says it for people';
+COMMENT ON COLUMN periodic_tick.cause    IS 'why, as a code; reason is what a person, a calendar or the queue said';
 COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
 COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in the table job';
 COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
@@ -700,7 +700,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
              AND NOT (t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
                       WHERE j.tracker = t.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
             THEN (statement_timestamp() AT TIME ZONE 'UTC') - greatest(t.nextrun, t.since) END AS overdue,
-       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       last.due AS last_due, last.decision AS last_decision, last.cause AS last_cause,
        last.state AS last_state, last.finished AS last_finished,
        day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
        CASE WHEN last.state IN ('failed', 'stuck', 'cancelled', 'unknown') THEN last.result END AS last_error
@@ -725,7 +725,7 @@ COMMENT ON VIEW periodic_health IS 'each task with its last run and what became 
 CREATE VIEW periodic_stale AS
 SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
        CASE WHEN t.sink = 'job' OR e.told THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, last.state
+       last.decision, last.cause, last.state
   FROM periodic_task AS t
  CROSS JOIN LATERAL (SELECT statement_timestamp() AT TIME ZONE 'UTC' AS now) AS c
  -- The ten newest successes among the last 1,000 ticks, and the median time from the

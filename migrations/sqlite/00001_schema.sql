@@ -720,7 +720,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
              AND NOT (t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
                       WHERE j.tracker = t.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
             THEN round((julianday('now') - julianday(max(t.nextrun, t.since))) * 86400.0, 3) END AS overdue,
-       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       last.due AS last_due, last.decision AS last_decision, last.cause AS last_cause,
        coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
        (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
            AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
@@ -786,7 +786,7 @@ WITH usual AS MATERIALIZED (
 )
 SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
        CASE WHEN t.sink = 'job' OR t.told THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.reason, coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state
+       last.decision, last.cause, coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state
   FROM judged AS t
   LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
         AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected AND k.decided IS NOT NULL)

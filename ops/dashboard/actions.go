@@ -85,7 +85,7 @@ func (s *server) skip(r *http.Request, user string) (do func(ctx context.Context
 		}
 	}
 	if r.PostForm.Get("action") == "skip" {
-		reason := show.Shorten(days.LeftOutBy(show.Shorten(user, 120), r.PostForm.Get("reason")), 254)
+		reason := show.Shorten(days.Note(show.Shorten(user, 120), r.PostForm.Get("reason")), 254)
 		return func(ctx context.Context, id string) error {
 			_, err := s.tasks.Skip(ctx, id, due, reason)
 			return err

@@ -25,11 +25,11 @@ func (s *site) hours(id, newest string, now time.Time) {
 		case 'f':
 			s.ran(id, due, time.Second, "failed")
 		case 'm':
-			decided("missed", "newest", "no scheduler ran in time")
+			decided("missed", "newest", "")
 		case 's':
-			decided("skipped", "overlap", "the job of 02:00:00 UTC had not ended after 1 h (job 7f3a)")
+			decided("skipped", "overlap", "")
 		case 'p':
-			decided("skipped", "paused", "paused since 2026-01-01 00:00:00 UTC")
+			decided("skipped", "paused", "ada")
 		}
 	}
 }

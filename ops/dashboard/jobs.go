@@ -17,7 +17,6 @@ import (
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -120,7 +119,7 @@ func (s *server) tellSilent(ctx context.Context, jobs []jobRow) error {
 
 func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := jobList{paged: pageOf(r), State: string(reasons.StateOf(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
+	d := jobList{paged: pageOf(r), State: string(jobqueue.StateOf(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
 	for _, state := range jobqueue.States() {
 		d.States = append(d.States, string(state))
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // troubledRow is a task that needs attention.
@@ -181,4 +180,4 @@ func compare(a, b bool) int {
 }
 
 // BadTimer reports whether another timer helps.
-func (t troubledRow) BadTimer() bool { return strings.HasPrefix(t.Problem, reasons.UnreadablePrefix) }
+func (t troubledRow) BadTimer() bool { return strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) }

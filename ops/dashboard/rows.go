@@ -96,7 +96,7 @@ func (s *source) row(f *view.Facts, zone *time.Location) taskRow {
 // attention says in a clause why a task needs attention; empty: it does not.
 func (s *source) attention(f *view.Facts, zone *time.Location) string {
 	said := f.Attention(func(at time.Time) string { return show.Clock(at, f.Now, zone) })
-	return show.Shorten(show.Printable(s.mask.Line(show.Local(said, f.Now, zone))), 300)
+	return show.Shorten(show.Printable(s.mask.Line(said)), 300)
 }
 
 // strip draws the newest ticks of a task beside each other, so many of them.
@@ -113,7 +113,7 @@ func strip(prefix, id string, cells []cell, places int) template.HTML {
 
 // cell is a run as it stands in a strip.
 func (s *source) cell(k view.Run, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: k.Outcome(), Why: show.Local(k.Reason, k.Due, zone), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
+	c := cell{Due: k.Due, State: k.Outcome(), Why: k.Why(), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
 	if c.Hand == c.Why {
 		c.Why = "" // it is said once
 	}

@@ -20,9 +20,9 @@ func TestSkipTheNextRun(t *testing.T) {
 		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 303 || !strings.HasPrefix(header.Get("Location"), "/task?done=Skipped+a+run+to+come%3A+report.") {
 			s.Errorf("%d to %q: %s", code, header.Get("Location"), body)
 		}
-		s.Want("2090-01-01 02:00:00 left out by ada: the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || reason FROM periodic_tick WHERE decided IS NULL`)
+		s.Want("2090-01-01 02:00:00 ada: the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || reason FROM periodic_tick WHERE decided IS NULL`)
 		page := s.get("/task?id=report")
-		for _, want := range []string{"left out by ada: the &lt;b&gt;server&lt;/b&gt; moves", `name="tick" value="2090-01-01T02:00:00Z"`, "Undo</button>", "will be left out: "} {
+		for _, want := range []string{"left out by hand: ada: the &lt;b&gt;server&lt;/b&gt; moves", `name="tick" value="2090-01-01T02:00:00Z"`, "Undo</button>", "will be left out: "} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}
@@ -30,7 +30,7 @@ func TestSkipTheNextRun(t *testing.T) {
 		var data struct {
 			Skips []struct{ Reason string }
 		}
-		if s.data("/task?id=report&format=json", &data); len(data.Skips) != 1 || !strings.HasPrefix(data.Skips[0].Reason, "left out by ada") {
+		if s.data("/task?id=report&format=json", &data); len(data.Skips) != 1 || !strings.HasPrefix(data.Skips[0].Reason, "ada: ") {
 			s.Errorf("%+v", data)
 		}
 		for tick, code := range map[string]int{"soon": 400, "2090-01-02T02:00:00Z": 400, "2090-01-01T02:00:00Z": 303} {

@@ -52,7 +52,7 @@ func (s *server) storyPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Story, err = why.Tell(ctx, s.db, id, at, d.Zone); err != nil {
 		return nil, err
 	}
-	d.Answer = show.Shorten(show.Printable(s.mask.Line(show.Local(d.Answer, d.Due, d.Zone))), 600)
+	d.Answer = show.Shorten(show.Printable(s.mask.Line(d.Answer)), 600)
 	if d.Run != nil && d.Run.Own() && d.Run.State == "success" {
 		differs, err := s.unusual(ctx, id, d.Run.Took())
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *server) bars(steps []why.Step, zone *time.Location) (bars storyBars) {
 	before := ""
 	for i := range steps {
 		step := &steps[i]
-		step.Text = show.Shorten(show.Printable(s.mask.Line(show.Local(step.Text, step.From, zone))), 500)
+		step.Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
 		layout, at := "15:04:05.000", step.From.In(zone)
 		if at.Format(time.DateOnly) != from.In(zone).Format(time.DateOnly) {
 			layout = "2 Jan 15:04:05"

@@ -36,7 +36,7 @@ func TestTicksThatDidNotRun(t *testing.T) {
 		s.hours("mail", "..s...", now)
 		s.Exec(`UPDATE periodic_task SET group_ = 'night' WHERE id = 'mail'`)
 		ago := func(hours int) sqldb.Timestamp { return sqldb.Timestamp(now.Add(-time.Duration(hours) * time.Hour)) }
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until, reason) VALUES ('pay', ?, 'missed', ?, 11, ?, 'no scheduler ran in time')`, ago(30), ago(20), ago(20))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until, cause) VALUES ('pay', ?, 'missed', ?, 11, ?, 'newest')`, ago(30), ago(20), ago(20))
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('mail', ?, 'skipped', ?, 'long ago')`, ago(60), ago(60))
 		for path, want := range map[string]string{
 			"":                                   "[pay missed mail skipped pay skipped pay missed]",
@@ -58,7 +58,7 @@ func TestTicksThatDidNotRun(t *testing.T) {
 			s.Errorf("%+v", d)
 		}
 		page := s.get("/ticks")
-		for _, want := range []string{"<h1>14 ticks did not run</h1>", "11 ticks", "no scheduler ran in time", `aria-current="true">did not run 14</a>`} {
+		for _, want := range []string{"<h1>14 ticks did not run</h1>", "11 ticks", "not decided in time", `aria-current="true">did not run 14</a>`} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}

@@ -9,20 +9,19 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/ops/metrics"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // tickRow is a tick at a number of minutes before now, and its job if it has a state.
 type tickRow struct {
 	due, until int // minutes ago; until is 0 if the row has none
 	decision   string
-	reason     string
+	cause      string
 	state      string // of the job
 	took       int    // minutes from the decision to the end of the job
 }
 
 // stale are tasks, and what periodic_stale says of them: nothing, or expected (minutes
-// ago), judged_by, decision, and state or reason.
+// ago), judged_by, decision, and state or cause.
 var stale = []struct {
 	id, columns string // id, and SQL that sets columns; the timer never elapses meanwhile
 	due         int    // minutes ago; 0: in an hour
@@ -39,9 +38,9 @@ var stale = []struct {
 	{"untaken", "timer = 'minutely'", 120, []tickRow{{180, 0, "submitted", "", "success", 1}}, "120 job  "},
 	{"untaken-slow", "timer = 'minutely'", 120, []tickRow{{121, 0, "submitted", "", "success", 15}}, "120 job  "},
 	{"a-moment-late", "timer = 'minutely'", 1, []tickRow{{20, 0, "submitted", "", "success", 5}}, ""},
-	{"skipped", "", 0, []tickRow{{120, 0, "skipped", "the job of 10:00 still runs", "", 0}}, "120 job skipped the job of 10:00 still runs"},
-	{"skipped-by-pause", "", 0, []tickRow{{120, 0, "skipped", "paused by ada", "", 0}, {180, 0, "submitted", "", "success", 1}}, ""},
-	{"missed", "", 0, []tickRow{{180, 60, "missed", "no scheduler ran", "", 0}}, "60 job missed no scheduler ran"},
+	{"skipped", "", 0, []tickRow{{120, 0, "skipped", "overlap", "", 0}}, "120 job skipped overlap"},
+	{"skipped-by-pause", "", 0, []tickRow{{120, 0, "skipped", "paused", "", 0}, {180, 0, "submitted", "", "success", 1}}, ""},
+	{"missed", "", 0, []tickRow{{180, 60, "missed", "newest", "", 0}}, "60 job missed newest"},
 	{"missed-and-caught-up", "", 0, []tickRow{{90, 0, "submitted", "", "success", 1}, {180, 100, "missed", "", "", 0}}, ""},
 	{"slow", "", 0, []tickRow{{50, 0, "submitted", "", "running", 0}, {240, 0, "submitted", "", "success", 60}}, ""},
 	{"too-slow", "", 0, []tickRow{{150, 0, "submitted", "", "running", 0}, {240, 0, "submitted", "", "success", 60}}, "150 job submitted running"},
@@ -80,8 +79,8 @@ func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
 					until = ago(k.until)
 				}
 				jid := s.id + strconv.Itoa(i)
-				f.Exec("INSERT INTO periodic_tick (task_id, due, until, decision, cause, reason, decided, jid) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-					s.id, ago(k.due), until, k.decision, map[string]periodic.Cause{"paused by ada": periodic.CausePaused}[k.reason], k.reason, ago(k.due), jid)
+				f.Exec("INSERT INTO periodic_tick (task_id, due, until, decision, cause, decided, jid) VALUES (?, ?, ?, ?, ?, ?, ?)",
+					s.id, ago(k.due), until, k.decision, k.cause, ago(k.due), jid)
 				if k.state != "" {
 					f.Exec("INSERT INTO job (jid, task, tracker, state, finished) VALUES (?, 'x', ?, ?, ?)", jid, s.id, k.state, ago(k.due-k.took))
 				}
@@ -90,7 +89,7 @@ func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
 		series := staleSeries(f.scrape())
 		for _, s := range stale {
 			got := f.One(`SELECT coalesce(max(CAST(expected AS varchar(19)) || ' ' || judged_by || ' ' || coalesce(decision, '') || ' ' ||
-				coalesce(state, reason, '')), '') FROM periodic_stale WHERE id = ?`, s.id)
+				coalesce(state, cause, '')), '') FROM periodic_stale WHERE id = ?`, s.id)
 			want := s.want
 			if minutes, rest, has := strings.Cut(want, " "); has {
 				n, _ := strconv.Atoi(minutes)

@@ -44,7 +44,7 @@ func TestLongRunSkipsTheNext(t *testing.T) {
 	s.FinishJobs("sync")
 	s.Advance(2 * time.Hour)
 	s.RequireSubmitted("sync", "2026-01-01 01:00", "2026-01-01 03:00")
-	s.RequireReason("sync", "2026-01-01 02:00", periodic.Skipped, "was still waiting")
+	s.RequireReason("sync", "2026-01-01 02:00", periodic.Skipped, "had not ended")
 }
 
 // A pause for maintenance, and a change of the timer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/verify"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -72,7 +73,7 @@ func (s *Schedule) RequireNoTick(id, due string) {
 func (s *Schedule) RequireReason(id, due string, decision periodic.Decision, reason string) {
 	s.t.Helper()
 	tick, ok := s.tick(id, due)
-	if !ok || tick.Decision != decision || !strings.Contains(tick.Reason, reason) {
+	if !ok || tick.Decision != decision || !strings.Contains(view.Because(tick.Cause, tick.Reason), reason) {
 		s.t.Fatalf("task %q at %s: want it %s because of %q\n%s", id, due, decision, reason, s.history(id))
 	}
 }
@@ -162,10 +163,7 @@ func line(t periodic.Tick) string {
 	case t.Missed > 1:
 		text += fmt.Sprintf("  %d until %s", t.Missed, moment(t.Until))
 	}
-	if t.Reason != "" {
-		text += "  " + t.Reason
-	}
-	return text
+	return strings.TrimRight(text+"  "+view.Because(t.Cause, t.Reason), " ")
 }
 
 func list(lines []string) string {

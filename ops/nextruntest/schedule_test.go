@@ -29,7 +29,7 @@ func TestDay(t *testing.T) {
 	s.RequireSubmitted("queue", "2026-01-01 01:00")
 	s.RequireNoTick("queue", "2026-01-01 02:00")
 	s.FinishJobs("queue")
-	s.RequireReason("queue", "2026-01-01 02:00", periodic.Skipped, "waited for the end of the job")
+	s.RequireReason("queue", "2026-01-01 02:00", periodic.Skipped, "it waited for the end of the job")
 	s.RequireSubmitted("queue", "2026-01-01 01:00", "2026-01-01 03:00")
 	s.Fail("queue", "no space left")
 	if jobs := s.Jobs("queue"); len(jobs) != 2 || jobs[1].State != jobqueue.Failed || jobs[1].Result != "no space left" ||
@@ -120,7 +120,7 @@ func TestFailures(t *testing.T) {
 		want []string
 	}{
 		"too few": {func(s *nextruntest.Schedule) { s.RequireSubmitted("a", "2026-01-01 01:00", "2026-01-01 02:00") },
-			[]string{"want\n  2026-01-01 01:00:00\n  2026-01-01 02:00:00", "2026-01-01 02:00:00  a  skipped  the job of"}},
+			[]string{"want\n  2026-01-01 01:00:00\n  2026-01-01 02:00:00", "2026-01-01 02:00:00  a  skipped  a job of the task had not ended"}},
 		"none wanted":       {func(s *nextruntest.Schedule) { s.RequireSubmitted("a") }, []string{"submitted for\n  2026-01-01 01:00:00\nwant\n  none"}},
 		"a tick":            {func(s *nextruntest.Schedule) { s.RequireNoTick("a", "2026-01-01 02:00") }, []string{"has a tick", "skipped"}},
 		"reason":            {func(s *nextruntest.Schedule) { s.RequireReason("a", "2026-01-01 02:00", periodic.Skipped, "rain") }, []string{`because of "rain"`}},

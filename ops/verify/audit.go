@@ -2,11 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // audit compares recorded ticks of a task with its timer, in the order of their due
@@ -89,7 +89,7 @@ func (a *audit) end(now time.Time) (follows bool) {
 		return true
 	}
 	if !due.Before(periodic.Never) {
-		_, warning := reasons.CutWarning(a.task.Problem)
+		warning := strings.HasPrefix(a.task.Problem, periodic.WarningPrefix)
 		return a.task.Problem != "" && !warning || a.timer.Next(now).IsZero()
 	}
 	if a.begun {

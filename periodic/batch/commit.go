@@ -19,15 +19,14 @@ const LockTimeout = 100 * time.Millisecond
 type Processor struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
-	Update    func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
-	View      func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
-	Worker    string                                             // who decides
-	RunsSince time.Time                                          // by the database's clock: since when it has run; zero: not known
-	Queues    map[periodic.Sink]periodic.Queue
-	Hooks     Hooks                 // nil: nobody wants to hear of ticks
-	Tracer    jobqueue.SendTracer   // nil: no spans
-	Sleep     func(until time.Time) // precisely, for a moment; nil: transactions do not wait
-	timers    *timers
+	Update func(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	View   func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
+	Worker string                                             // who decides
+	Queues map[periodic.Sink]periodic.Queue
+	Hooks  Hooks                 // nil: nobody wants to hear of ticks
+	Tracer jobqueue.SendTracer   // nil: no spans
+	Sleep  func(until time.Time) // precisely, for a moment; nil: transactions do not wait
+	timers *timers
 }
 
 // New returns a processor.
@@ -227,5 +226,5 @@ func (c Processor) fitOneStatement(plans []periodic.Plan) bool {
 // about its tick.
 func fitsOneStatement(p *periodic.Plan) bool {
 	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() &&
-		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
+		p.Ticks[0].Cause == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -157,7 +156,7 @@ func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jo
 	ids := make([]string, len(unexplained))
 	for i, j := range unexplained {
 		ids[i] = j.Tracker
-		why[j.JID] = reasons.TableRefused
+		why[j.JID] = periodic.TableRefused
 	}
 	pending, err := queue.Pending(ctx, d.tx.DBTX(), ids)
 	if err != nil {
@@ -179,7 +178,7 @@ func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jo
 			delete(why, j.JID)
 		}
 		for _, j := range d.classify(again, still, why) {
-			why[j.JID] = reasons.TableRefused
+			why[j.JID] = periodic.TableRefused
 		}
 	}
 	return d.recordRefused(ctx, why, pending)
@@ -219,8 +218,8 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 			continue
 		}
 		tick.JID, tick.Decision, tick.Cause, tick.Reason = "", periodic.Skipped, periodic.CauseRefused, reason
-		if p, ok := pending[tick.TaskID]; ok {
-			tick.Cause, tick.Reason = periodic.CauseOverlap, reasons.SkipReason(&p, tick.Due, d.tx.Now())
+		if _, ok := pending[tick.TaskID]; ok {
+			tick.Cause, tick.Reason = periodic.CauseOverlap, ""
 		} else if err := d.notePermanentRefusal(ctx, *tick); err != nil {
 			return err
 		}
@@ -238,7 +237,7 @@ func (d *delivery) notePermanentRefusal(ctx context.Context, tick periodic.Tick)
 	}
 	d.outcome.refused[tick.Key()] = true
 	plan := d.outcome.Plans[tick.TaskID]
-	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, reasons.WarningPrefix) {
+	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, periodic.WarningPrefix) {
 		return nil
 	}
 	plan.Problem = tick.Reason

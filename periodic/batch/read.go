@@ -11,7 +11,6 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -126,7 +125,7 @@ func (c Processor) asks(f *facts, t *periodic.Task) bool {
 // CanPrepare reports whether a plan that was decided before its time can be written at that time
 // as it is, if its row is as it was read.
 func (c Processor) CanPrepare(p *periodic.Plan) bool {
-	return p.Plain() && p.Task.Failures.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
+	return p.Plain() && p.Task.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
 }
 
 // decide makes the plans of a batch.
@@ -141,7 +140,7 @@ func (c Processor) decide(b *facts) []periodic.Plan {
 		}
 		f := periodic.Facts{
 			Now: b.at(t), Ended: b.ended[t.ID], Decided: b.decided[t.ID],
-			Worker: c.Worker, RunsSince: c.RunsSince, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
+			Worker: c.Worker, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
@@ -161,7 +160,7 @@ func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
 	case queue == nil:
 		return UnknownSink(t.Sink)
 	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
-		return reasons.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
+		return fmt.Sprintf("%soverlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", periodic.WarningPrefix, t.Sink)
 	}
 	return ""
 }

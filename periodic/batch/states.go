@@ -2,14 +2,13 @@ package batch
 
 import (
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // InState is a condition on a task t for its state: what lists and counts tasks asks by it. now is SQL for the time, and late for
 // the time by which a scheduler should have taken what was due. What needs attention is what the status has a cause for that
 // commands and pages show. A condition that has late has now, too.
 func InState(state periodic.TaskState, now, late string) string {
-	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%')`
+	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + periodic.WarningPrefix + `%')`
 	paused := `(t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > ` + now + `))`
 	overdue := `(t.nextrun < ` + now + ` AND t.nextrun <= ` + late + ` AND t.since <= ` + late + ` AND NOT ` + Waits + `)`
 	switch state {

@@ -104,6 +104,9 @@ func logTick(log logrus.FieldLogger, e Event) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
 	line := service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format(tickLayout)}, e)
+	if e.Tick.Cause != "" {
+		line = line.WithField("cause", e.Tick.Cause)
+	}
 	if e.Tick.Reason != "" {
 		line = line.WithField("reason", e.Tick.Reason)
 	}

@@ -29,7 +29,6 @@ type loop struct {
 	pulse   service.Pulse // safe for concurrent use
 
 	duties     []duty
-	begun      time.Time // by the host's clock: since when this scheduler schedules
 	ownMarks   bool      // the marks of this worker's name are to be cleared
 	staleMarks bool      // the last poll has seen a mark that has expired
 	pollAt     time.Time // by the host's clock
@@ -89,7 +88,7 @@ func (l *loop) run(soft, hard context.Context) error {
 
 // begin notes that this scheduler schedules from now on.
 func (l *loop) begin() {
-	l.ownMarks, l.begun, l.batches.RunsSince = true, time.Now(), time.Time{}
+	l.ownMarks = true
 }
 
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.

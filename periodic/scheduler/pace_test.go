@@ -20,8 +20,7 @@ func TestPaceOfCatchup(t *testing.T) {
 		f.want("01:00 at 01:00, 05:00 at 07:30, 06:00 at 07:30, 07:00 at 07:30, 08:00 at 08:00, 09:00 at 09:00",
 			`SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) || ' at ' || substr(decided, 12, 5) AS line
 				FROM periodic_tick WHERE decision = 'submitted' ORDER BY due)`)
-		f.want("no scheduler ran in time; only the newest 3 of the missed ticks are submitted, its catchup_limit",
-			"SELECT reason FROM periodic_tick WHERE decision = 'missed' AND missed = 3")
+		f.want("limit", "SELECT cause FROM periodic_tick WHERE decision = 'missed' AND missed = 3")
 		f.guarantees()
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // poll asks the database what there is to do.
@@ -70,9 +69,6 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 		asked, answered = work.Asked, work.Answered
 	}
 	l.clock.measure(asked, answered, work.Now)
-	if l.batches.RunsSince.IsZero() {
-		l.batches.RunsSince = l.clock.now().Add(-time.Since(l.begun))
-	}
 	return work, nil
 }
 
@@ -81,7 +77,7 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 func (l *loop) stray(ctx context.Context) {
 	stray, err := l.store.Stray(ctx, l.sinks.usable(), func(sink periodic.Sink) string {
 		if b := l.sinks.broken[sink]; b != nil {
-			return reasons.Waits(b.err)
+			return periodic.WaitsPrefix + b.err.Error()
 		}
 		return batch.UnknownSink(sink)
 	})

@@ -32,7 +32,7 @@ func TestSkippedTicksAreRecorded(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, since) VALUES ('t', 'x', 'hourly', 'allow', ?)", utc(lateDay))
 		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		pass(time.Second)
-		due, err := tasks.Skip(f.Context(), "t", time.Time{}, days.LeftOutBy("ann", "server moves"))
+		due, err := tasks.Skip(f.Context(), "t", time.Time{}, days.Note("ann", "server moves"))
 		if err != nil || !due.Equal(lateDay.Add(time.Hour)) {
 			f.Fatalf("Skip: %s, %v", due, err)
 		}
@@ -49,8 +49,8 @@ func TestSkippedTicksAreRecorded(t *testing.T) {
 		sleepUntil(lateDay.Add(5*time.Hour + time.Second))
 		stop()
 		f.want("01:00 skipped, 02:00 submitted, 03:00 skipped, 04:00 skipped, 05:00 submitted", "SELECT '"+f.lines("t")+"'")
-		for hour, want := range map[int]string{1: "left out by ann: server moves", 3: "left out by hand: inventory", 4: "left out by hand"} {
-			f.want(want, fmt.Sprintf("SELECT reason FROM periodic_tick WHERE due LIKE '%%0%d:00:00%%'", hour))
+		for hour, want := range map[int]string{1: "ann: server moves", 3: "inventory", 4: ""} {
+			f.want(want, fmt.Sprintf("SELECT coalesce(reason, '') FROM periodic_tick WHERE cause = 'person' AND due LIKE '%%0%d:00:00%%'", hour))
 		}
 		f.want(0, "SELECT count(*) FROM periodic_stale")
 		f.guarantees()
@@ -102,10 +102,10 @@ func TestSkipsOfPreparedTicks(t *testing.T) {
 		for prepared := 0; prepared < 50; {
 			prepared += len(<-claimed)
 		}
-		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) SELECT id, due, 'skipped', 'left out by ann' FROM periodic_task WHERE id < 't3'")
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) SELECT id, due, 'skipped', 'ann' FROM periodic_task WHERE id < 't3'")
 		f.exec("DELETE FROM periodic_tick WHERE decided IS NULL AND task_id < 't2'")
 		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decided IS NOT NULL")
-		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND cause = 'person' AND reason = 'left out by ann'")
+		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND cause = 'person' AND reason = 'ann'")
 		f.want(39, "SELECT count(*) FROM job")
 	})
 }
@@ -194,7 +194,7 @@ func TestRunNowAndBackfillDoNotAskSkips(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job")
 		sleepUntil(lateDay.Add(140 * time.Minute))
 		stop()
-		f.want("left out by hand", "SELECT reason FROM periodic_tick WHERE decision = 'skipped'")
+		f.want("person", "SELECT cause FROM periodic_tick WHERE decision = 'skipped'")
 		if err := tasks.Backfill(f.Context(), "t", periodic.Backfill{From: lateDay.Add(time.Minute), To: lateDay.Add(130 * time.Minute)}); err != nil {
 			f.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // split writes the plans of a batch that has failed, in parts, unless a queue is to blame. Each part is read again: the failure
@@ -89,7 +88,7 @@ func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause
 	}
 	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
-		_ = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, reasons.Unscheduled(cause)) })
+		_ = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, periodic.UnscheduledPrefix+cause.Error()) })
 	}
 	return nil
 }

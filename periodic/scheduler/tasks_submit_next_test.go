@@ -51,13 +51,12 @@ func TestSubmitNextOfATaskThatTakesNone(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, paused, paused_by, paused_reason) VALUES ('paused', 'echo', 'yearly', '2026-01-01 00:00:00', 'ada', 'moving')")
 		f.exec("INSERT INTO periodic_task (id, task, timer, ends) VALUES ('over', 'echo', 'yearly', $1)", f.at(-time.Hour))
 		for id, want := range map[string]string{
-			"off": "the task is disabled: by a test", "soon": "the task has not started yet: by a test", "over": "the task has ended: by a test",
-			"paused": "the task is paused by ada since 2026-01-01 00:00:00 UTC: moving: by a test",
+			"off": "closed by a test", "soon": "closed by a test", "over": "closed by a test", "paused": "paused by a test",
 		} {
 			if err := tasks.SubmitNext(t.Context(), id, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "by a test"); err != nil {
 				t.Errorf("%s: %v", id, err)
 			}
-			f.want("skipped "+want, "SELECT decision || ' ' || reason FROM periodic_tick WHERE task_id = $1", id)
+			f.want("skipped "+want, "SELECT decision || ' ' || cause || ' ' || reason FROM periodic_tick WHERE task_id = $1", id)
 		}
 		f.want(0, "SELECT count(*) FROM job")
 		if err := tasks.SubmitNext(t.Context(), "none", time.Now(), ""); !errors.Is(err, jobqueue.ErrNotFound) {

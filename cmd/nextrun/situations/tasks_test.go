@@ -150,8 +150,8 @@ var ofTicks = []situation{
 		},
 		codes:  []string{"job_running", "task_stale", "tick_skipped"},
 		alerts: []string{"NextrunTaskStale"},
-		reason: `had not ended after 5 min (job j)`,
-		says:   []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
+		cause:  "overlap",
+		says:   []string{"Its job has been running for 5 min", "was skipped: a job of the task had not ended", "--overlap queue"},
 		not:    []string{"no executor", "no scheduler"},
 	},
 	{
@@ -175,7 +175,7 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"tick_missed"},
-		reason: `decided 10 min after its time; the deadline is 1 min`,
+		cause:  "deadline",
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{"was too late: ", "a longer deadline: nextrun task set t --deadline SECONDS"},
 		not:    []string{"has been due for"},
@@ -188,9 +188,9 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"tick_missed"},
-		reason: `no scheduler ran in time;`,
+		cause:  "grace",
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{" was missed: no scheduler", "to run what was missed now: nextrun task backfill t --from "},
+		says:   []string{" was missed: not decided in time", "to run what was missed now: nextrun task backfill t --from "},
 		not:    []string{"has been due for", "locked"},
 	},
 	{
@@ -202,7 +202,7 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"tick_missed"},
-		reason: `no scheduler ran in time;`,
+		cause:  "grace",
 		alerts: []string{"NextrunTaskStale"},
 		says:   []string{" ticks were missed, from ", "nextrun task backfill t --from "},
 		not:    []string{"has been due for"},

@@ -41,9 +41,9 @@ type situation struct {
 	says  []string // what its text has
 	not   []string // what neither it nor `nextrun job show` says
 	// Of the row, and of its newest tick; empty: nothing may stand there.
-	problem, reason string
-	alerts          []string // that fire if the metrics stay as they are
-	job             string   // what `nextrun job show` says of the task's newest job; empty: it is not asked
+	problem, cause string
+	alerts         []string // that fire if the metrics stay as they are
+	job            string   // what `nextrun job show` says of the task's newest job; empty: it is not asked
 }
 
 // All situations, beside each other.
@@ -142,8 +142,8 @@ func (w *world) record() {
 // recorded compares what the tables say by themselves.
 func (s *situation) recorded(t *testing.T, d *migrated.Database) {
 	for what, want := range map[string]string{
-		"coalesce(problem, '') FROM periodic_task WHERE id = 't'":                                        s.problem,
-		"coalesce((SELECT reason FROM periodic_tick WHERE task_id = 't' ORDER BY due DESC LIMIT 1), '')": s.reason,
+		"coalesce(problem, '') FROM periodic_task WHERE id = 't'":                                       s.problem,
+		"coalesce((SELECT cause FROM periodic_tick WHERE task_id = 't' ORDER BY due DESC LIMIT 1), '')": s.cause,
 	} {
 		if said := words(d.One("SELECT " + what)); !strings.Contains(said, want) || (said == "") != (want == "") {
 			t.Errorf("SELECT %s: got %q, want %q", what, said, want)

@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -156,7 +155,7 @@ func (r *report) lint(about string, t *periodic.Task) {
 
 // problemLevel says whether the column problem holds a warning or an error.
 func problemLevel(problem string) (level, text string) {
-	if text, warning := reasons.CutWarning(problem); warning {
+	if text, warning := strings.CutPrefix(problem, periodic.WarningPrefix); warning {
 		return levelWarning, text
 	}
 	return levelError, problem

@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/find"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -108,7 +107,7 @@ func (f *stateFlag) Type() string   { return "state" }
 // Set adds states, which commas separate.
 func (f *stateFlag) Set(text string) error {
 	for name := range strings.SplitSeq(text, ",") {
-		state := reasons.StateOf(name)
+		state := jobqueue.StateOf(name)
 		if !state.Valid() {
 			var all []string
 			for _, s := range jobqueue.States() {

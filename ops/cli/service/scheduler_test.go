@@ -15,7 +15,7 @@ func TestSchedulerRunsUntilTheSignal(t *testing.T) {
 		b.WaitFor("INFO", "started", "name=test")
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('tick', 'echo', '*:*:*')`)
 		b.WaitFor("INFO", "job submitted", "task=tick", "handler=echo")
-		b.WaitFor("INFO", "tick skipped", "task=tick", `reason="the job of`, "was still waiting")
+		b.WaitFor("INFO", "tick skipped", "task=tick", "cause=overlap")
 		b.Stop()
 		b.WaitFor("stopped")
 		if exit := <-b.Exit; exit != ui.Done {

@@ -52,7 +52,7 @@ one unless TIME names another.`,
 }
 
 func skip(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, due time.Time, reason string) error {
-	done, err := tasks.Skip(ctx, id, due, days.LeftOutBy(env.Person(), reason))
+	done, err := tasks.Skip(ctx, id, due, days.Note(env.Person(), reason))
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestStory(t *testing.T) {
 		"older than the task": {nil, "2026-03-24 14:00", "none", []string{"the task was created later, at "}},
 		"to come":             {nil, "2199-01-01 00:00", "none", []string{"The tick of 2199-01-01 00:00:00 UTC is to come, in "}},
 		"to come while paused": {[]string{"UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_by = 'ada', paused_reason = 'moving'"}, "2199-01-01 00:00", "none",
-			[]string{"is to come, and will be skipped: the task is paused by ada"}},
+			[]string{"is to come, and will be skipped: the task is paused: ada: moving"}},
 		"to come and disabled": {[]string{"UPDATE periodic_task SET enabled = false"}, "2199-01-01 00:00", "none", []string{"is to come, but the task is disabled."}},
 		"never":                {nil, "2199-01-01 00:01", "none", []string{"The timer does not elapse at 2199-01-01 00:01:00 UTC. The next tick after it is that of 2199-01-01 01:00:00 UTC."}},
 		"an event was given up": {[]string{"UPDATE periodic_task SET sink = 'event'", record(tuesday, "submitted", "jid", "'e'"),

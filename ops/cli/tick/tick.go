@@ -61,13 +61,13 @@ func Outcome(r *view.Run) string {
 // why is the reason of a run, or its job and what that said.
 func why(r *view.Run) string {
 	if r.JID == "" {
-		return text.Tails(r.Reason)
+		return text.Tails(r.Why())
 	}
 	said := r.JID
 	if r.Own() {
 		said = "job " + r.JID
 	}
-	for _, more := range []string{text.FirstLine(r.Result), r.Reason} {
+	for _, more := range []string{text.FirstLine(r.Result), r.Why()} {
 		if more != "" && !strings.HasSuffix(said, more) {
 			said += ": " + more
 		}

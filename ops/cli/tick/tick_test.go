@@ -1,7 +1,6 @@
 package tick_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -25,11 +24,11 @@ func TestTickList(t *testing.T) {
 		var ticks []struct {
 			TaskID   string `json:"task_id"`
 			Decision string
-			Reason   string
+			Cause    string
 			JID      string
 		}
 		s.JSON(t, &ticks, "tick", "list", "--task", "a", "--since", "24h")
-		if len(ticks) != 2 || ticks[1].Decision != "skipped" || !strings.Contains(ticks[1].Reason, ticks[0].JID) {
+		if len(ticks) != 2 || ticks[1].Decision != "skipped" || ticks[1].Cause != "overlap" {
 			t.Errorf("got %+v, want one skipped because of the job of the other", ticks)
 		}
 		s.JSON(t, &ticks, "tick", "list", "--since", "tomorrow")

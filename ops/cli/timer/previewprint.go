@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -78,7 +79,7 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 		}
 	}
 	for i, c := range r.Skips {
-		if err := env.Printf("%s%s: tick of %s: %s\n", "\n"[min(i, 1):], ui.Cell(c.ID), env.Moment(c.Due), ui.Cell(c.Text())); err != nil {
+		if err := env.Printf("%s%s: tick of %s: %s\n", "\n"[min(i, 1):], ui.Cell(c.ID), env.Moment(c.Due), ui.Cell(view.Because(periodic.CausePerson, c.Reason))); err != nil {
 			return err
 		}
 	}

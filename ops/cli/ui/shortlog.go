@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -28,10 +28,6 @@ type shortFormatter struct {
 	device Terminal
 	about  atomic.Int32 // width of the column for what a line is about: as the longest id so far
 }
-
-// jobID is the id of a job at the end of a reason. "nextrun why" has it for those who
-// need it.
-var jobID = regexp.MustCompile(` \(job [0-9a-f-]+\)$`)
 
 // shortLine is what a line says.
 type shortLine struct{ about, became, details string }
@@ -147,16 +143,16 @@ func short(event any) (line shortLine, known bool) {
 }
 
 func ofTick(e scheduler.Event) shortLine {
-	line := shortLine{about: e.Tick.TaskID, became: string(e.Tick.Decision), details: jobID.ReplaceAllString(e.Tick.Reason, "")}
+	line := shortLine{about: e.Tick.TaskID, became: string(e.Tick.Decision), details: view.Because(e.Tick.Cause, e.Tick.Reason)}
 	switch {
 	case e.Tick.Decision == periodic.Submitted && e.Task.Sink == periodic.SinkEvent:
 		line.became, line.details = "event", "topic "+e.Task.Group
 	case e.Tick.Decision == periodic.Submitted:
 		line.details = ""
 	case e.Tick.Decision == periodic.Missed && e.Tick.Missed < 0:
-		line.details = "over 10000 ticks: " + e.Tick.Reason
+		line.details = "over 10000 ticks: " + line.details
 	case e.Tick.Decision == periodic.Missed:
-		line.details = Counted(e.Tick.Missed, "tick") + ": " + e.Tick.Reason
+		line.details = Counted(e.Tick.Missed, "tick") + ": " + line.details
 	}
 	return line
 }

@@ -26,8 +26,8 @@ func TestShortLog(t *testing.T) {
 		}
 		return e
 	}
-	ticked := func(d periodic.Decision, id, reason string, missed int) scheduler.Event {
-		return scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: id, Decision: d, Reason: reason, Missed: missed}}
+	ticked := func(d periodic.Decision, id string, cause periodic.Cause, missed int) scheduler.Event {
+		return scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: id, Decision: d, Cause: cause, Missed: missed}}
 	}
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -47,12 +47,12 @@ func TestShortLog(t *testing.T) {
 			"14:33:20  once                  failed     no"},
 		{logrus.WarnLevel, ended("stuck", jobqueue.Job{Tracker: "old", Retries: 1}, 0, 0, "no"),
 			"14:33:20  old                   retry      no (attempt 2)"},
-		{logrus.InfoLevel, ticked(periodic.Skipped, "nightly", "the job of 14:00:00 has not ended after 33 min (job 01a1-2)", 0),
-			"14:33:20  nightly               skipped    the job of 14:00:0…ended after 33 min"},
-		{logrus.WarnLevel, ticked(periodic.Missed, "clock", "no scheduler ran in time", 1),
-			"14:33:20  clock                 missed     1 tick: no scheduler ran in time"},
-		{logrus.WarnLevel, ticked(periodic.Missed, "clock", "no scheduler ran in time", -1),
-			"14:33:20  clock                 missed     over 10000 ticks: no scheduler ran in time"},
+		{logrus.InfoLevel, ticked(periodic.Skipped, "nightly", periodic.CauseOverlap, 0),
+			"14:33:20  nightly               skipped    a job of the task had not ended"},
+		{logrus.WarnLevel, ticked(periodic.Missed, "clock", periodic.CauseNewest, 1),
+			"14:33:20  clock                 missed     1 tick: not decided in time, and a newer tick took its place"},
+		{logrus.WarnLevel, ticked(periodic.Missed, "clock", periodic.CauseNewest, -1),
+			"14:33:20  clock                 missed     over 10000 ticks: not decided in time, and a newer tick took its place"},
 		{logrus.InfoLevel, ticked(periodic.Submitted, "backup", "", 0),
 			"14:33:20  backup                submitted"},
 		{logrus.InfoLevel, scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{Sink: periodic.SinkEvent, Group: "billing"},
@@ -106,12 +106,12 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 	f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
 	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
 	for _, c := range []struct{ id, want string }{
-		{"slow", "14:33:20  slow        skipped    the job of 14:00:00 has not ended after 33 min"},
-		{"a-longer-name", "14:33:20  a-longer-name  skipped    the job of 14:00:00 ha…ot ended after 33 min"},
-		{"slow", "14:33:20  slow           skipped    the job of 14:00:00 ha…ot ended after 33 min"},
+		{"slow", "14:33:20  slow        skipped    the disk of the host th…on is as full as can be"},
+		{"a-longer-name", "14:33:20  a-longer-name  skipped    the disk of the host t… is as full as can be"},
+		{"slow", "14:33:20  slow           skipped    the disk of the host t… is as full as can be"},
 	} {
 		entry := service.WithEvent(logrus.New(), nil, scheduler.Event{Kind: scheduler.EventTick, Tick: periodic.Tick{
-			TaskID: c.id, Decision: periodic.Skipped, Reason: "the job of 14:00:00 has not ended after 33 min (job 01a2-0087)"}})
+			TaskID: c.id, Decision: periodic.Skipped, Reason: "the disk of the host that it runs on is as full as can be"}})
 		entry.Time, entry.Level = at, logrus.InfoLevel
 		line, err := f.Format(entry)
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {

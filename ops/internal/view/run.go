@@ -50,9 +50,6 @@ func (r *Run) Took() time.Duration {
 	return r.Finished.Sub(r.Started)
 }
 
-// Hand says how somebody has asked for it, in words; empty: nobody has.
-func (r *Run) Hand() string { return r.Cause.Hand() }
-
 // runColumns are those of a run k.
 const runColumns = `k.task_id, k.due, k.until, k.decision, k.cause, k.reason, coalesce(k.missed, 0) AS missed, k.jid, k.worker, k.decided, k.state,
 	k.submitted, k.started, k.finished, k.attempts, k.interrupts, substr(k.result, 1, 300) AS result`

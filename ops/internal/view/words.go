@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/periodic/reasons"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Attention says in a clause why the task needs attention; empty: it does not. Times are written by at.
@@ -15,8 +15,7 @@ func (f *Facts) Attention(at func(time.Time) string) string {
 	case CauseProblem:
 		return f.Task.Problem
 	case CauseWarning:
-		said, _ := reasons.CutWarning(f.Task.Problem)
-		return said
+		return strings.TrimPrefix(f.Task.Problem, periodic.WarningPrefix)
 	case CauseOverdue:
 		return "due for " + text.Text(f.Overdue().Truncate(time.Second)) + ", and no scheduler has taken it"
 	case CausePaused:

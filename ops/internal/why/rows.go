@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/reasons"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -23,27 +22,27 @@ func disabled(f *Facts) []Args { return when(!f.Task.Enabled, nil) }
 
 func problem(f *Facts) []Args {
 	p := f.Task.Blocked()
-	if _, waits := reasons.WaitsFor(p); p == "" || waits {
+	if p == "" || strings.HasPrefix(p, periodic.WaitsPrefix) {
 		return nil
 	}
 	_, err := calendar.Parse(f.Task.Timer)
-	row := reasons.BlamesRow(p)
+	row := !strings.HasPrefix(p, periodic.UnscheduledPrefix)
 	if !row {
 		p = strings.ToUpper(p[:1]) + p[1:]
 	}
-	return when(true, Args{"Problem": p, "Row": row, "Timer": err != nil && strings.HasPrefix(p, reasons.UnreadablePrefix)})
+	return when(true, Args{"Problem": p, "Row": row, "Timer": err != nil && strings.HasPrefix(p, periodic.UnreadablePrefix)})
 }
 
 // warning is not said if timerNever says the same.
 func warning(f *Facts) []Args {
-	said, is := reasons.CutWarning(f.Task.Problem)
+	said, is := strings.CutPrefix(f.Task.Problem, periodic.WarningPrefix)
 	return when(is && !(strings.HasSuffix(said, " never elapses") && f.never()), Args{"Text": said})
 }
 
 func (f *Facts) never() bool { return !f.Task.NextRun.Before(periodic.Never) }
 
 func queueBroken(f *Facts) []Args {
-	why, waits := reasons.WaitsFor(f.Task.Problem)
+	why, waits := strings.CutPrefix(f.Task.Problem, periodic.WaitsPrefix)
 	return when(waits || f.unknown || f.broken != nil, Args{"Sink": f.Task.Sink, "Waits": why, "Unknown": f.unknown, "Error": f.broken, "Busy": errors.Is(f.broken, store.ErrBusy)})
 }
 
@@ -185,7 +184,7 @@ func leftOut(f *Facts) (list []Args) {
 		}
 	}
 	for _, s := range t.SkipsToCome(f.Now) {
-		list = append(list, Args{"Due": s.Due, "By": s.Text(), "NoTick": !t.HasTick(s.Due)})
+		list = append(list, Args{"Due": s.Due, "By": view.Because(periodic.CausePerson, s.Reason), "NoTick": !t.HasTick(s.Due)})
 	}
 	return list
 }

@@ -150,7 +150,7 @@ func (s *Story) follow(ctx context.Context, db *store.DB) error {
 	k := s.Run
 	s.JID, s.State = k.JID, k.Outcome()
 	s.step("due", k.Due, k.Due, planned, s.due())
-	decided := strings.TrimSuffix(string(k.Decision)+": "+k.Reason, ": ")
+	decided := strings.TrimSuffix(string(k.Decision)+": "+k.Why(), ": ")
 	if k.Cause == periodic.CauseHook {
 		decided = k.Reason
 	}

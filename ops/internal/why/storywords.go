@@ -56,11 +56,11 @@ func (s *Story) became() string {
 	k, j := s.Run, s.job
 	switch {
 	case k.Decision == periodic.Missed && k.Missed != 1:
-		return "were missed together: " + k.Reason
+		return "were missed together: " + k.Why()
 	case k.Decision == periodic.Late:
-		return strings.TrimSuffix("was too late, and got no job: "+k.Reason, ": ")
+		return strings.TrimSuffix("was too late, and got no job: "+k.Why(), ": ")
 	case k.Decision != periodic.Submitted:
-		return strings.TrimSuffix("was "+string(k.Decision)+": "+k.Reason, ": ")
+		return strings.TrimSuffix("was "+string(k.Decision)+": "+k.Why(), ": ")
 	case s.task.Sink == periodic.SinkEvent && k.State != "":
 		return "became an event, which " + s.ended()
 	case s.task.Sink != periodic.SinkJob && s.task.Sink != periodic.SinkEvent:
@@ -120,7 +120,7 @@ func (s *Story) without() string {
 	case future && !t.Enabled:
 		return "The tick of " + asked + " is to come, but the task is disabled."
 	case future && t.Pause.At(s.Asked):
-		return "The tick of " + asked + " is to come, and will be skipped: the task is " + sentence(t.Pause.Text())
+		return "The tick of " + asked + " is to come, and will be skipped: the task is " + sentence(strings.TrimSuffix("paused: "+t.Pause.Note(), ": "))
 	case future:
 		return "The tick of " + asked + " is to come, " + text.Away(s.Asked, s.now) + "."
 	case s.Asked.Before(t.Created):

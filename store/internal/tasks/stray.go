@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error {
@@ -23,7 +22,7 @@ const strayAfter = 10 * time.Second
 // isStray is true for a task that should have been claimed $1 ago, and whose
 // problem does not say why it was not.
 const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
-	AND (problem IS NULL OR problem LIKE '` + reasons.WarningPrefix + `%') AND sink NOT IN `
+	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
 
 // Stray implements scheduler.Store.
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
-	"github.com/nextrun/nextrun/periodic/reasons"
 )
 
 // plainColumns are what one statement needs of a plan that is plain.
@@ -49,7 +48,7 @@ func (tx schedulerTx) submitStatement(rows string) string {
 	return tx.lockUnchanged(rows) + `,
 		advanced AS (UPDATE periodic_task AS t SET rev = ` + nextRev(tx.Tx, "$4") + `, due = locked.due, nextrun = locked.nextrun,
 				problem = CASE WHEN locked.problem IS NOT NULL THEN locked.problem
-					WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END
+					WHEN t.problem LIKE '` + periodic.WarningPrefix + `args%' THEN t.problem END
 			FROM locked WHERE t.ctid = locked.row_ctid
 			RETURNING t.id, locked.tick, locked.jid, t.overlap <> 'allow' AS single, ` + takenColumns + `),
 		ticks AS (INSERT INTO periodic_tick (task_id, due, decision, missed, jid, worker, decided)
@@ -62,7 +61,7 @@ func (tx schedulerTx) submitStatement(rows string) string {
 }
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
-var manualAgain = reasons.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
+const manualAgain = periodic.WarningPrefix + "nextrun was set to a time that has a tick already; no second job was submitted"
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
@@ -83,7 +82,7 @@ const planned = `due = plan.due, nextrun = plan.nextrun,
 	problem = CASE WHEN plan.hand IS NOT NULL AND (
 			SELECT k.decided IS NOT NULL FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
-		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
+		WHEN t.problem LIKE '` + periodic.WarningPrefix + `args%' THEN t.problem END`
 
 // Advance implements [batch.Tx].
 func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {

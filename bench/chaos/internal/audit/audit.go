@@ -80,7 +80,7 @@ func (s *story) auditTicks(found *Findings) {
 	}
 	for _, t := range s.ticks {
 		if !known[t.due.UnixMicro()] {
-			found.Add("a tick that no timer has", s.id, "%s: %s (%s), decided %s; %s", moment(t.due), t.decision, t.reason, moment(t.decided), s.around(t.due))
+			found.Add("a tick that no timer has", s.id, "%s: %s (%s), decided %s; %s", moment(t.due), t.decision, t.cause, moment(t.decided), s.around(t.due))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func good() *Facts {
 	ran(0, 0, 1)
 	s.ticks = append(s.ticks, tick{due: at(10), until: at(20), decided: at(31), decision: "missed", missed: 2})
 	ran(30, 31, 45)
-	s.ticks = append(s.ticks, tick{due: at(40), decided: at(40), decision: "skipped", reason: "it has been running"})
+	s.ticks = append(s.ticks, tick{due: at(40), decided: at(40), decision: "skipped", cause: "overlap"})
 	ran(50, 50, 51)
 	ran(60, 60, 61)
 	ran(65, 65, 66)

@@ -42,9 +42,9 @@ type change struct {
 
 // tick is a row of periodic_tick.
 type tick struct {
-	due, until, decided   time.Time
-	decision, reason, jid string
-	missed                int
+	due, until, decided  time.Time
+	decision, cause, jid string
+	missed               int
 }
 
 // job is a job, a letter or an event.
@@ -147,15 +147,15 @@ func (f *Facts) readChanges(ctx context.Context, db *sql.DB) error {
 }
 
 func (f *Facts) readTicks(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT task_id, due, until, decided, decision, reason, jid, missed FROM periodic_tick ORDER BY task_id, due", func(scan func(...any) error) error {
+	return each(ctx, db, "SELECT task_id, due, until, decided, decision, cause, jid, missed FROM periodic_tick ORDER BY task_id, due", func(scan func(...any) error) error {
 		var id string
 		var t tick
 		var until sql.NullTime
-		var reason, jid sql.NullString
-		if err := scan(&id, &t.due, &until, &t.decided, &t.decision, &reason, &jid, &t.missed); err != nil {
+		var cause, jid sql.NullString
+		if err := scan(&id, &t.due, &until, &t.decided, &t.decision, &cause, &jid, &t.missed); err != nil {
 			return err
 		}
-		t.due, t.until, t.decided, t.reason, t.jid = t.due.UTC(), until.Time.UTC(), t.decided.UTC(), reason.String, jid.String
+		t.due, t.until, t.decided, t.cause, t.jid = t.due.UTC(), until.Time.UTC(), t.decided.UTC(), cause.String, jid.String
 		s := f.story(id)
 		s.ticks = append(s.ticks, t)
 		return nil

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/bench/chaos/internal/timer"
@@ -28,7 +27,7 @@ func (s *story) auditPolicy(found *Findings) {
 	for _, k := range s.ticks {
 		if why := p.forbids(k, t, s); why != "" {
 			found.Add("a decision against the policy", s.id, "%s %s (%s): %s; overlap %s, catchup %s, deadline %s, decided %s",
-				moment(k.due), k.decision, k.reason, why, p.overlap, p.catchup, p.deadline, moment(k.decided))
+				moment(k.due), k.decision, k.cause, why, p.overlap, p.catchup, p.deadline, moment(k.decided))
 		}
 	}
 }
@@ -76,7 +75,7 @@ func (p *policy) forbidsSkipped(k tick, s *story) string {
 	case p.sink == "event" || p.overlap == "allow":
 		return "nothing can be in its way"
 	case p.overlap != "skip":
-		if strings.Contains(k.reason, "took its place") {
+		if k.cause == "waited" || k.cause == "superseded" {
 			return "" // a newer tick, while it waited
 		}
 		return "it was to wait"

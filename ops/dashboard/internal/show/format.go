@@ -2,7 +2,6 @@ package show
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -56,24 +55,6 @@ func Clock(t, now time.Time, zone *time.Location) string {
 		layout = "2 Jan 2006, " + layout
 	}
 	return t.Format(layout)
-}
-
-// utc are the times in sentences that have them in UTC: with their day, unless that is the day of what the sentence is about.
-var utc = regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC`)
-
-// Local is a sentence with its times in a zone. Those without a day are of a day.
-func Local(text string, day time.Time, zone *time.Location) string {
-	return utc.ReplaceAllStringFunc(text, func(found string) string {
-		layout, whole := "2006-01-02 15:04:05 MST", found
-		if len(found) < len(time.DateTime) {
-			layout, whole = "15:04:05 MST", day.UTC().Format("2006-01-02 ")+found
-		}
-		at, err := time.Parse("2006-01-02 15:04:05 UTC", whole)
-		if err != nil {
-			return found
-		}
-		return at.In(zone).Format(layout)
-	})
 }
 
 // Ago is how far a time is away: "in 3 h 12 min", "5 s ago". From ten minutes on it

@@ -1,0 +1,124 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/days"
+)
+
+// SkipAt returns the skip of the tick at a time, nil if there is none.
+func (t *Task) SkipAt(due time.Time) *days.LeftOut {
+	for i := range t.Days.Skips {
+		if t.Days.Skips[i].Due.Equal(due) {
+			return &t.Days.Skips[i]
+		}
+	}
+	return nil
+}
+
+// SkipsToCome are the skips of ticks that are not due yet, or that no scheduler has decided yet.
+func (t *Task) SkipsToCome(now time.Time) []days.LeftOut {
+	list := []days.LeftOut{}
+	for _, s := range t.Days.Skips {
+		if s.Due.After(now) || s.Due.Equal(t.Due) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// skips are single ticks of tasks that people leave out.
+type skips struct{ store TaskStore }
+
+// Skip leaves out one tick of a task: when it falls due, it is recorded as skipped, with the reason. A zero due is
+// the next run. It returns when the tick is due.
+//
+// A tick that the task does not have, or that is past, gives a [*TaskError]. RunNow and Backfill do not ask what is
+// skipped. A new timer forgets all skips, a NextRun that is set by hand those up to it.
+func (s *skips) Skip(ctx context.Context, id string, due time.Time, reason string) (time.Time, error) {
+	if problem := badNote(reason); problem != "" {
+		return due, badSkip(id, "reason", problem)
+	}
+	err := s.store.Update(ctx, func(tx TaskTx) error {
+		t, err := tx.Get(ctx, id, true)
+		if err != nil {
+			return about(id, err)
+		}
+		_, now := tx.Bare()
+		if due, err = t.toSkip(due.Truncate(time.Microsecond), now); err != nil {
+			return err
+		}
+		return about(id, tx.Skip(ctx, id, days.LeftOut{Due: due, Reason: reason}))
+	})
+	return due, err
+}
+
+// Unskip undoes the skip of a tick to come, the first one if due is zero, and returns when that is due.
+func (s *skips) Unskip(ctx context.Context, id string, due time.Time) (time.Time, error) {
+	err := s.store.Update(ctx, func(tx TaskTx) error {
+		t, err := tx.Get(ctx, id, true)
+		if err != nil {
+			return about(id, err)
+		}
+		_, now := tx.Bare()
+		coming := t.SkipsToCome(now)
+		i := slices.IndexFunc(coming, func(s days.LeftOut) bool { return due.IsZero() || s.Due.Equal(due) })
+		if i < 0 {
+			return badSkip(id, "due", "no tick to come is skipped"+at(due, " at "))
+		}
+		due = coming[i].Due
+		return about(id, tx.Unskip(ctx, id, due))
+	})
+	return due, err
+}
+
+// toSkip is the tick at a time that can be left out; that of the next run for the zero time.
+func (t *Task) toSkip(due, now time.Time) (time.Time, error) {
+	future, err := t.future()
+	if err != nil {
+		return due, err
+	}
+	waits := !t.Due.IsZero() && !t.Due.After(now) && t.NextRun.After(now) && t.NextRun.Before(Never) // for its delay
+	switch {
+	case due.IsZero() && waits && future.timer.Exclusion(t.Due) == "":
+		return t.Due, nil
+	case due.IsZero():
+		for future.goTo(now); future.At.LeftOut != ""; {
+			future.advance()
+		}
+		if due = future.At.Due; due.IsZero() {
+			return due, badSkip(t.ID, "due", "the task has no tick to come")
+		}
+		return due, nil
+	case !due.After(now) && !(waits && due.Equal(t.Due)):
+		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" is in the past, or decided already; name one to come")
+	}
+	switch future.goTo(due.Add(-time.Microsecond)); {
+	case !future.At.Due.Equal(due):
+		return due, badSkip(t.ID, "due", "the task has no tick"+at(due, " at ")+at(future.At.Due, "; its next one is that of "))
+	case future.At.LeftOut != "" && t.SkipAt(due) == nil:
+		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" does not take place: "+future.At.LeftOut)
+	}
+	return due, nil
+}
+
+// HasTick reports whether the timer of a task elapses at a time.
+func (t *Task) HasTick(due time.Time) bool {
+	future, err := t.future()
+	return err == nil && future.timer.Next(due.Add(-time.Microsecond)).Equal(due)
+}
+
+func badSkip(id, column, problem string) error {
+	return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
+}
+
+// at is a time behind a word; empty for the zero time.
+func at(t time.Time, word string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return word + t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
