@@ -23,9 +23,9 @@ type Processor struct {
 	View   func(ctx context.Context, fn func(Tx) error) error // runs fn in a transaction that only reads
 	Worker string                                             // who decides
 	Queues map[periodic.Sink]periodic.Queue
-	Hooks  Hooks                 // nil: nobody wants to hear of ticks
-	Tracer jobqueue.SendTracer   // nil: no spans
-	Sleep  func(until time.Time) // precisely, for a moment; nil: transactions do not wait
+	Hooks  Hooks               // nil: nobody wants to hear of ticks
+	Tracer jobqueue.SendTracer // nil: no spans
+	Sleep  func(time.Duration) // for a moment; nil: transactions do not wait
 	timers *timers
 }
 
@@ -39,26 +39,25 @@ func New(worker string, update func(context.Context, time.Duration, func(Tx) err
 // validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.
 const validFor = 2 * time.Second
 
-// Submit commits plans. Those that were made ahead, in a batch without Now, are not written before their time, which is at by
-// the host's clock: it waits for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was read,
-// or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans
-// have to be left out.
-func (c Processor) Submit(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
-	done, err := c.submit(ctx, wait, b, at, c.fitOneStatement(b.Plans))
+// Submit commits plans. Those that were made ahead, in a batch without Now, are not written before their time: it waits
+// for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was
+// read, or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans have to be left out.
+func (c Processor) Submit(ctx context.Context, wait time.Duration, b Batch) (Outcome, error) {
+	done, err := c.submit(ctx, wait, b, c.fitOneStatement(b.Plans))
 	if errors.Is(err, ErrInTheWay) {
-		return c.submit(ctx, wait, b, at, false)
+		return c.submit(ctx, wait, b, false)
 	}
 	return done, err
 }
 
 // submit is Submit in one transaction, with a single statement if the plans need no more.
-func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, at time.Time, atOnce bool) (done Outcome, err error) {
+func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, atOnce bool) (done Outcome, err error) {
 	var began time.Time
 	spans := spans{tracer: c.Tracer}
 	err = c.Update(ctx, wait, func(tx Tx) error {
 		done = Outcome{}
 		if b.Now.IsZero() { // made ahead
-			if err := c.waitUntilDue(ctx, tx, b.ReadyAt(), at); err != nil {
+			if err := c.waitUntilDue(ctx, tx, b.ReadyAt()); err != nil {
 				return err
 			}
 		}
@@ -116,32 +115,24 @@ type EarlyError struct {
 
 func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
 
-// waitUntilDue waits in a transaction until a time has come, and has the database do what it can
-// beforehand.
-func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due, at time.Time) error {
-	early := due.Sub(tx.Now())
-	if early <= 0 {
-		return nil
-	}
-	asked := time.Now()
-	if c.Sleep == nil || early > 2*MaxEarly {
-		return &EarlyError{By: early, Asked: asked}
-	}
-	if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
-		return err
-	}
-	for range 3 { // the clocks may differ by more than thought
-		c.Sleep(at)
+// waitUntilDue waits for a moment in a transaction until a time has come, and has the database do beforehand what it can.
+func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due time.Time) error {
+	early, asked := due.Sub(tx.Now()), time.Now()
+	if 0 < early && early <= 2*MaxEarly && c.Sleep != nil {
+		if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
+			return err
+		}
+		c.Sleep(time.Until(asked.Add(early)))
 		asked = time.Now()
 		if err := tx.RefreshNow(ctx); err != nil {
 			return err
 		}
-		if early = due.Sub(tx.Now()); early <= 0 {
-			return nil
-		}
-		at = time.Now().Add(min(early, MaxEarly))
+		early = due.Sub(tx.Now())
 	}
-	return &EarlyError{By: early, Asked: asked}
+	if early > 0 {
+		return &EarlyError{By: early, Asked: asked}
+	}
+	return nil
 }
 
 // write commits the plans of tasks that the transaction has locked, or whose rows are as they were

@@ -50,16 +50,3 @@ func (c *clock) byHost(at time.Time) time.Time {
 	}
 	return time.Now().Add(c.until(at))
 }
-
-// waitUntil waits for a time that is not far away.
-func waitUntil(due time.Time) {
-	if left := time.Until(due); left > timerSlack {
-		<-time.After(left - timerSlack)
-	}
-	if left := time.Until(due); left > 0 {
-		sleepPrecisely(left)
-	}
-	if left := time.Until(due); left > 0 { // interrupted by a signal
-		<-time.After(left)
-	}
-}

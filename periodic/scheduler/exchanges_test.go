@@ -83,7 +83,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 	defer db.Close()
 	queues := db.Periodic().Queues(nil)
 	c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, queues)
-	c.Sleep = func(time.Time) {
+	c.Sleep = func(time.Duration) {
 		set(due)
 		exchanges.Store(0)
 	}
@@ -96,7 +96,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 			t.Fatalf("read %+v, %v", b, err)
 		}
 		b.Now = time.Time{} // as the loop writes what was made ahead
-		done, err := c.Submit(t.Context(), storetest.Patience, b, time.Now())
+		done, err := c.Submit(t.Context(), storetest.Patience, b)
 		if err != nil || len(done.Ticks) != 1 {
 			t.Fatalf("submitted %+v, %+v, %v", b, done, err)
 		}

@@ -207,7 +207,7 @@ func (f *fixture) between(act func()) {
 	behind.Store(0)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
 	if len(b.Plans) > 0 {
-		if _, err := c.Submit(f.Context(), storetest.Patience, b, time.Now()); err != nil {
+		if _, err := c.Submit(f.Context(), storetest.Patience, b); err != nil {
 			f.Fatal(err)
 		}
 	}

@@ -54,6 +54,9 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
+	if store.OpensEarly() {
+		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
+	}
 	l.ends = newEnds(store, cfg, r)
 	l.duties = duties(l)
 	return l
@@ -63,7 +66,7 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 // hard ends too. If it ended by itself, it returns why.
 func (l *loop) run(soft, hard context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	l.ahead.enable(l)
+	l.ahead.lead = max(l.cfg.Lead, 0)
 	l.begin()
 	for soft.Err() == nil {
 		if !l.role.schedules() {
@@ -119,15 +122,8 @@ func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 
 func (l *loop) isLock(err error) bool { return l.store.Fault(err) == service.FaultLock }
 
-// sleep waits for a time, a wake-up or the end of ctx, whose error it
-// returns. It ends to the millisecond when a task is due, or the transaction of one that is planned ahead can begin.
+// sleep waits for a time, a wake-up or the end of ctx, whose error it returns.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
-	var due time.Time
-	for _, at := range []time.Time{l.clock.byHost(l.ahead.openAt()), l.clock.byHost(l.ahead.decideAt)} {
-		if left := time.Until(at) - timerSlack; !at.IsZero() && left <= wait {
-			due, wait = at, left
-		}
-	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -137,7 +133,6 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 		l.watermark.reset()
 		l.pollNow()
 	case <-timer.C:
-		waitUntil(due)
 	}
 	return nil
 }

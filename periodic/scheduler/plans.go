@@ -8,12 +8,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/batch"
 )
 
-// Bounds of what is planned ahead. More tasks that fall due together are read when they are due.
-const (
-	maxPlans      = 10_000   // tasks
-	maxPlansBytes = 16 << 20 // about
-	taskBytes     = 1 << 10  // of a task and its plan, without its texts
-)
+// maxPlans bounds what is planned ahead. More tasks that fall due together are read when they are due.
+const maxPlans = 10_000
 
 // firstPart is how many of the tasks that fall due together are submitted before the
 // others, so that the first job need not wait for a large transaction.
@@ -33,13 +29,6 @@ type ahead struct {
 	readUpTo  batch.Cursor    // by the database's clock: what falls due up to then, and this task, has been read
 	readAt    time.Time       // by the database's clock: when to read next; zero: not known
 	decideAt  time.Time       // by the database's clock: when a task falls due that has to be decided then; zero: not known
-}
-
-// enable lets a loop plan ahead, and use what its database can do.
-func (a *ahead) enable(l *loop) {
-	if a.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
-		l.batches.Sleep, a.openEarly = waitUntil, batch.MaxEarly
-	}
 }
 
 // margin is how much earlier than the earliest task that was not read the scheduler
@@ -63,18 +52,7 @@ func (a *ahead) planFor(next time.Time) time.Time {
 }
 
 // room is how many more plans there may be.
-func (a *ahead) room() int {
-	bytes := 0
-	for i := range a.plans {
-		t := a.plans[i].Task
-		bytes += taskBytes + len(t.ID) + len(t.Task) + len(t.Group) + len(t.Subject) + len(t.Submitter) + len(t.Timer) +
-			len(t.Summary) + len(t.Problem) + len(t.Pause.Reason)
-	}
-	if bytes >= maxPlansBytes {
-		return 0
-	}
-	return maxPlans - len(a.plans)
-}
+func (a *ahead) room() int { return maxPlans - len(a.plans) }
 
 // add adds plans, in any order.
 func (a *ahead) add(plans []periodic.Plan) {
@@ -114,16 +92,6 @@ func (a *ahead) openAt() time.Time {
 		return a.next().Add(a.yields)
 	}
 	return a.next().Add(-a.openEarly)
-}
-
-// soon waits for the first plan if its transaction can begin very soon, and reports whether it can.
-func (a *ahead) soon(c *clock) bool {
-	at := c.byHost(a.openAt())
-	if at.IsZero() || time.Until(at) > timerSlack {
-		return false
-	}
-	waitUntil(at)
-	return true
 }
 
 // popDue returns at most so many plans that are due, or whose transaction can begin. Those that

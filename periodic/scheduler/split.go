@@ -42,7 +42,7 @@ func (w *writer) rewrite(hard context.Context, rows []batch.Row) error {
 	if b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
 		return err
 	}
-	done, err := w.batches.Submit(hard, aloneWait, b, time.Now())
+	done, err := w.batches.Submit(hard, aloneWait, b)
 	if err == nil && len(done.Kept) > 0 {
 		w.tell(b.Started, &done)
 	}
@@ -66,7 +66,7 @@ func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.
 	if len(b.Plans) == 0 {
 		return nil
 	}
-	done, err := w.batches.Submit(hard, batch.LockTimeout, b, time.Now())
+	done, err := w.batches.Submit(hard, batch.LockTimeout, b)
 	return w.handle(soft, hard, result{batch: b, done: done, err: err})
 }
 

@@ -27,6 +27,9 @@ type Store interface {
 	OpensEarly() bool
 	// Rows returns the rows of the tasks that Tx.Tasks would read. No value of a row can make it fail.
 	Rows(ctx context.Context, w batch.Wanted) ([]batch.Row, error)
+	// PauseFailing pauses the tasks that are due, and whose jobs have failed as often in a row as their PauseAfter
+	// says. hooks hear of it; nil: nobody does.
+	PauseFailing(ctx context.Context, hooks batch.Hooks) error
 	// Prune deletes what is older than keep says, and what nobody needs any more. What cannot be deleted
 	// keeps nothing else; the error names it.
 	Prune(ctx context.Context, keep Retention) (Pruned, error)
@@ -55,9 +58,6 @@ type Watcher interface {
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on. Meanwhile the worker is shown to live; an empty one is nobody.
 	Watch(ctx context.Context, worker string, wake func(), report func(error))
-	// PauseFailing pauses the tasks that are due, and whose jobs have failed as often in a row as their PauseAfter
-	// says. hooks hear of it; nil: nobody does.
-	PauseFailing(ctx context.Context, hooks batch.Hooks) error
 	// SetTrouble publishes the error that keeps a worker that watches from its work, for
 	// those who ask why; empty: there is none.
 	SetTrouble(ctx context.Context, worker, trouble string) error

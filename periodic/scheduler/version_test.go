@@ -90,7 +90,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			}
 			edit(f)
 			ahead.Store(true)
-			done, err := c.Submit(f.Context(), storetest.Patience, b, time.Now())
+			done, err := c.Submit(f.Context(), storetest.Patience, b)
 			same := name == "nothing" || f.Kind == storetest.SQLite && name == "deleted and inserted" // of a row that is the same
 			if err != nil || (len(done.Ticks) == 1) != same {
 				f.Errorf("%s: %d ticks are written as they were read, %v", name, len(done.Ticks), err)

@@ -45,17 +45,11 @@ func (l *loop) submitDue(soft, hard context.Context) error {
 	return err
 }
 
-func (w *writer) writeAllDue(soft, hard context.Context) error {
-	for soft.Err() == nil {
-		begun, err := w.writeDue(soft, hard)
-		if begun && err == nil {
-			continue
-		}
-		if err = w.end(soft, hard, err); err != nil || !w.ahead.soon(&w.clock) {
-			return err
-		}
+func (w *writer) writeAllDue(soft, hard context.Context) (err error) {
+	for begun := true; begun && err == nil && soft.Err() == nil; {
+		begun, err = w.writeDue(soft, hard)
 	}
-	return w.end(soft, hard, nil)
+	return w.end(soft, hard, err)
 }
 
 // writeDue begins to write plans made ahead whose time has come. It reports whether there were any.
@@ -72,7 +66,7 @@ func (w *writer) writeDue(soft, hard context.Context) (begun bool, err error) {
 	if w.inFlight == maxInFlight {
 		err = w.collect(soft, hard)
 	}
-	w.begin(hard, b, time.Now().Add(w.clock.until(b.ReadyAt())), true)
+	w.begin(hard, b, true)
 	if first && len(b.Plans) == firstPart {
 		err = errors.Join(err, w.collectAll(soft, hard)) // alone, it is sooner done
 	}
@@ -91,14 +85,14 @@ func (w *writer) writeLate(hard context.Context, b batch.Batch) {
 		}
 	}
 	if len(b.Plans) > 0 {
-		w.begin(hard, b, time.Now(), false)
+		w.begin(hard, b, false)
 	}
 }
 
-func (w *writer) begin(hard context.Context, b batch.Batch, at time.Time, ahead bool) {
+func (w *writer) begin(hard context.Context, b batch.Batch, ahead bool) {
 	w.inFlight++
 	go func() {
-		done, err := w.batches.Submit(hard, batch.LockTimeout, b, at)
+		done, err := w.batches.Submit(hard, batch.LockTimeout, b)
 		w.results <- result{b, done, err, ahead}
 	}()
 }

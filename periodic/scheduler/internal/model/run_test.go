@@ -20,7 +20,7 @@ func perform(ctx context.Context, c batch.Processor, kind string, b batch.Batch)
 			p := &b.Plans[i]
 			p.Ticks, p.Settled = slices.Clone(p.Ticks), slices.Clone(p.Settled)
 		}
-		_, err = c.Submit(ctx, batch.LockTimeout, b, time.Time{})
+		_, err = c.Submit(ctx, batch.LockTimeout, b)
 		return b, err
 	}
 	read, err = c.Read(ctx, reads[kind])
