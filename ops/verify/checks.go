@@ -13,13 +13,6 @@ func checks() []check { return slices.Concat(ofTasks, ofJobs, ofEvents) }
 
 var ofTasks = []check{
 	{
-		Name: "overdue ticks", Guarantee: "G2",
-		Violated: "a tick was due more than a minute ago, and nobody has decided it",
-		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
-		query: `SELECT id AS about, 'since ' || CAST(nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
-			WHERE enabled AND nextrun < p.recent AND t.since < p.recent ORDER BY nextrun`,
-	},
-	{
 		Name: "ticks without their job", Guarantee: "G2", Doubtful: true, tables: []string{"job", "event_store"},
 		Violated: "a tick says submitted, but its job is gone, and has left no outcome as a job does that is deleted",
 		Remedy:   "restore the jobs from a backup, or run the tasks again: nextrun task run ID",
@@ -65,15 +58,6 @@ var ofTasks = []check{
 				AND EXISTS (SELECT 1 FROM periodic_tick AS b WHERE b.task_id = k.task_id AND b.due < k.due AND b.outcome IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS a WHERE a.task_id = k.task_id AND a.due = k.due)`,
 	},
-	{
-		Name: "awaited jobs without a tick", tables: []string{"periodic_open"},
-		Violated: "the end of a job in another queue is awaited, but no tick is there to record it",
-		Remedy:   "find out who changes or deletes rows of periodic_tick by hand, then delete this row of periodic_open",
-		query: `SELECT a.task_id AS about, 'due ' || CAST(a.due AS text) || ', job ' || a.jid AS more
-			FROM periodic_open AS a JOIN periodic_task AS t ON t.id = a.task_id CROSS JOIN p
-			WHERE a.submitted >= p.since AND a.submitted < p.recent AND t.created < a.submitted
-				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = a.task_id AND k.due = a.due AND k.jid = a.jid AND k.outcome IS NULL)`,
-	},
 }
 
 var ofJobs = []check{
@@ -108,13 +92,6 @@ var ofJobs = []check{
 		Remedy:   "start an executor; it takes such jobs over",
 		query: `SELECT j.jid AS about, j.worker || ', last heard of ' || CAST(w.seen AS text) AS more FROM job AS j JOIN worker AS w ON w.id = j.worker CROSS JOIN p
 			WHERE j.state IN ('scheduled', 'running') AND w.seen < p.stale ORDER BY w.seen`,
-	},
-	{
-		Name: "lines without a job", tables: []string{"job", "joblog"},
-		Violated: "the log has lines of a job that is gone",
-		Remedy:   "delete them: DELETE FROM joblog WHERE jid NOT IN (SELECT jid FROM job)",
-		query: `SELECT l.jid AS about, count(*) || ' lines' AS more FROM joblog AS l CROSS JOIN p
-			WHERE l.created >= p.since AND l.created < p.recent AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.jid = l.jid) GROUP BY l.jid`,
 	},
 }
 

@@ -106,7 +106,7 @@ func TestNothingToSayOfAGoodDatabase(t *testing.T) {
 		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'new'`, sqldb.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)),
 			sqldb.Timestamp(f.now.Truncate(24*time.Hour).Add(24*time.Hour)))
 		r := f.verify(verify.Options{})
-		if len(r.Findings) > 0 || len(r.Undone) > 0 || r.Violated() || r.Tasks != 2 || r.Ticks != hours || len(r.Checks) < 14 {
+		if len(r.Findings) > 0 || len(r.Undone) > 0 || r.Violated() || r.Tasks != 2 || r.Ticks != hours || len(r.Checks) < 13 {
 			t.Errorf("%d checks, %d tasks, %d ticks:\n%s", len(r.Checks), r.Tasks, r.Ticks, text(r))
 		}
 	})
@@ -141,7 +141,7 @@ func TestViolations(t *testing.T) {
 				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, f.at(hours-1), f.at(hours-1))
 				f.Exec(`DELETE FROM periodic_tick WHERE due = ?`, f.at(hours-1))
 				f.Exec(`DELETE FROM job WHERE due = ?`, f.at(hours-1))
-			}, want: []string{"violation G2: overdue ticks", "report: since "}, violated: true,
+			}, want: []string{"violation G2: tasks that nobody takes", "report: due "}, violated: true,
 		},
 		"a tick that was deleted": {
 			harm: func(f *fixture) {
@@ -197,11 +197,6 @@ func TestViolations(t *testing.T) {
 			harm: func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_open`) },
 			want: []string{"doubt : jobs whose end nobody awaits", "report: due "},
 		},
-		"the tick of an awaited job is gone": {
-			harm:     func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_tick WHERE outcome IS NULL`) },
-			want:     []string{"violation : awaited jobs without a tick", "report: due "},
-			violated: true,
-		},
 		"versions of events with a gap": {
 			harm: func(f *fixture) {
 				f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 4)`)
@@ -214,13 +209,6 @@ func TestViolations(t *testing.T) {
 				f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('2', 't', 'x', 'order', 2)`)
 				f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('1', 't', 'x', 'order', 1)`)
 			}, want: []string{"violation : order of events", "order: version 2 comes before 1"}, violated: true,
-		},
-		"lines of a job that is gone": {
-			harm: func(f *fixture) {
-				f.Exec(`ALTER TABLE joblog RENAME TO old_log`)
-				f.Exec(`CREATE TABLE joblog AS SELECT * FROM old_log`)
-				f.Exec(`INSERT INTO joblog (id, jid, level, created, message) VALUES ('1', 'gone', 'info', ?, 'x')`, f.at(2))
-			}, want: []string{"violation : lines without a job", "gone: 1 lines"}, violated: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
