@@ -56,7 +56,7 @@ var ofLocks = []situation{
 		},
 		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
-		says:   []string{"The scheduler one@1.1 marked it 5", " ago and has not come back. No other scheduler runs", "start another one: nextrun serve"},
+		says:   []string{"The scheduler one@1.1 marked it 5", " ago and has not come back.", "start one: nextrun serve"},
 		not:    []string{"Others take it over", "state ok"},
 	},
 	{

@@ -31,7 +31,7 @@ func (w *world) login() (name, address string) {
 func TestLoginWithoutRights(t *testing.T) {
 	t.Parallel()
 	for table, what := range map[string]string{
-		"joblog": "the log of its last failure", "scheduler_lock": "the locks of schedulers",
+		"joblog": "the log of its last failure",
 		"worker": "what keeps it from being taken", "job": "its jobs or events",
 	} {
 		t.Run(table, func(t *testing.T) {

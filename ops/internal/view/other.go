@@ -37,16 +37,3 @@ func Others(ctx context.Context, db sqldb.Opened) (list []OtherQueue, err error)
 	}
 	return list, nil
 }
-
-// UnknownEnds counts the jobs of a queue that is not nextrun's own that ended in the last 24 hours,
-// and those of them of which nobody knows how.
-func (r Reader) UnknownEnds(ctx context.Context, sink string) (unknown, all int, err error) {
-	var counted struct{ Unknown, Ended int }
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.First(ctx, &counted, `SELECT coalesce(sum(CASE WHEN k.outcome = 'unknown' THEN 1 ELSE 0 END), 0) AS unknown, count(*) AS ended
-			FROM periodic_task AS t JOIN periodic_tick AS k ON k.task_id = t.id
-			WHERE t.sink = $1 AND k.outcome IS NOT NULL AND k.finished > $2 AND k.decided > $3`,
-			sink, sqldb.Timestamp(tx.Now().Add(-24*time.Hour)), sqldb.Timestamp(tx.Now().Add(-7*24*time.Hour)))
-	})
-	return counted.Unknown, counted.Ended, err
-}

@@ -27,10 +27,9 @@ var causes = []Cause{
 		`{{.Remedy}}`},
 	{"task_overdue", "the task is due or to be planned, and no scheduler has taken it", overdue,
 		`{{if not .Late}}It is not planned yet, and no scheduler runs, as far as the database shows.{{else}}{{template "due" .}}{{if not .Unplanned}}, and no scheduler has taken it{{end}}.{{end}}` +
-			`{{with .Marked}} The scheduler {{.}} marked it {{since $.Since}} ago and has not come back.{{if $.Alone}} No other scheduler runs that could take it over, as far as the database shows.{{else}} Others take it over when the mark expires.{{end}}{{end}}` +
-			`{{with .Lock}} The lock "{{.Name}}" belongs to {{.Holder}} on {{.Hostname}}, whose heartbeat stopped {{since .Heartbeat}} ago.{{end}}` +
+			`{{with .Marked}} The scheduler {{.}} marked it {{since $.Since}} ago and has not come back.{{end}}` +
 			`{{with .Trouble}} The scheduler {{$.Who}} runs and reports: {{stop .}}{{else}}{{with .Who}} The cause is not known. A scheduler is connected, and may be stopped or stuck: {{.}}.{{end}}{{end}}`,
-		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else if not .Marked}}is one running on this database? start one: nextrun serve{{else if .Alone}}is that process stopped, or cut off? start another one: nextrun serve{{end}}`},
+		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else}}is one running on this database? start one: nextrun serve{{end}}`},
 	{"next_by_hand", "its next run was set by hand to another time than the timer's", byHand,
 		`Its next run was set by hand to {{at .Next}}{{with .Elapse}}; its timer elapses at {{at .}}{{end}}.{{with .Hours}} That is {{s . "hour"}} {{$.Side}} {{$.Of}}: times in the database are UTC, so check whether it was written in another zone.{{end}}`,
 		`to plan it by its timer: nextrun task disable {{.ID}} && nextrun task enable {{.ID}}`},

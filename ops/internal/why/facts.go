@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
@@ -34,7 +33,6 @@ type Facts struct {
 	unknown bool           // this program does not know the task's queue
 	retries bool           // that queue can put a job back
 	attempt *sink.JobEnd   // of the job in another queue that has not ended; nil: there is none
-	locks   []leader.Lock  // of schedulers
 	holders *holders       // what may keep it from being taken; nil: it is not due
 	event   *outbox.Record // of the latest tick of an event task
 	topic   outbox.Lag     // of that event; zero: all of it is published
@@ -69,7 +67,6 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 		read func() error
 	}{
 		{"its runs", func() error { return f.readRuns(ctx, db) }},
-		{"the locks of schedulers", func() (err error) { f.locks, err = db.Periodic().Locks().List(ctx); return err }},
 		{"its jobs or events", func() error { return f.readQueue(ctx, db, tasks, queues) }},
 		{"the log of its last failure", func() error { return f.readOutput(ctx, db) }},
 		{"its hooks", func() error { return f.readHooks(ctx, db) }},

@@ -8,7 +8,6 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -108,22 +107,14 @@ func overdue(f *Facts) []Args {
 	if a == nil || t.Blocked() != "" || locked(f) != nil {
 		return nil
 	}
-	others := filter(f.holders.Schedulers, func(s view.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") })
 	switch {
-	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
-		a["Marked"], a["Since"], a["Alone"] = t.Worker, t.Marked, len(others) == 0
-		return when(true, a)
-	case t.Worker != "":
+	case t.Worker != "" && f.Now.Sub(t.Marked) <= markedLong:
 		return nil // somebody works on it
 	case t.Unplanned() && f.Late() <= periodic.OverdueAfter:
 		a["Late"] = nil
 		return when(len(f.holders.Schedulers) == 0, a)
 	}
-	for _, l := range f.locks {
-		if l.State() == leader.Expired {
-			a["Lock"] = l
-		}
-	}
+	a["Marked"], a["Since"] = t.Worker, t.Marked
 	a["Who"] = workersOf(f.holders.Schedulers)
 	for _, s := range f.holders.Schedulers {
 		if s.Trouble != "" {
