@@ -42,9 +42,9 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		// zones
 		{"12:00 europe/berlin", "      ^", `unknown time zone "europe/berlin"; did you mean "Europe/Berlin"?`},
 		{"12:00 CEST", "      ^", `did you mean "Europe/Berlin"?`},
-		{"12:00 +2:00", "      ^", `"+2:00" is not an offset from UTC; write it like +02:00`},
-		{"12:00 -18:01", "      ^", `the offset "-18:01" is beyond 18 hours`},
-		{"12:00 +00:60", "      ^", `the offset "+00:60" has more than 59 minutes or seconds`},
+		{"12:00 +2:00", "      ^", `"+2:00" is not an offset from UTC of up to 18 hours; write it like +02:00`},
+		{"12:00 -18:01", "      ^", `"-18:01" is not an offset from UTC of up to 18 hours`},
+		{"12:00 +00:60", "      ^", `"+00:60" is not an offset from UTC of up to 18 hours`},
 		{"12:00 z", "      ^", `unknown time zone "z"; did you mean "UTC"?`},
 		{"12:00 Local", "      ^", `"Local" is not the name of a time zone`},
 		{"12:00 posix/Europe/Berlin", "      ^", "is not the name of a time zone"},

@@ -2,9 +2,7 @@ package explain
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
@@ -73,25 +71,15 @@ func duringHours(c *elapse.Clock, often bool) string {
 	return " of hour" + plural(len(hours)) + " " + listed(hours, number)
 }
 
-// explainSeconds describes the seconds of the minute; nothing for the full minute.
+// explainSeconds describes the seconds of the minute; nothing for the full minute. Fractions are as the timer puts them.
 func explainSeconds(c *elapse.Clock) string {
-	if c.Parts == nil {
-		if c.Seconds == 1 {
-			return ""
-		}
-		return explainField(c.Seconds, 59, "second")
+	switch {
+	case c.Parts != nil:
+		return "at second " + string(c.Parts.Append(nil, 1, int64(elapse.Second)))
+	case c.Seconds == 1:
+		return ""
 	}
-	if len(c.Parts) == 1 && c.Parts[0].Start == 0 && c.Parts[0].Stop < 0 && c.Parts[0].Repeat > 0 {
-		return "every " + fmt.Sprint(time.Duration(c.Parts[0].Repeat)*time.Microsecond)
-	}
-	var values []string
-	for _, p := range c.Parts {
-		values = append(values, strconv.FormatFloat(float64(p.Start)/float64(elapse.Second), 'f', -1, 64))
-		if p.Repeat > 0 {
-			return "at seconds " + string(c.Parts.Append(nil, 1, int64(elapse.Second))) // as the timer puts it
-		}
-	}
-	return "at second " + joined(values)
+	return explainField(c.Seconds, 59, "second")
 }
 
 // explainField describes the values of a field from 0 to high: "every 5 minutes", "at minutes 1, 2

@@ -18,7 +18,7 @@ const (
 	LintUneven      = "uneven"         // a step does not divide its hour, minute or day
 	LintMoved       = "dst-moved"      // a change of the clock moves an elapse
 	LintAdded       = "dst-added"      // a change of the clock repeats an hour, and elapses in it
-	LintMerged      = "dst-merged"     // a change of the clock makes two elapses one
+	LintMerged      = "dst-merged"     // a change of the clock repeats an hour, and elapses once
 )
 
 // Finding is something that the author of a timer may not expect. It is not an error.

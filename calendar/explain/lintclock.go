@@ -18,38 +18,27 @@ func lintClock(z *elapse.Zone, set readings, everyHour bool, at time.Time) (list
 	var moved, added, merged []Finding
 	for _, c := range z.Changes(from, to) {
 		if c.After > c.Before {
-			m, g := gap(c, set)
-			moved, merged = append(moved, m...), append(merged, g...)
+			moved = append(moved, gap(c, set)...)
 		} else {
-			a, g := overlap(c, set, everyHour)
-			added, merged = append(added, a...), append(merged, g...)
+			a, m := overlap(c, set, everyHour)
+			added, merged = append(added, a...), append(merged, m...)
 		}
 	}
 	return append(append(moved, added...), merged...)
 }
 
-// gap returns the first reading that is left out and elapses by itself, and the first one that
-// elapses together with another. It looks at a limited number of readings.
-func gap(c elapse.Change, set readings) (moved, merged []Finding) {
+// gap returns the first reading that is left out, unless the timer elapses at that instant anyway.
+func gap(c elapse.Change, set readings) []Finding {
 	start, end := elapse.Wall(c.At)+c.Before, elapse.Wall(c.At)+c.After
 	w, ok := set.NextReading(start)
-	for range 10_000 {
-		if !ok || w >= end || moved != nil && merged != nil {
-			break
-		}
-		later := w + c.After - c.Before // what the clock shows instead
-		at := elapse.Instant(w - c.Before).Time()
-		if other, ok := set.NextReading(later); ok && other == later {
-			if merged == nil {
-				merged = []Finding{{LintMerged, readingText(w) + " does not exist and elapses together with " +
-					clockText(later%elapse.Day), at}}
-			}
-		} else if moved == nil {
-			moved = []Finding{{LintMoved, readingText(w) + " does not exist and elapses at " + clockText(later%elapse.Day), at}}
-		}
-		w, ok = set.NextReading(w + 1)
+	if !ok || w >= end {
+		return nil
 	}
-	return moved, merged
+	later := w + c.After - c.Before // what the clock shows instead
+	if other, ok := set.NextReading(later); ok && other == later {
+		return nil
+	}
+	return []Finding{{LintMoved, readingText(w) + " does not exist and elapses at " + clockText(later%elapse.Day), elapse.Instant(w - c.Before).Time()}}
 }
 
 // overlap returns the first reading that occurs twice: it elapses twice, or once.
