@@ -98,7 +98,7 @@ func adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error
 	}
 	errSQLite := pool.QueryRowContext(asking, "SELECT sqlite_version()").Scan(&answer)
 	if errSQLite == nil {
-		return sqlite.Adopt(asking, pool, answer, o)
+		return sqlite.Adopt(asking, pool, o)
 	}
 	return nil, fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
 }

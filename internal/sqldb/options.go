@@ -66,8 +66,8 @@ func ValidSchema(name string) error {
 		return nil
 	case !schemaName.MatchString(name):
 		return fmt.Errorf("the schema %q: use lower-case letters, digits and _, 63 characters at most, beginning with a letter", name)
-	case strings.HasPrefix(name, "pg_"):
-		return fmt.Errorf("the schema %q: PostgreSQL keeps names that begin with pg_ for itself", name)
+	case strings.HasPrefix(name, "pg_"), name == "information_schema":
+		return fmt.Errorf("the schema %q is PostgreSQL's own; name another one", name)
 	}
 	return nil
 }

@@ -36,9 +36,6 @@ type Words struct {
 	System  System
 	Version string // query for the version of the server, or of the library
 	Columns string // query for the names of the columns of the table $1
-	// Occupied is a query whether somebody has the table $1 for itself, empty if the
-	// database cannot tell.
-	Occupied string
 	// Now is a query for the time, and Begin one that also sets the timeouts of a
 	// transaction: $1 of a statement, $2 for locks, $3 when idle, in milliseconds.
 	// They are empty where the host's clock counts and there are no timeouts.

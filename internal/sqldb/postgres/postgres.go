@@ -33,9 +33,7 @@ func (d *dialect) Words() sqldb.Words {
 
 		Version: "SHOW server_version",
 		Columns: `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
-		Occupied: `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'AccessExclusiveLock' AND granted
-			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
-		Now: now,
+		Now:     now,
 		// All statements are short. Where the planner expects many more rows than there are,
 		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||

@@ -2,11 +2,18 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/ownschema"
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
+
+// SchemaMark is the comment of a schema that nextrun has created. `nextrun migrate down` removes a
+// schema with it, once it is empty.
+const SchemaMark = "created by nextrun migrate up"
+
+// MigrationLock is the key of the advisory lock under which PostgreSQL migrates.
+const MigrationLock int64 = 0x6e65787472756e // "nextrun"
 
 // QuoteSchema makes an identifier of a name that ValidSchema has allowed.
 func QuoteSchema(name string) string { return `"` + name + `"` }
@@ -27,7 +34,7 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 	case current == schema:
 		return nil
 	case !exists && o.Create:
-		return ownschema.Create(ctx, pool, schema)
+		return createSchema(ctx, pool, schema)
 	case !exists:
 		return fmt.Errorf("%w; there is no schema %s", sqldb.ErrNoSchema, QuoteSchema(schema))
 	case s.Lent:
@@ -37,4 +44,15 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 	return fmt.Errorf("this role may not use the schema %[1]s; have its owner run: GRANT USAGE ON SCHEMA %[1]s TO (this role); "+
 		"to run migrate up it also needs CREATE",
 		QuoteSchema(schema))
+}
+
+// createSchema creates a schema. Others who create it at once take turns.
+func createSchema(ctx context.Context, pool *sql.DB, schema string) error {
+	quoted := QuoteSchema(schema)
+	_, err := pool.ExecContext(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); CREATE SCHEMA IF NOT EXISTS %s; COMMENT ON SCHEMA %[2]s IS '%s'",
+		MigrationLock, quoted, SchemaMark))
+	if err != nil {
+		return fmt.Errorf("create the schema %s: %w; or have somebody who may do so run: CREATE SCHEMA %[1]s AUTHORIZATION (this role)", quoted, err)
+	}
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -16,17 +15,13 @@ import (
 // a connection each, and a reader and a writer need one as well.
 const minConns = MaxWatchers + 2
 
-// oldest is the first version that has unhex.
-const oldest = "3.41"
-
-// Adopt returns the database of a pool that the program has opened, given the version
-// of its SQLite. It checks what store.Open would have set.
-func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (*sqldb.DB, error) {
+// Adopt returns the database of a pool that the program has opened. It checks what store.Open would have set.
+func Adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error) {
 	if err := Refuse(o); err != nil {
 		return nil, err
 	}
-	if olderVersion(version, oldest) {
-		return nil, fmt.Errorf("the driver brings SQLite %s; nextrun needs %s or newer", version, oldest)
+	if _, err := pool.ExecContext(ctx, "SELECT key FROM jsonb_each('[]')"); err != nil {
+		return nil, fmt.Errorf("the driver brings a SQLite that is older than nextrun needs, 3.51: %w", err)
 	}
 	if limit := pool.Stats().MaxOpenConnections; limit > 0 && limit < minConns {
 		return nil, fmt.Errorf("the pool is limited to %d connections, and nextrun needs up to %d: it keeps some to watch for "+
@@ -94,23 +89,6 @@ func checkConn(ctx context.Context, conn *sql.Conn) (file string, err error) {
 		return "", fmt.Errorf("busy_timeout is 0 on a connection of the pool, so every write beside another one would fail%s", remedy)
 	}
 	return file, nil
-}
-
-// olderVersion compares versions such as 3.37.2 and 3.41.
-func olderVersion(version, than string) bool {
-	have, want := strings.Split(version, "."), strings.Split(than, ".")
-	for i, w := range want {
-		h := ""
-		if i < len(have) {
-			h = have[i]
-		}
-		hn, _ := strconv.Atoi(h)
-		wn, _ := strconv.Atoi(w)
-		if hn != wn {
-			return hn < wn
-		}
-	}
-	return false
 }
 
 // connTx is a transaction that was begun by a statement: drivers of SQLite begin one

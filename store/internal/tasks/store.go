@@ -62,15 +62,8 @@ func (s Store) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Que
 // Locks implements scheduler.Store.
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements scheduler.Store. While periodic_tick is changed by a
-// migration, no task is to blame for a wait that was too long.
-func (s Store) Fault(err error) service.Fault {
-	fault := sqldb.FaultOf(err)
-	if fault == service.FaultLock && sqldb.Occupied(s.db, "periodic_tick") {
-		return service.FaultDatabase
-	}
-	return fault
-}
+// Fault implements scheduler.Store.
+func (Store) Fault(err error) service.Fault { return sqldb.FaultOf(err) }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
 const canBeClaimed = `enabled AND worker IS NULL`
