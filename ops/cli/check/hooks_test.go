@@ -29,7 +29,7 @@ tasks:
 			t.Errorf("the report:\n%s", report)
 		}
 		bad := clitest.WriteFile(t, "bad.yaml", `
-on_failure: {command: [no-such-program]}
+on_failure: {command: [echo]}
 handlers: {echo: {command: [echo], on_missed: {submit: nowhere}}}
 tasks:
   a: {on_success: {submit: b}}
@@ -40,11 +40,10 @@ tasks:
 `)
 		r := s.Fails(t, ui.Changes, []string{"check", "--config", bad}, "errors: 2")
 		clitest.WantLines(t, r.Stdout,
-			"warning hook on_failure there is no program no-such-program here",
 			`warning hook handlers.echo.on_missed there is no task "nowhere" to submit`,
 			`warning hook tasks.c.on_failure the task "off" is disabled`,
 			`warning hook tasks.nobody.on_failure there is no task "nobody"`,
-			`error hook tasks.told.on_failure the jobs of this task go to the queue "event", which does not tell how they end`,
+			`error hook tasks.told.on_failure it hears of nothing: the jobs go to the queue "event", which does not tell how they end`,
 			"error configuration "+bad+": by their hooks the tasks a > b > c > a submit each other in a circle")
 		if strings.Count(r.Stdout, "in a circle") != 1 {
 			t.Errorf("the report:\n%s", r.Stdout)
@@ -64,8 +63,8 @@ handlers:
 `)
 		s.Must(t, "task", "add", "a", "--handler", "note", "--timer", "daily", "--sink", "event")
 		s.Must(t, "task", "add", "b", "--handler", "note", "--timer", "daily", "--sink", "event")
-		report := s.Must(t, "check", "--config", config)
-		clitest.WantLines(t, report, "warning hook handlers.note.on_failure the jobs of all tasks of this handler go to other queues (event)")
+		report := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 1").Stdout
+		clitest.WantLines(t, report, `error hook handlers.note.on_failure it hears of nothing: the jobs go to the queue "event", which does not tell how they end`)
 		if strings.Contains(report, "note.on_missed") || strings.Contains(report, "note.on_success") || strings.Contains(report, "unused.on_failure") {
 			t.Errorf("the report:\n%s", report)
 		}
