@@ -38,9 +38,6 @@ func Task(ctx context.Context, tasks *periodic.Tasks, text string) (string, erro
 	case len(contain) > 0:
 		return "", fmt.Errorf("task %q: not found; did you mean %s?", text, some(contain))
 	}
-	if near := alike(text, list); len(near) > 0 {
-		return "", fmt.Errorf("task %q: not found; did you mean %s?", text, some(near))
-	}
 	// Not wrapped: callers add advice of their own to store.ErrNotFound.
 	return "", fmt.Errorf("task %q: not found; see: nextrun task list", text)
 }
@@ -70,33 +67,6 @@ func Asked(ctx context.Context, tasks *periodic.Tasks, id, group string) error {
 // shortest is the length of a text from which on ids are compared with it. One of one or two
 // letters is like too many.
 const shortest = 3
-
-// alike returns the ids that one typing error turns into the text.
-func alike(text string, list []periodic.Task) []string {
-	var ids []string
-	if len(text) < shortest {
-		return nil
-	}
-	for i := range list {
-		if oneSlip(strings.ToLower(text), strings.ToLower(list[i].ID)) {
-			ids = append(ids, list[i].ID)
-		}
-	}
-	return ids
-}
-
-// oneSlip reports whether two texts differ by one letter that is missing, too many or
-// wrong, or by two neighbours that are swapped.
-func oneSlip(a, b string) bool {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return len(a) <= 1 && len(b) <= 1 || swapped
-}
 
 // some names a few ids.
 func some(ids []string) string {
