@@ -125,14 +125,7 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config, d := withRiver(t, s)
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'report', 'hourly', 'river')`)
-		for _, command := range []string{"preview"} {
-			s.Fails(t, ui.Done, strings.Fields(command), "warning: a: "+noQueue)
-			if r := s.Run(t.Context(), append(strings.Fields(command), "--config", config)...); strings.Contains(r.Stderr, "warning") {
-				t.Errorf("%s with the configuration: %s", command, r.Stderr)
-			}
-		}
 		s.Must(t, "scheduler", "--once")
-		s.Fails(t, ui.Done, []string{"preview", "--config", config}, `warning: a: sink "river": the scheduler has no queue of that name`)
 		list := s.Must(t, "task", "list", "--state", "problem")
 		if !strings.Contains(list, `sink "river": the scheduler has no queue of that name`) {
 			t.Errorf("the list:\n%s", list)

@@ -2,7 +2,6 @@ package timer
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -144,8 +143,7 @@ func ZoneOf(env *ui.Env, schedule calendar.Schedule) *time.Location {
 	return env.Zone
 }
 
-// PrintElapses writes when something elapses, in a zone and in UTC where that
-// differs, or that it never does.
+// PrintElapses writes when something elapses, in a zone, or that it never does.
 func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 	if len(times) == 0 {
 		return env.Printf("\nnever elapses\n")
@@ -153,25 +151,11 @@ func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	isUTC := !slices.ContainsFunc(times, func(at time.Time) bool { return differsFromUTC(at, zone) })
-	t := ui.NewTable("ELAPSES", "UTC", "LEFT")
-	if isUTC {
-		t = ui.NewTable("ELAPSES", "LEFT")
-	}
+	t := ui.NewTable("ELAPSES", "LEFT")
 	for _, at := range times {
-		local := at.In(zone).Format("2006-01-02 15:04:05 MST")
-		if isUTC {
-			t.Add(local, env.Ago(at))
-			continue
-		}
-		t.Add(local, at.UTC().Format("2006-01-02 15:04:05"), env.Ago(at))
+		t.Add(at.In(zone).Format("2006-01-02 15:04:05 MST"), env.Ago(at))
 	}
 	return env.PrintTable(t, nil, false)
-}
-
-func differsFromUTC(at time.Time, zone *time.Location) bool {
-	_, offset := at.In(zone).Zone()
-	return offset != 0
 }
 
 // elapses lists the next n elapses of a schedule, fewer if there are fewer.

@@ -38,8 +38,8 @@ JSON has each tick.`,
 			if o.number < 0 {
 				return ui.Usagef("-n is %d; use 0 (all) or more", o.number)
 			}
-			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), queues, o)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), o)
 			})
 		},
 	}
@@ -50,12 +50,11 @@ JSON has each tick.`,
 	return command
 }
 
-func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.Queues, o previewOptions) error {
+func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewOptions) error {
 	list, err := tasks.List(ctx, periodic.TaskFilter{})
 	if err != nil {
 		return err
 	}
-	env.WarnBlocked(queues, list)
 	now := env.Now()
 	until := now.Add(*o.span.Value)
 	r := previewTicks{most: o.number, each: o.asJSON, series: map[string]*series{}, minutes: map[time.Time]int{}}

@@ -37,7 +37,7 @@ func TestPreviewCommand(t *testing.T) {
 		if s.JSON(t, &two, "preview", "-n", "2"); len(two.Ticks) != 2 || two.Total != 72 {
 			t.Errorf("-n 2: %d ticks of %d", len(two.Ticks), two.Total)
 		}
-		clitest.WantLines(t, s.Must(t, "--zone", "Asia/Tokyo", "preview"), "NEXT RUN UTC LEFT TASK")
+		clitest.WantLines(t, s.Must(t, "--zone", "Asia/Tokyo", "preview"), "NEXT RUN LEFT TASK")
 		clitest.WantLines(t, s.Must(t, "preview", "-n", "2"), "NEXT RUN LEFT TASK", "and 23 more; -n 0 shows all", "BUSIEST MINUTES TICKS")
 	})
 }

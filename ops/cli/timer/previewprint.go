@@ -98,22 +98,15 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 
 // table has a line for each tick, and for each frequent task.
 func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
-	isUTC := !slices.ContainsFunc(r.Ticks, func(line previewLine) bool { return differsFromUTC(line.NextRun, env.Zone) })
 	isFrequent := slices.ContainsFunc(r.Ticks, func(line previewLine) bool { return line.repeats > 0 })
-	header := []string{"NEXT RUN", "UTC", "LEFT", "TASK"}
-	if isUTC {
-		header = slices.Delete(header, 1, 2)
-	}
+	header := []string{"NEXT RUN", "LEFT", "TASK"}
 	if isFrequent {
 		header = append(header, "REPEATS")
 	}
-	t := ui.NewTable(header...).Least("UTC", "LEFT").
+	t := ui.NewTable(header...).Least("LEFT").
 		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", ahead(*o.span.Value)))
 	for _, line := range r.Ticks {
-		cells := []any{env.Moment(line.NextRun), line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID}
-		if isUTC {
-			cells = slices.Delete(cells, 1, 2)
-		}
+		cells := []any{env.Moment(line.NextRun), env.Ago(line.NextRun), line.ID}
 		if isFrequent {
 			cells = append(cells, line.text())
 		}
