@@ -60,7 +60,6 @@ func TestCompletesWords(t *testing.T) {
 		"task set a --catchup ":  {"one", "none", "all"},
 		"event list --status d":  {"dead"},
 		"serve --mode l":         {"leader"},
-		"task list --color=":     {"auto", "always", "never"},
 		"task list --limit ":     nil,
 	} {
 		s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "none.db")}}

@@ -29,7 +29,6 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		SilenceUsage:  true,
 	}
 	env.Version, env.Revision = builtFrom().version, builtFrom().commit
-	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
 	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "json"}}
 	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
 	flags := root.PersistentFlags()
@@ -39,7 +38,6 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.StringVar(&env.Flags.Schema, "schema", "",
 		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
-	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
 	flags.Var(&zoneFlag{env}, "zone", "time `zone` of the times that you read and write (default the machine's)")
 	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")

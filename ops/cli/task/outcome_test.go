@@ -24,10 +24,11 @@ func onTerminal(t *testing.T, s clitest.Shell, width int, args ...string) string
 	t.Helper()
 	var out bytes.Buffer
 	env := &ui.Env{
-		Stdout: &out, Stderr: &out, Getenv: func(name string) string { return s.Env[name] }, Now: time.Now, Zone: time.UTC,
+		Stdout: &out, Stderr: &out, Getenv: func(name string) string {
+			return map[string]string{"NEXTRUN_DB": s.Env["NEXTRUN_DB"], "NO_COLOR": "1"}[name]
+		}, Now: time.Now, Zone: time.UTC,
 		Terminal: func(io.Writer) int { return width },
 	}
-	env.Flags.Color.Value = "never"
 	command := map[string]func(*ui.Env) *cobra.Command{"task": task.Command, "tick": tick.Command, "job": job.Command, "event": event.Command}[args[0]](env)
 	command.SetArgs(args[1:])
 	if err := command.ExecuteContext(t.Context()); err != nil {

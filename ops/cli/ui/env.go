@@ -29,7 +29,6 @@ type GlobalFlags struct {
 	DBFile    string
 	Schema    string
 	Config    string
-	Color     Choice
 	Wide      bool
 	LogFormat Choice
 	LogLevel  Choice

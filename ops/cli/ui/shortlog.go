@@ -57,10 +57,10 @@ func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 		return []byte(f.general(clock, entry)), nil
 	}
 	aboutWidth := f.aboutWidth(line.about)
-	about := runewidth.FillRight(shortenMiddle(Printable(line.about), aboutWidth), aboutWidth)
+	about := runewidth.FillRight(runewidth.Truncate(Printable(line.about), aboutWidth, "…"), aboutWidth)
 	became := runewidth.FillRight(line.became, becameWidth)
 	if entry.Level >= logrus.InfoLevel {
-		line.details = shortenMiddle(line.details, max(f.device.Width-len(time.TimeOnly)-aboutWidth-becameWidth-3*columnGap, 20))
+		line.details = runewidth.Truncate(line.details, max(f.device.Width-len(time.TimeOnly)-aboutWidth-becameWidth-3*columnGap, 20), "…")
 	}
 	if f.device.Color {
 		became = stateStyles[strings.TrimSpace(line.became)].paint(became)

@@ -106,9 +106,9 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 	f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
 	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
 	for _, c := range []struct{ id, want string }{
-		{"slow", "14:33:20  slow        skipped    the disk of the host th…on is as full as can be"},
-		{"a-longer-name", "14:33:20  a-longer-name  skipped    the disk of the host t… is as full as can be"},
-		{"slow", "14:33:20  slow           skipped    the disk of the host t… is as full as can be"},
+		{"slow", "14:33:20  slow        skipped    the disk of the host that it runs on is as ful…"},
+		{"a-longer-name", "14:33:20  a-longer-name  skipped    the disk of the host that it runs on is as …"},
+		{"slow", "14:33:20  slow           skipped    the disk of the host that it runs on is as …"},
 	} {
 		entry := service.WithEvent(logrus.New(), nil, scheduler.Event{Kind: scheduler.EventTick, Tick: periodic.Tick{
 			TaskID: c.id, Decision: periodic.Skipped, Reason: "the disk of the host that it runs on is as full as can be"}})

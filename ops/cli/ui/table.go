@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -52,10 +51,9 @@ func (t *Table) Write(w io.Writer) error { return t.write(w, Terminal{}) }
 
 const (
 	columnGap   = 2
-	idWidth     = 9       // of an id of which only the end is shown
-	columnLeast = 23      // no cell is shortened to less: a time is that long
-	columnMost  = 1000    // a wider cell pushes its own row out, not the others
-	longText    = 1 << 16 // a text of so many bytes is wider than any column
+	idWidth     = 9    // of an id of which only the end is shown
+	columnLeast = 23   // no cell is shortened to less: a time is that long
+	columnMost  = 1000 // a wider cell pushes its own row out, not the others
 )
 
 func (t *Table) write(w io.Writer, device Terminal) error {
@@ -65,40 +63,32 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 		indent := 0
 		for i, c := range columns {
 			cell, rest := row[c], ""
-			if device.Width > 0 {
-				cell = shortenMiddle(cell, widths[i])
-				if widths[i] == idWidth && slices.Contains(t.ids, t.rows[0][c]) {
-					cell = lastColumns(row[c], idWidth)
-					if cell != row[c] {
-						cell = "…" + lastColumns(row[c], idWidth-1)
-					}
-				}
-			}
-			if t.wraps && c == len(row)-1 && device.Width > 0 {
-				cell, rest = wrapped(row[c], widths[i], indent)
+			switch {
+			case device.Width == 0 || runewidth.StringWidth(cell) <= widths[i]:
+			case t.wraps && c == len(row)-1:
+				cell, rest = wrapped(cell, widths[i], indent)
+			case slices.Contains(t.ids, t.rows[0][c]):
+				cell = runewidth.TruncateLeft(cell, runewidth.StringWidth(cell)-widths[i]+1, "…")
+			default:
+				cell = runewidth.Truncate(cell, widths[i], "…")
 			}
 			indent += widths[i] + columnGap
-			paint := plain
+			if i < len(columns)-1 {
+				cell = runewidth.FillRight(cell, widths[i]) + strings.Repeat(" ", columnGap)
+			}
 			switch {
 			case !device.Color:
 			case n == 0:
-				paint = bold
+				cell = bold.paint(cell)
 			default:
-				paint = stateStyles[strings.ToLower(firstWord(row[c]))]
+				cell = device.state(cell)
 			}
-			b.WriteString(paint.paint(cell) + rest)
-			if i < len(columns)-1 {
-				b.WriteString(strings.Repeat(" ", max(widths[i]-widthOf(cell), 0)+columnGap))
-			}
+			b.WriteString(cell + rest)
 		}
 		b.WriteByte('\n')
 	}
 	if left := t.leftOut(columns); left != "" {
-		text := "(without " + left + "; --wide shows all)"
-		if device.Color {
-			text = dim.paint(text)
-		}
-		b.WriteString(text + "\n")
+		b.WriteString("(without " + left + "; --wide shows all)\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -110,51 +100,50 @@ func firstWord(text string) string { word, _, _ := strings.Cut(text, " "); retur
 // terminal; 0: any row does. It first shortens the widest columns, then leaves out
 // the least important ones.
 func (t *Table) fit(most int) (columns, widths []int) {
-	columns = make([]int, len(t.rows[0]))
-	for i := range columns {
-		columns[i] = i
-	}
 	natural := t.natural()
-	if whole := columnGap * (len(natural) - 1); most > 0 {
-		for _, width := range natural {
-			whole += width
-		}
-		for c, width := range natural {
-			if whole > most && slices.Contains(t.ids, t.rows[0][c]) {
-				natural[c] = min(width, idWidth)
-			}
+	for c := range natural {
+		columns = append(columns, c)
+	}
+	if most <= 0 {
+		return columns, natural
+	}
+	for c, name := range t.rows[0] {
+		if total(natural) > most && slices.Contains(t.ids, name) {
+			natural[c] = min(natural[c], idWidth)
 		}
 	}
-	if last := len(natural) - 1; t.wraps && most > 0 {
-		room := most
-		for _, width := range natural[:last] {
-			room -= width + columnGap
-		}
+	if last := len(natural) - 1; t.wraps {
+		room := most - total(natural) + natural[last]
 		natural[last] = min(natural[last], max(room, columnLeast))
 	}
-	least := t.least
+	drop := append(slices.Clone(t.least), t.rows[0][len(natural)-1])
 	for {
-		widths = make([]int, len(columns))
-		total := columnGap * (len(columns) - 1)
-		for i, c := range columns {
-			widths[i] = natural[c]
-			total += natural[c]
+		widths = nil
+		for _, c := range columns {
+			widths = append(widths, natural[c])
 		}
-		if most <= 0 || shrink(widths, total-most) {
+		if shrink(widths, total(widths)-most) {
 			return columns, widths
 		}
 		if len(columns) == 1 {
 			return columns, []int{most}
 		}
-		drop := len(columns) - 1
-		if len(least) > 0 {
-			if at := slices.IndexFunc(columns, func(c int) bool { return t.rows[0][c] == least[0] }); at >= 0 {
-				drop = at
-			}
-			least = least[1:]
+		at := len(columns) - 1
+		if len(drop) > 0 {
+			at = max(slices.IndexFunc(columns, func(c int) bool { return t.rows[0][c] == drop[0] }), 0)
+			drop = drop[1:]
 		}
-		columns = slices.Delete(slices.Clone(columns), drop, drop+1)
+		columns = slices.Delete(columns, at, at+1)
 	}
+}
+
+// total is the width of a row.
+func total(widths []int) int {
+	sum := columnGap * (len(widths) - 1)
+	for _, width := range widths {
+		sum += width
+	}
+	return sum
 }
 
 // natural are the widths of the columns as they are, up to the most.
@@ -162,7 +151,7 @@ func (t *Table) natural() []int {
 	widths := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], min(widthOf(cell), columnMost))
+			widths[i] = max(widths[i], min(runewidth.StringWidth(cell), columnMost))
 		}
 	}
 	return widths
@@ -172,12 +161,7 @@ func (t *Table) natural() []int {
 // that was possible.
 func shrink(widths []int, excess int) bool {
 	for ; excess > 0; excess-- {
-		widest := 0
-		for i, w := range widths {
-			if w > widths[widest] {
-				widest = i
-			}
-		}
+		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= columnLeast {
 			return false
 		}
@@ -195,37 +179,6 @@ func (t *Table) leftOut(columns []int) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// shortenMiddle cuts the middle of a text that is too wide: its beginning and its
-// end tell most.
-func shortenMiddle(text string, width int) string {
-	if widthOf(text) <= width {
-		return text
-	}
-	head := runewidth.Truncate(text[:min(len(text), longText)], (width-1+1)/2, "")
-	return head + "…" + lastColumns(text, width-1-runewidth.StringWidth(head))
-}
-
-// widthOf is the width of a text, if it is not wider than any column.
-func widthOf(text string) int {
-	if len(text) > longText {
-		return columnMost + 1
-	}
-	return runewidth.StringWidth(text)
-}
-
-// lastColumns is the end of a text that is as wide as that. The text may have megabytes.
-func lastColumns(text string, width int) string {
-	from := len(text)
-	for from > 0 {
-		_, size := utf8.DecodeLastRuneInString(text[:from])
-		if runewidth.StringWidth(text[from-size:]) > width {
-			break
-		}
-		from -= size
-	}
-	return text[from:]
 }
 
 // wrapped breaks a text between words where it is wider than that. The lines after the

@@ -11,7 +11,7 @@ import (
 
 // sample is a list as long as those of the commands are.
 func sample() *Table {
-	t := NewTable("JOB", "TASK", "STATE", "RESULT").Least("TASK", "RESULT")
+	t := NewTable("JOB", "TASK", "STATE", "RESULT").IDs("JOB").Least("TASK", "RESULT")
 	t.Add("01a1ffd3-8ba5-730e-984f-ac1f7d7c102b", "weekly-report", "failed", "ls: cannot access '/no/such/path': No such file or directory")
 	t.Add("01a1ffd3-8fe5-738d-883c-664b929c55ef", "日本語の仕事", "success", "")
 	return t
@@ -23,8 +23,8 @@ func (t *Table) text(device Terminal) string {
 	return b.String()
 }
 
-// On a terminal no line is wider than it, down to the narrowest, and both ends of
-// what is shortened can be read.
+// On a terminal no line is wider than it, down to the narrowest. Of ids the ends can be
+// read, of other texts their beginnings.
 func TestTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for width := 12; width <= 160; width++ {
@@ -36,7 +36,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 		}
 	}
 	got := sample().text(Terminal{Width: 84})
-	for _, part := range []string{"01a1ffd3-8", "7d7c102b", "ls: cannot", "or directory", "failed"} {
+	for _, part := range []string{"…7d7c102b", "ls: cannot access", "weekly-report", "failed"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("on 84 columns the table lacks %q:\n%s", part, got)
 		}
@@ -46,9 +46,9 @@ func TestTableFitsTheTerminal(t *testing.T) {
 // A narrow terminal does without the least important columns and says so.
 func TestTableLeavesColumnsOut(t *testing.T) {
 	t.Parallel()
-	got := sample().text(Terminal{Width: 60})
+	got := sample().text(Terminal{Width: 44})
 	if !strings.Contains(got, "(without TASK; --wide shows all)") || strings.Contains(got, "weekly-report") || !strings.Contains(got, "failed") {
-		t.Errorf("on 60 columns\n%s", got)
+		t.Errorf("on 44 columns\n%s", got)
 	}
 }
 
@@ -65,10 +65,10 @@ func TestTableIsWhole(t *testing.T) {
 }
 
 // A cell of megabytes is written once, whole, and leaves the other rows as they are. On a
-// terminal it is shortened, which takes no time.
+// terminal it is shortened.
 func TestTableOfAVeryLongCell(t *testing.T) {
 	t.Parallel()
-	table, long := NewTable("NAME", "STATE"), strings.Repeat("ab", 5<<20)
+	table, long := NewTable("NAME", "STATE"), strings.Repeat("ab", 1<<18)
 	for range 100 {
 		table.Add("short", "ok")
 	}
@@ -76,7 +76,7 @@ func TestTableOfAVeryLongCell(t *testing.T) {
 	if got := table.text(Terminal{}); !strings.Contains(got, long+"  ok\n") || len(got) > len(long)+200*columnMost {
 		t.Errorf("%d bytes for one cell of %d", len(got), len(long))
 	}
-	if got := table.text(Terminal{Width: 40}); !strings.Contains(got, "abab…abab") || len(got) > 100*100 {
+	if got := table.text(Terminal{Width: 40}); !strings.Contains(got, "abab…  ok") || len(got) > 100*100 {
 		t.Errorf("on a terminal: %.200s", got)
 	}
 }
@@ -84,17 +84,15 @@ func TestTableOfAVeryLongCell(t *testing.T) {
 func TestTableColors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		flag, noColor, term string
-		width               int
-		want                bool
+		noColor, term string
+		width         int
+		want          bool
 	}{
-		{"auto", "", "xterm", 80, true}, {"auto", "1", "xterm", 80, false}, {"auto", "", "dumb", 80, false},
-		{"auto", "", "xterm", 0, false}, {"always", "1", "dumb", 0, true}, {"never", "", "xterm", 80, false},
+		{"", "xterm", 80, true}, {"1", "xterm", 80, false}, {"", "dumb", 80, false}, {"", "xterm", 0, false},
 	} {
 		vars := map[string]string{"NO_COLOR": c.noColor, "TERM": c.term}
 		var out bytes.Buffer
 		env := &Env{Stdout: &out, Getenv: func(name string) string { return vars[name] }, Terminal: func(io.Writer) int { return c.width }}
-		env.Flags.Color.Value = c.flag
 		if err := env.PrintTable(sample(), nil, false); err != nil {
 			t.Fatal(err)
 		}

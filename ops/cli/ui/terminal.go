@@ -14,8 +14,7 @@ type Terminal struct {
 	Color bool // texts may be coloured
 }
 
-// terminal looks at a stream. --color and NO_COLOR (https://no-color.org) decide
-// about colours; by default only terminals get them.
+// terminal looks at a stream. Terminals get colours, unless NO_COLOR is set (https://no-color.org).
 func (env *Env) terminal(w io.Writer) Terminal {
 	var t Terminal
 	if env.Terminal != nil {
@@ -26,13 +25,7 @@ func (env *Env) terminal(w io.Writer) Terminal {
 			t.Width = width
 		}
 	}
-	switch env.Flags.Color.Value {
-	case "always":
-		t.Color = true
-	case "never":
-	default:
-		t.Color = t.Width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
-	}
+	t.Color = t.Width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 	return t
 }
 
