@@ -7,7 +7,7 @@ var ofJobs = []situation{
 		set:    func(w *world) { w.tick(); w.sql("UPDATE job SET started = {-50s}") },
 		codes:  []string{"job_no_executor", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{"Its job waits again, because an executor that had it has ended or given it back: "},
+		says:   []string{"Its job, which an executor had before, waits again: "},
 		not:    []string{"has been waiting for"},
 	},
 	{

@@ -94,7 +94,7 @@ var causes = []Cause{
 
 // shared are the parts of sentences that several causes have.
 const shared = `{{define "due"}}{{if .Unplanned}}No scheduler has planned it, although it was added or changed {{span .Late}} ago{{else}}It has been due for {{span .Late}}{{end}}{{end}}` +
-	`{{define "lead"}}{{.Subject}} {{if .Soon}}failed, and {{.Attempt}} is due {{away .Retry}}. Now {{else if .Attempt}}failed, and {{.Attempt}} has been due for {{since .From}}: {{else if .Again}}waits again, because an executor that had it has ended or given it back: {{else}}has been waiting for {{since .From}}: {{end}}{{end}}` +
+	`{{define "lead"}}{{.Subject}}{{if .Soon}} failed, and {{.Attempt}} is due {{away .Retry}}. Now {{else if .Attempt}} failed, and {{.Attempt}} has been due for {{since .From}}: {{else if .Again}}, which an executor had before, waits again: {{else}} has been waiting for {{since .From}}: {{end}}{{end}}` +
 	`{{define "jobs"}}{{range $i, $job := .Jobs}}{{if $i}}, {{end}}job {{.JID}} (handler {{.Task}}{{with .Tracker}}, task {{.}}{{end}}){{if not .Started.IsZero}} for {{since .Started}}{{end}}{{end}}{{with .More}}, and {{.}} more{{end}}{{end}}` +
 	`{{define "error"}}{{with .Error}}. The last attempt failed: {{first .}}{{end}}{{end}}` +
-	`{{define "streak"}}{{if gt .Failures 1}}. It has failed {{.Failures}} times in a row, since {{at .Failing}}{{if not .Success}} or earlier{{end}}{{if .Success}}; the last success was that of {{at .Success}}{{else if not .Cut}}; no success is recorded{{end}}.{{end}}{{end}}`
+	`{{define "streak"}}{{if gt .Failures 1}}. It has {{inARow .Failures .Streak}}.{{end}}{{end}}`

@@ -93,15 +93,17 @@ func parsed() *template.Template {
 
 // funcs are the functions of templates: how values are written.
 func funcs(now time.Time, zone *time.Location) template.FuncMap {
+	at := func(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04:05 MST") }
 	return template.FuncMap{
-		"at":    func(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04:05 MST") },
-		"utc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"span":  text.Text,
-		"since": func(t time.Time) string { return text.Text(now.Sub(t)) },
-		"away":  func(t time.Time) string { return away(t, now) },
-		"first": text.FirstLine,
-		"stop":  sentence,
-		"s":     counted,
+		"at":     at,
+		"utc":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"span":   text.Text,
+		"since":  func(t time.Time) string { return text.Text(now.Sub(t)) },
+		"away":   func(t time.Time) string { return away(t, now) },
+		"first":  text.FirstLine,
+		"inARow": func(times int, s view.Streak) string { return view.InARow("failed", times, s, at) },
+		"stop":   sentence,
+		"s":      counted,
 	}
 }
 

@@ -22,10 +22,10 @@ func runFailed(f *Facts) []Args {
 	if i < 0 || f.Runs[i].State != "failed" || f.Task.Sink == periodic.SinkEvent {
 		return nil
 	}
-	r, s := f.Runs[i], f.Streak
+	r := f.Runs[i]
 	a := Args{"At": r.Finished, "Attempts": r.Attempts, "Error": r.Result, "Own": r.Own(), "JID": r.JID, "Retries": f.retries,
-		"Failures": f.Status.Failures, "Failing": s.Since, "Success": known(s.Success), "Cut": s.Cut}
-	if s.Since.IsZero() {
+		"Failures": f.Status.Failures, "Streak": f.Streak}
+	if f.Streak.Since.IsZero() {
 		a["Failures"] = 0
 	}
 	return when(true, a)
