@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/tasks"
 	"github.com/nextrun/nextrun/store/internal/workers"
 )
@@ -30,7 +31,7 @@ func (s periodicStore) Prune(ctx context.Context, keep scheduler.Retention) (n s
 		n.Jobs, failed[1] = s.db.pruneJobs(ctx, keep.Jobs)
 	}
 	if keep.Events > 0 {
-		n.Events, failed[2] = s.db.events.Outbox().Prune(ctx, keep.Events)
+		n.Events, failed[2] = events.New(s.db.db).Prune(ctx, keep.Events)
 	}
 	failed[3] = workers.Prune(ctx, s.db.db)
 	return n, errors.Join(failed[:]...)

@@ -21,7 +21,6 @@ import (
 type DB struct {
 	held
 	db     *sqldb.DB
-	events *events.DB
 	queues tasks.Queues
 }
 
@@ -77,10 +76,9 @@ func New(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
 type held = sqldb.Held
 
 func over(db *sqldb.DB) *DB {
-	e := events.New(db)
-	return &DB{held: sqldb.Hold(db), db: db, events: e, queues: tasks.Queues{
+	return &DB{held: sqldb.Hold(db), db: db, queues: tasks.Queues{
 		periodic.SinkJob:   tasks.NewJobSink(db),
-		periodic.SinkEvent: events.NewSink(e),
+		periodic.SinkEvent: events.NewSink(db),
 	}}
 }
 
@@ -121,17 +119,18 @@ func (db *DB) Tasks() periodic.TaskStore { return tasks.NewTasks(db.db, db.queue
 func (db *DB) Jobs() JobStore { return jobs.New(db.db) }
 
 // Outbox returns the outbox of the database.
-func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
+func (db *DB) Outbox() OutboxStore { return events.New(db.db) }
 
 // EventsIn returns a transaction of the caller's on the same database, such as
 // a *sql.Tx, as one that [outbox.AppendTx] takes.
 func (db *DB) EventsIn(ctx context.Context, tx jobqueue.DBTX) (outbox.Tx, error) {
-	return db.events.Join(ctx, tx)
+	joined, err := db.db.Join(ctx, tx)
+	return &Tx{joined}, err
 }
 
 // Tx is a transaction of [DB.Update] or [DB.View]. It carries one now.
 // [outbox.AppendTx] takes it. It is not safe for concurrent use.
-type Tx struct{ tx *events.Tx }
+type Tx struct{ tx *sqldb.Tx }
 
 var _ outbox.Tx = (*Tx)(nil)
 
@@ -142,13 +141,13 @@ func (tx *Tx) Now() time.Time { return tx.tx.Now() }
 // AppendEvents implements [outbox.Tx]; use [outbox.AppendTx], which checks the
 // events.
 func (tx *Tx) AppendEvents(ctx context.Context, list []outbox.Event) ([]outbox.Event, error) {
-	return tx.tx.AppendEvents(ctx, list)
+	return events.Append(ctx, tx.tx, list)
 }
 
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.events.Update(ctx, func(tx *events.Tx) error {
+	return db.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
 		return fn(&Tx{tx})
 	})
@@ -156,5 +155,5 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 
 // View runs fn in a transaction that only reads.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	return db.events.View(ctx, func(tx *events.Tx) error { return fn(&Tx{tx}) })
+	return db.db.View(ctx, func(tx *sqldb.Tx) error { return fn(&Tx{tx}) })
 }

@@ -15,6 +15,7 @@ import (
 const (
 	stopTimeout = 50 * time.Second // an executor may wait 20 s for its jobs
 	lastMoment  = time.Second      // for each stage that is left when the time to stop has run out
+	lastSeconds = 5 * time.Second  // the same in a hurry, to give jobs back
 )
 
 // Config is the configuration of a [Process].
@@ -135,7 +136,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	return err
 }
 
-// Hurry leaves each stage a last second to stop, in a stop under way or to come, also
+// Hurry leaves each stage five seconds to stop, in a stop under way or to come, also
 // after a start that failed; for a second Control-C. An executor cancels its running
 // jobs, which go back to waiting. It may be called at any time.
 func (p *Process) Hurry() { p.hurry() }

@@ -174,10 +174,12 @@ func (s *stages) downOne(ctx context.Context, one Stage) error {
 	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
+		left := lastMoment
 		select {
 		case <-going.Done():
 			return
 		case <-s.hurry:
+			left = lastSeconds
 		case <-ctx.Done():
 		}
 		if one.hurry != nil {
@@ -185,7 +187,7 @@ func (s *stages) downOne(ctx context.Context, one Stage) error {
 		}
 		select {
 		case <-going.Done():
-		case <-time.After(lastMoment):
+		case <-time.After(left):
 			cancel()
 		}
 	}()

@@ -58,7 +58,7 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 	}
 	since, until := sqldb.Period(f.Since, f.Until)
 	var rows []recordRow
-	err := s.db.View(ctx, func(tx *Tx) error {
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+recordTables+`
 			WHERE `+ofTopic+` AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
 				AND ($4 = '' OR `+statusOf+` = $4)
@@ -80,7 +80,7 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 // Show implements [outbox.Admin].
 func (s Outbox) Show(ctx context.Context, id string) (outbox.Record, error) {
 	var row recordRow
-	err := s.db.View(ctx, func(tx *Tx) error {
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.First(ctx, &row, `SELECT `+recordColumns+`, e.payload FROM `+recordTables+` WHERE e.id = $1`, id)
 	})
 	if err != nil {
@@ -92,12 +92,12 @@ func (s Outbox) Show(ctx context.Context, id string) (outbox.Record, error) {
 // Resend implements [outbox.Admin].
 func (s Outbox) Resend(ctx context.Context, ids []string) ([]string, error) {
 	var found []string
-	err := s.db.Update(ctx, func(tx *Tx) error {
+	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		r, err := tx.Texts(1, ids)
 		if err != nil {
 			return err
 		}
-		found, err = tx.resend(ctx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
+		found, err = resend(ctx, tx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		return err
 	})
 	if err != nil {
@@ -109,9 +109,9 @@ func (s Outbox) Resend(ctx context.Context, ids []string) ([]string, error) {
 // ResendDead implements [outbox.Admin].
 func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) {
 	var found []string
-	err := s.db.Update(ctx, func(tx *Tx) error {
+	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var err error
-		found, err = tx.resend(ctx, `SELECT event_id FROM outbox_message WHERE topic = $1 AND dead IS NOT NULL`, topic)
+		found, err = resend(ctx, tx, `SELECT event_id FROM outbox_message WHERE topic = $1 AND dead IS NOT NULL`, topic)
 		return err
 	})
 	if err != nil {
@@ -121,7 +121,7 @@ func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) 
 }
 
 // resend makes the events that a query names pending again.
-func (tx *Tx) resend(ctx context.Context, which string, arg any) ([]string, error) {
+func resend(ctx context.Context, tx *sqldb.Tx, which string, arg any) ([]string, error) {
 	var found []string
 	err := tx.Select(ctx, &found, `INSERT INTO outbox_message (event_id, topic, created)
 		SELECT e.id, e.topic, e.created FROM event_store AS e WHERE e.id IN (`+which+`) ORDER BY e.seq
@@ -143,7 +143,7 @@ func (s Outbox) Lag(ctx context.Context) ([]outbox.Lag, error) {
 		Retry   sqldb.RowTime
 	}
 	var list []outbox.Lag
-	err := s.db.View(ctx, func(tx *Tx) error {
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
 		err := tx.Select(ctx, &rows, `SELECT l.topic, l.pending, l.oldest, l.dead,
 				CASE WHEN t.expires > $1 THEN t.holder END AS holder, h.problem, h.retry
 			FROM (SELECT topic, sum(CASE WHEN dead IS NULL THEN 1 ELSE 0 END) AS pending, min(CASE WHEN dead IS NULL THEN created END) AS oldest,

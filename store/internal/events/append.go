@@ -8,25 +8,22 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-var _ outbox.Tx = (*Tx)(nil)
-
 // appended is an event that is about to be written.
 type appended struct {
 	id, aggregate string
 	version       int64
 }
 
-// AppendEvents implements [outbox.Tx]; use [outbox.AppendTx], which checks the
-// events.
-func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox.Event, error) {
+// Append adds events and their messages, as [outbox.Tx] says. [outbox.AppendTx] has checked them.
+func Append(ctx context.Context, tx *sqldb.Tx, events []outbox.Event) ([]outbox.Event, error) {
 	rows := make([]appended, len(events))
 	for i, e := range events {
 		rows[i] = appended{id: e.ID, aggregate: e.AggregateID}
 	}
-	if err := tx.nextVersions(ctx, rows); err != nil {
+	if err := nextVersions(ctx, tx, rows); err != nil {
 		return nil, fmt.Errorf("append events: %w", err)
 	}
-	if err := tx.addEvents(ctx, events, rows); err != nil {
+	if err := addEvents(ctx, tx, events, rows); err != nil {
 		return nil, fmt.Errorf("append events: %w", err)
 	}
 	for i := range events {
@@ -36,7 +33,7 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 }
 
 // addEvents adds events, whose versions are in rows, and their messages.
-func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appended) error {
+func addEvents(ctx context.Context, tx *sqldb.Tx, events []outbox.Event, rows []appended) error {
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("topic"), sqldb.Text("type"),
 		sqldb.Text("aggregate_id"), sqldb.Int("aggregate_version"), sqldb.Text("payload"), sqldb.Time("due"),
 		sqldb.Time("created"), sqldb.Text("traceparent")}
@@ -54,14 +51,14 @@ func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appen
 	if err != nil {
 		return err
 	}
-	return tx.addMessages(ctx, rows)
+	return addMessages(ctx, tx, rows)
 }
 
 // nextVersions gives each event the next version of its aggregate. Writers of
 // an aggregate wait here for each other until they commit, so that versions
 // have no gaps and are committed in order; aggregates are locked in the order
 // of their ids, so that two writers of several do not block each other.
-func (tx *Tx) nextVersions(ctx context.Context, rows []appended) error {
+func nextVersions(ctx context.Context, tx *sqldb.Tx, rows []appended) error {
 	counts := map[string]int64{}
 	var ids []string
 	for _, e := range rows {
@@ -98,7 +95,7 @@ func (tx *Tx) nextVersions(ctx context.Context, rows []appended) error {
 
 // addMessages adds the messages of events that were just written, in the order
 // in which they were.
-func (tx *Tx) addMessages(ctx context.Context, rows []appended) error {
+func addMessages(ctx context.Context, tx *sqldb.Tx, rows []appended) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("event_id")}, len(rows),
 		func(i int) []any { return []any{i, rows[i].id} })
 	if err != nil {

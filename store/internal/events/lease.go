@@ -41,7 +41,7 @@ func (r topicRow) wait(holder string, now time.Time) time.Duration {
 
 // Topics implements [relay.Source].
 func (s Outbox) Topics(ctx context.Context, holder string, only []string) (list []relay.Topic, err error) {
-	err = s.db.ViewWithin(ctx, listWait, func(tx *Tx) error {
+	err = s.db.ViewWithin(ctx, listWait, func(tx *sqldb.Tx) error {
 		rows, err := pendingTopics(ctx, tx)
 		slices.SortStableFunc(rows, func(a, b topicRow) int { return cmp.Compare(a.First, b.First) })
 		for _, r := range rows {
@@ -60,7 +60,7 @@ func (s Outbox) Topics(ctx context.Context, holder string, only []string) (list 
 // pendingTopics lists the topics with messages to publish: it skips along the
 // index from one topic to the next (a loose index scan), so that it never reads
 // a backlog.
-func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
+func pendingTopics(ctx context.Context, tx *sqldb.Tx) ([]topicRow, error) {
 	var rows []topicRow
 	err := tx.Select(ctx, &rows, `WITH RECURSIVE p (topic) AS (
 			SELECT min(topic) FROM outbox_message WHERE `+isPending+`
@@ -77,8 +77,8 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 
 // Lease implements [relay.Source].
 func (s Outbox) Lease(ctx context.Context, holder, topic string, terms relay.Terms) (batch *relay.Batch, err error) {
-	err = s.update(ctx, sqldb.BriefLockWait, func(tx *Tx) (err error) {
-		batch, err = tx.lease(ctx, holder, topic, terms)
+	err = s.update(ctx, sqldb.BriefLockWait, func(tx *sqldb.Tx) (err error) {
+		batch, err = lease(ctx, tx, holder, topic, terms)
 		return err
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func (s Outbox) Lease(ctx context.Context, holder, topic string, terms relay.Ter
 }
 
 // lease takes the lease of a topic, unless somebody else holds it, and returns its first batch.
-func (tx *Tx) lease(ctx context.Context, holder, topic string, terms relay.Terms) (*relay.Batch, error) {
+func lease(ctx context.Context, tx *sqldb.Tx, holder, topic string, terms relay.Terms) (*relay.Batch, error) {
 	lease := relay.Lease{Topic: topic, Holder: holder, Token: rand.Int64N(1 << 53)}
 	n, err := tx.Exec(ctx, `INSERT INTO scheduler_lock AS l (name, holder, hostname, pid, token, acquired, heartbeat, expires)
 		VALUES (`+leaseOf+`$1, $2, '', 0, $3, $4, $4, $5)
@@ -98,7 +98,7 @@ func (tx *Tx) lease(ctx context.Context, holder, topic string, terms relay.Terms
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	b, err := tx.nextBatch(ctx, lease, terms)
+	b, err := nextBatch(ctx, tx, lease, terms)
 	if err == nil && b != nil && terms.Careful {
 		if _, err = tx.Exec(ctx, `UPDATE outbox_message SET published = NULL WHERE id = $1`, b.Items[0].Message); err != nil {
 			err = fmt.Errorf("event %q cannot be recorded: %w", b.Items[0].ID, err)
@@ -130,7 +130,7 @@ func (r itemRow) item() relay.Item {
 
 // nextBatch returns the first messages to publish of a topic that is held.
 // If there are none it gives the lease back.
-func (tx *Tx) nextBatch(ctx context.Context, lease relay.Lease, terms relay.Terms) (*relay.Batch, error) {
+func nextBatch(ctx context.Context, tx *sqldb.Tx, lease relay.Lease, terms relay.Terms) (*relay.Batch, error) {
 	var rows []itemRow
 	err := tx.Select(ctx, &rows, `WITH head AS (
 			SELECT id AS message, event_id, retry, attempts, refusals FROM outbox_message
@@ -157,16 +157,16 @@ func (tx *Tx) nextBatch(ctx context.Context, lease relay.Lease, terms relay.Term
 	if len(b.Items) > 0 {
 		return b, nil
 	}
-	return nil, tx.giveBack(ctx, lease)
+	return nil, giveBack(ctx, tx, lease)
 }
 
 // giveBack ends a lease, or returns [relay.ErrLeaseLost].
-func (tx *Tx) giveBack(ctx context.Context, l relay.Lease) error {
+func giveBack(ctx context.Context, tx *sqldb.Tx, l relay.Lease) error {
 	return held(tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`, l.Topic, l.Holder, l.Token))
 }
 
 // renew prolongs a lease, or returns [relay.ErrLeaseLost].
-func (tx *Tx) renew(ctx context.Context, l relay.Lease, by time.Duration) error {
+func renew(ctx context.Context, tx *sqldb.Tx, l relay.Lease, by time.Duration) error {
 	return held(tx.Exec(ctx, `UPDATE scheduler_lock SET heartbeat = $4, expires = $5 WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`,
 		l.Topic, l.Holder, l.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(by))))
 }

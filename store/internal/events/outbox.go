@@ -1,3 +1,6 @@
+// Package events keeps events and their delivery, in the tables event_store,
+// outbox_message and event_aggregate; the leases of topics are rows of scheduler_lock. [Outbox] is what
+// relays publish, and [Sink] turns ticks into events.
 package events
 
 import (
@@ -14,19 +17,19 @@ import (
 
 // Outbox is the outbox of a database. It implements [relay.Source] for a
 // relay and [outbox.Admin] for people. It is safe for concurrent use.
-type Outbox struct{ db *DB }
+type Outbox struct{ db *sqldb.DB }
 
 var (
 	_ relay.Source = Outbox{}
 	_ outbox.Admin = Outbox{}
 )
 
-// Outbox returns the outbox of the database.
-func (db *DB) Outbox() Outbox { return Outbox{db} }
+// New returns the outbox of a database.
+func New(db *sqldb.DB) Outbox { return Outbox{db} }
 
 // Watch implements [relay.Source].
 func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	workers.Watch(ctx, s.db.DB, workers.Worker{ID: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
+	workers.Watch(ctx, s.db, workers.Worker{ID: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
 }
 
 // isPending is the condition of the index nextrun_message_pending.

@@ -37,8 +37,8 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 	user.Exec(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
 		SELECT 'topic:' || topic, 'other', '', 0, 1, created, created, created FROM event_store`)
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
-		in := func(plans *[][]string) *Tx {
-			return &Tx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: plans}, outer.Now())}
+		in := func(plans *[][]string) *sqldb.Tx {
+			return db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: plans}, outer.Now())
 		}
 		rows, err := pendingTopics(t.Context(), in(&listing))
 		if err != nil {
@@ -49,7 +49,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		}
 		terms := relay.Terms{Lease: time.Minute, Limit: 100}
 		for _, row := range rows[:16] {
-			b, err := in(&acquiring).lease(t.Context(), "h", row.Topic, terms)
+			b, err := lease(t.Context(), in(&acquiring), "h", row.Topic, terms)
 			if err != nil || b == nil {
 				t.Errorf("topic %q is not leased: %v", row.Topic, err)
 			}

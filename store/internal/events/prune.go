@@ -45,5 +45,5 @@ func (s Outbox) prune(ctx context.Context, table, key, query string, age time.Du
 			}
 			return tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		},
-	}.Run(ctx, s.db.DB)
+	}.Run(ctx, s.db)
 }

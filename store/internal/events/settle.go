@@ -14,7 +14,7 @@ import (
 
 // update is Update with a short wait for locked rows. It marks errors about single rows: to
 // hold up their topic is safe, since that counts no attempt and loses no event.
-func (s Outbox) update(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
+func (s Outbox) update(ctx context.Context, wait time.Duration, fn func(*sqldb.Tx) error) error {
 	err := s.db.UpdateWithin(ctx, wait, fn)
 	if err == nil {
 		return nil
@@ -31,21 +31,21 @@ func (s Outbox) update(ctx context.Context, wait time.Duration, fn func(*Tx) err
 // Settle implements [relay.Source].
 func (s Outbox) Settle(ctx context.Context, settled relay.Settlement) (next *relay.Batch, err error) {
 	l := settled.Lease
-	err = s.update(ctx, sqldb.BatchLockWait, func(tx *Tx) error {
-		hold := func() error { return tx.giveBack(ctx, l) }
+	err = s.update(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
+		hold := func() error { return giveBack(ctx, tx, l) }
 		if settled.Next {
-			hold = func() error { return tx.renew(ctx, l, settled.Terms.Lease) }
+			hold = func() error { return renew(ctx, tx, l, settled.Terms.Lease) }
 		}
 		if err := hold(); err != nil {
 			return err
 		}
-		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
+		if err := markPublished(ctx, tx, settled.Accepted); err != nil {
 			return err
 		}
-		if err := tx.markFailed(ctx, settled.Failed); err != nil || !settled.Next {
+		if err := markFailed(ctx, tx, settled.Failed); err != nil || !settled.Next {
 			return err
 		}
-		next, err = tx.nextBatch(ctx, l, settled.Terms)
+		next, err = nextBatch(ctx, tx, l, settled.Terms)
 		return err
 	})
 	if err != nil {
@@ -57,14 +57,14 @@ func (s Outbox) Settle(ctx context.Context, settled relay.Settlement) (next *rel
 // Consume implements [relay.Source].
 func (s Outbox) Consume(ctx context.Context, l relay.Lease, t relay.Terms, i relay.Item, fn outbox.Consumer) error {
 	var failed error
-	err := s.update(ctx, sqldb.BatchLockWait, func(tx *Tx) error {
-		if err := tx.renew(ctx, l, t.Lease); err != nil {
+	err := s.update(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
+		if err := renew(ctx, tx, l, t.Lease); err != nil {
 			return err
 		}
 		if failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) }); failed != nil {
 			return failed
 		}
-		return tx.markPublished(ctx, []relay.Item{i})
+		return markPublished(ctx, tx, []relay.Item{i})
 	})
 	if failed != nil {
 		return &relay.RowError{Err: failed}
@@ -75,7 +75,7 @@ func (s Outbox) Consume(ctx context.Context, l relay.Lease, t relay.Terms, i rel
 // markPublished finds the messages by their primary key alone: the holder of the
 // topic knows that they are pending. With a condition for that, PostgreSQL might
 // read the whole backlog if its statistics do not know of one.
-func (tx *Tx) markPublished(ctx context.Context, items []relay.Item) error {
+func markPublished(ctx context.Context, tx *sqldb.Tx, items []relay.Item) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (tx *Tx) markPublished(ctx context.Context, items []relay.Item) error {
 	return err
 }
 
-func (tx *Tx) markFailed(ctx context.Context, f *relay.Failure) error {
+func markFailed(ctx context.Context, tx *sqldb.Tx, f *relay.Failure) error {
 	if f == nil {
 		return nil
 	}

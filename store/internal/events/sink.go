@@ -14,10 +14,10 @@ import (
 // outbox_message. It implements [periodic.Queue]. The event's topic is
 // the task's group_, its type the task's task, its payload the args, which go
 // from row to row inside the database, and its aggregate the task.
-type Sink struct{ db *DB }
+type Sink struct{ db *sqldb.DB }
 
 // NewSink returns the sink of a database.
-func NewSink(db *DB) Sink { return Sink{db} }
+func NewSink(db *sqldb.DB) Sink { return Sink{db} }
 
 var _ periodic.Queue = Sink{}
 
@@ -42,12 +42,12 @@ func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]sink.P
 // task and due can be there only if the tick's own row was removed, and is an
 // error then. All jobs of a batch have the traceparent of the first.
 func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
-	tx := &Tx{s.db.In(outer, time.Time{})}
+	tx := s.db.In(outer, time.Time{})
 	rows := make([]appended, len(jobs))
 	for i, j := range jobs {
 		rows[i] = appended{id: j.JID, aggregate: j.Tracker}
 	}
-	if err := tx.nextVersions(ctx, rows); err != nil {
+	if err := nextVersions(ctx, tx, rows); err != nil {
 		return nil, err
 	}
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("task_id"),
@@ -65,7 +65,7 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 	if err != nil {
 		return nil, err
 	}
-	return nil, tx.addMessages(ctx, rows)
+	return nil, addMessages(ctx, tx, rows)
 }
 
 // Probe implements [periodic.Queue].
