@@ -140,6 +140,9 @@ func (r *report) check(ctx context.Context) {
 		if err := r.checkTasks(ctx, db, c); err != nil {
 			return err
 		}
+		if err := r.checkQueued(ctx, db); err != nil {
+			return err
+		}
 		r.checkEvents(ctx, db)
 		return r.checkHooks(ctx, db, c)
 	})

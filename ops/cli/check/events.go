@@ -5,8 +5,32 @@ import (
 
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/store"
 )
+
+// checkQueued looks for jobs that wait although executors run, since none has their handler: one of each handler.
+func (r *report) checkQueued(ctx context.Context, db *store.DB) error {
+	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Waiting}})
+	seen := map[string]bool{}
+	for i := range jobs {
+		j := &jobs[i]
+		if seen[j.Task] {
+			continue
+		}
+		seen[j.Task] = true
+		findings, err := why.OfJob(ctx, db, j, r.env.Zone)
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			if f.Code == "job_no_handler" {
+				r.add(levelWarning, "job "+j.JID, "%s To do: %s", f.Text, f.Do)
+			}
+		}
+	}
+	return err
+}
 
 // checkEvents looks for events that wait for a relay, and for hooks that were not delivered.
 func (r *report) checkEvents(ctx context.Context, db *store.DB) {

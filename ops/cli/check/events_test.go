@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // Events that wait for a relay or were refused are named by their topic, hooks that were not delivered together, and
@@ -50,5 +51,24 @@ func TestCheckNamesOverdueTasks(t *testing.T) {
 		s.Exec(t, "UPDATE periodic_task SET since = '2025-12-01 00:00:00.000000' WHERE id = 'a'")
 		says("warning schedulers tasks that wait for a scheduler: 1, the longest for ", true)
 		says("none runs, as far as the database shows. To start one: nextrun serve", true)
+	})
+}
+
+// A job whose handler no executor has is named by check and by status, also one that belongs to no task.
+func TestJobsWithoutAHandlerAreNamed(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {backup: {command: [echo]}}\n")
+		s.Start(t, "serve", "--config", config).WaitFor("started", "name=test")
+		first := s.Submit(t, "bakcup")
+		s.Submit(t, "bakcup")
+		report := s.Must(t, "check", "--config", config)
+		if strings.Count(report, `no executor that runs has a handler "bakcup"`) != 1 {
+			t.Errorf("check says of job %s and the next one:\n%s", first, report)
+		}
+		s.Fails(t, ui.Changes, []string{"status"})
+		if out := s.Run(t.Context(), "status").Stdout; !strings.Contains(out, `no executor that runs has a handler "bakcup"`) {
+			t.Errorf("status says\n%s", out)
+		}
 	})
 }

@@ -22,7 +22,7 @@ const mostShown = 10
 type status struct {
 	totals    view.Totals
 	attention int       // tasks that need it
-	wrong     []finding // the first of these tasks, and events and hooks that do not get out
+	wrong     []finding // the first of these tasks, jobs without a handler, and events and hooks that do not get out
 	running   []jobqueue.Job
 	next      []periodic.Task
 }
@@ -75,9 +75,12 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	for i := range facts {
 		s.wrong = append(s.wrong, finding{levelError, facts[i].Task.ID, facts[i].Attention(env.Moment)})
 	}
-	events := report{env: env}
-	events.checkEvents(ctx, db)
-	s.wrong = append(s.wrong, events.findings...)
+	rest := report{env: env}
+	if err := rest.checkQueued(ctx, db); err != nil {
+		return s, err
+	}
+	rest.checkEvents(ctx, db)
+	s.wrong = append(s.wrong, rest.findings...)
 	s.running, err = jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Running}, Limit: mostShown})
 	if err != nil {
 		return s, err
