@@ -43,7 +43,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	f = ui.NewColumnFlags(command, jobqueue.SubmitColumns(), &standard)
-	command.Flags().Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
+	command.Flags().Var(&at, "at", "when the job may begin: it waits until then (default now)")
 	return command
 }
 
