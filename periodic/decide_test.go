@@ -259,7 +259,7 @@ func TestDecideJitter(t *testing.T) {
 // delayOf is how much later than its due a tick is submitted.
 func delayOf(t *testing.T, task *Task, due time.Time) time.Duration {
 	t.Helper()
-	schedule, err := task.Schedule(nil)
+	schedule, err := task.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}

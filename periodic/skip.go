@@ -77,38 +77,38 @@ func (s *skips) Unskip(ctx context.Context, id string, due time.Time) (time.Time
 
 // toSkip is the tick at a time that can be left out; that of the next run for the zero time.
 func (t *Task) toSkip(due, now time.Time) (time.Time, error) {
-	future, err := t.future()
+	line, err := t.parse()
 	if err != nil {
 		return due, err
 	}
 	waits := !t.Due.IsZero() && !t.Due.After(now) && t.NextRun.After(now) && t.NextRun.Before(Never) // for its delay
 	switch {
-	case due.IsZero() && waits && future.timer.Exclusion(t.Due) == "":
+	case due.IsZero() && waits && line.Exclusion(t.Due) == "":
 		return t.Due, nil
 	case due.IsZero():
-		for future.goTo(now); future.At.LeftOut != ""; {
-			future.advance()
+		for due = line.Next(now); !due.IsZero() && line.Exclusion(due) != ""; {
+			due = line.Next(due)
 		}
-		if due = future.At.Due; due.IsZero() {
+		if due.IsZero() {
 			return due, badSkip(t.ID, "due", "the task has no tick to come")
 		}
 		return due, nil
 	case !due.After(now) && !(waits && due.Equal(t.Due)):
 		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" is in the past, or decided already; name one to come")
 	}
-	switch future.goTo(due.Add(-time.Microsecond)); {
-	case !future.At.Due.Equal(due):
-		return due, badSkip(t.ID, "due", "the task has no tick"+at(due, " at ")+at(future.At.Due, "; its next one is that of "))
-	case future.At.LeftOut != "" && t.SkipAt(due) == nil:
-		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" does not take place: "+future.At.LeftOut)
+	switch next := line.Next(due.Add(-time.Microsecond)); {
+	case !next.Equal(due):
+		return due, badSkip(t.ID, "due", "the task has no tick"+at(due, " at ")+at(next, "; its next one is that of "))
+	case line.Exclusion(due) != "" && t.SkipAt(due) == nil:
+		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" does not take place: "+line.Exclusion(due))
 	}
 	return due, nil
 }
 
 // HasTick reports whether the timer of a task elapses at a time.
 func (t *Task) HasTick(due time.Time) bool {
-	future, err := t.future()
-	return err == nil && future.timer.Next(due.Add(-time.Microsecond)).Equal(due)
+	line, err := t.parse()
+	return err == nil && line.Next(due.Add(-time.Microsecond)).Equal(due)
 }
 
 func badSkip(id, column, problem string) error {

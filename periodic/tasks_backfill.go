@@ -43,15 +43,12 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 	if err != nil {
 		return err
 	}
-	t.Days.Skips = nil // by hand wins
-	future, err := t.future()
+	line, err := t.parse()
 	if err != nil {
 		return err
 	}
-	future.goTo(b.From.Add(-time.Microsecond))
-	for due := future.At.Due; !due.IsZero() && due.Before(b.To); due = future.At.Due {
-		future.advance()
-		if err := s.backfillTick(ctx, id, due, future.At.Due, b); err != nil {
+	for due := line.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = line.Next(due) {
+		if err := s.backfillTick(ctx, id, due, line.Next(due), b); err != nil {
 			return about(id, err)
 		}
 	}

@@ -10,7 +10,7 @@ func TestJitter(t *testing.T) {
 	noon := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	delay := func(id, timer string, ends time.Time, greatest time.Duration) time.Duration {
 		task := &Task{ID: id, Timer: timer, Ends: ends, Jitter: greatest}
-		line, err := task.Schedule(nil)
+		line, err := task.Schedule()
 		if err != nil {
 			t.Fatal(err)
 		}

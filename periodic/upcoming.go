@@ -1,7 +1,9 @@
 package periodic
 
 import (
+	"container/heap"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -21,69 +23,135 @@ type Upcoming struct {
 // that its calendars leave out.
 // It returns a *calendar.ParseError if the timer cannot be read.
 func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
-	future, err := t.future()
+	line, err := t.parse()
 	if err != nil {
 		return nil, err
 	}
 	var list []Upcoming
-	for future.goTo(after); len(list) < n && !future.At.Due.IsZero(); future.advance() {
-		list = append(list, future.At)
+	for due := line.Next(after); len(list) < n && !due.IsZero(); due = line.Next(due) {
+		list = append(list, Upcoming{t, due, due.Add(line.Delay(due)), line.Exclusion(due)})
 	}
 	return list, nil
 }
 
-// future walks along the ticks of a task.
-type future struct {
-	At    Upcoming // zero Due: there is none any more
-	timer timeline
-
-	// Of a preview:
-	manual bool // At was set by a user
-}
-
 // Schedule returns the ticks of the task: those of its timer between Starts and Ends, whether calendars or people leave
-// them out or not. timer is what its Timer says; nil: Schedule parses it. Its errors are those of Upcoming.
-func (t *Task) Schedule(timer calendar.Schedule) (calendar.Schedule, error) {
-	if timer == nil {
-		var err error
-		if timer, err = calendar.ParseAt(t.Timer, t.Anchor()); err != nil {
-			return nil, err
-		}
+// them out or not. Its errors are those of Upcoming.
+func (t *Task) Schedule() (calendar.Schedule, error) { return t.parse() }
+
+// parse reads the timer. Its error wraps a *calendar.ParseError.
+func (t *Task) parse() (timeline, error) {
+	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		return timeline{}, fmt.Errorf("task %q: %w", t.ID, err)
 	}
 	return t.timeline(timer), nil
 }
 
-// future returns the ticks of the task; call goTo first. It returns an error that
-// wraps a *calendar.ParseError if the timer cannot be read.
-func (t *Task) future() (*future, error) {
-	line, err := t.Schedule(nil)
-	if err != nil {
-		return nil, fmt.Errorf("task %q: %w", t.ID, err)
+// Preview returns the ticks to come of tasks, in the order in which they are
+// submitted if a scheduler runs all the time and no job is in the way: from now,
+// up to but not including until. The plan of each row is honoured: what is due
+// already or was set by hand comes first. Tasks that are not enabled, or whose
+// timer cannot be read, have none; those that are paused have none of the timer's until
+// the pause ends. What calendars leave out is not among them.
+func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
+	return func(yield func(Upcoming) bool) {
+		next := &earliestFirst{}
+		for i := range tasks {
+			if f := (&forecast{task: &tasks[i], row: tasks[i]}); f.decide(now, until) {
+				*next = append(*next, f)
+			}
+		}
+		heap.Init(next)
+		for next.Len() > 0 {
+			f := (*next)[0]
+			if !yield(f.ready[0]) {
+				return
+			}
+			if f.ready = f.ready[1:]; len(f.ready) == 0 && !f.decide(now, until) {
+				heap.Pop(next)
+			} else {
+				heap.Fix(next, 0)
+			}
+		}
 	}
-	return &future{timer: line.(timeline), At: Upcoming{Task: t}}, nil
 }
 
-// goTo goes to the first tick that is later than a time.
-func (f *future) goTo(after time.Time) { f.set(f.timer.Next(after)) }
-
-// set goes to the tick at a time.
-func (f *future) set(due time.Time) {
-	f.At.Due, f.At.LeftOut = due, ""
-	if !due.IsZero() {
-		f.At.LeftOut = f.timer.Exclusion(due)
-	}
-	f.delay()
+// forecast decides the ticks of a task ahead, as if no job was ever in the way.
+type forecast struct {
+	task  *Task
+	row   Task              // as it will be
+	timer calendar.Schedule // nil: not read yet
+	ready []Upcoming        // what is submitted next, the earliest first
 }
 
-// advance goes to the tick after this one.
-func (f *future) advance() { f.goTo(f.At.Due) }
-
-// delay sets NextRun by the jitter.
-func (f *future) delay() {
-	f.At.NextRun = f.At.Due
-	if !f.At.Due.IsZero() {
-		f.At.NextRun = f.At.Due.Add(f.timer.Delay(f.At.Due))
+// decide makes ticks ready. It reports whether one of them is submitted before until.
+func (f *forecast) decide(now, until time.Time) bool {
+	t := &f.row
+	if f.timer == nil {
+		var err error
+		if f.timer, err = calendar.ParseAt(t.Timer, t.Anchor()); err != nil || !t.Enabled {
+			return false
+		}
+		t.Overlap = OverlapAllow
 	}
+	line := t.timeline(f.timer)
+	for len(f.ready) == 0 {
+		at := t.NextRun
+		if at.Before(now) {
+			at = now
+		}
+		if !at.Before(until) {
+			return false
+		}
+		if p := t.Pause; p.At(at) && !t.Manual() {
+			if p.Until.IsZero() {
+				return false
+			}
+			at = p.Until // what is skipped until then is not gone through
+			t.Due, t.NextRun, t.Since = time.Time{}, Unplanned, at.Add(-time.Microsecond)
+		}
+		f.take(line, t.Decide(f.timer, Facts{Now: at}, func(time.Time) string { return "" }))
+	}
+	return f.ready[0].NextRun.Before(until)
+}
+
+// take makes the ticks of a plan ready, and the plan that of the row.
+func (f *forecast) take(line timeline, plan Plan) {
+	for _, tick := range plan.Ticks {
+		if tick.Decision == Submitted {
+			f.ready = append(f.ready, Upcoming{f.task, tick.Due, tick.Due.Add(line.Delay(tick.Due)), ""})
+		}
+	}
+	t := &f.row
+	if len(f.ready) == 1 && (t.Manual() || f.ready[0].Due.Equal(t.Due)) {
+		f.ready[0].NextRun = t.NextRun
+	}
+	t.Due, t.NextRun = plan.Due, plan.NextRun
+}
+
+// earliestFirst is a heap of forecasts.
+type earliestFirst []*forecast
+
+func (h earliestFirst) Len() int { return len(h) }
+
+func (h earliestFirst) Less(i, j int) bool {
+	a, b := h[i].ready[0], h[j].ready[0]
+	if !a.NextRun.Equal(b.NextRun) {
+		return a.NextRun.Before(b.NextRun)
+	}
+	return a.Task.ID < b.Task.ID
+}
+
+func (h earliestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push implements [heap.Interface].
+func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*forecast)) }
+
+// Pop implements [heap.Interface].
+func (h *earliestFirst) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }
 
 // Job returns the job of a tick of the task, to be submitted now.

@@ -30,7 +30,7 @@ const maxAuditFindings = 10
 // it starts, whatever that is: somebody may have set it by hand. It returns a
 // *calendar.ParseError if the timer cannot be read.
 func newAudit(t *periodic.Task) (*audit, error) {
-	ticks, err := t.Schedule(nil)
+	ticks, err := t.Schedule()
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
