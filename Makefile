@@ -160,6 +160,11 @@ test-reproducible: ## Build program and packages twice, in different directories
 	@scripts/need-cc
 	scripts/test-reproducible
 
+.PHONY: reference
+reference: ## Write the lists of docs/reference.md, after a change of the schema, a metric, a cause, a state or an exit code
+	@scripts/need-cc
+	NEXTRUN_WRITE_PAGES=1 $(test-db) go test -p 1 -count 1 -run '^TestReference' ./cmd/nextrun ./ops/metrics ./ops/internal/why
+
 .PHONY: manifests
 manifests: ## Write dist/kubernetes/nextrun.yaml, the Helm chart without values
 	cd testdata/kubernetes && go test . -run TestManifestsAreTheChart -update

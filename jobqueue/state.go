@@ -10,12 +10,12 @@ type State string
 
 // The states, as the table has them.
 const (
-	Waiting   State = "waiting"   // to be taken by an executor
-	Scheduled State = "scheduled" // taken, not begun: of other executors, or about to be cancelled
-	Running   State = "running"   // claimed: the handler runs, or waits for a place
-	Stuck     State = "stuck"     // failed, will be tried again
-	Success   State = "success"   // final: the handler returned without an error
-	Failed    State = "failed"    // final: no more attempts
+	Waiting   State = "waiting"   // an executor may claim it, not before the time in retry and within its limits
+	Scheduled State = "scheduled" // claimed, not begun: of other executors, or about to be cancelled
+	Running   State = "running"   // claimed: its handler runs, or waits for a place
+	Stuck     State = "stuck"     // an attempt failed; it waits again at the time in retry
+	Success   State = "success"   // final: the handler returned no error
+	Failed    State = "failed"    // final: no retry is left, the error is permanent, or its worker was lost too often
 	Cancelled State = "cancelled" // final: somebody asked for it
 )
 

@@ -13,9 +13,9 @@ type Decision string
 // The decisions.
 const (
 	Submitted Decision = "submitted" // its job, or its event, is in the queue
-	Skipped   Decision = "skipped"   // a job of the task was not final, or a pause or a calendar left it out
-	Late      Decision = "late"      // the task's deadline had passed
-	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
+	Skipped   Decision = "skipped"   // a job of the task was not final, or a pause, a calendar or a person left it out
+	Late      Decision = "late"      // its deadline had passed
+	Missed    Decision = "missed"    // nobody decided it in time, and catchup leaves it out
 )
 
 // Cause is why a tick was decided as it was, as a code. A tick that was submitted at its time has none.
@@ -33,10 +33,10 @@ const (
 	CauseRefused    Cause = "refused"    // skipped: its queue refused the job for good
 	CauseDeadline   Cause = "deadline"   // late: its deadline had passed
 	CauseNewest     Cause = "newest"     // missed: a newer tick is decided in its place
-	CauseGrace      Cause = "grace"      // missed: the newest tick was older than the grace
+	CauseGrace      Cause = "grace"      // missed: it was older than grace
 	CauseLimit      Cause = "limit"      // missed: catchup_limit leaves it out
 	CauseByHand     Cause = "by_hand"    // submitted: somebody ran the task, or set nextrun
-	CauseBackfill   Cause = "backfill"   // submitted: somebody made up for it
+	CauseBackfill   Cause = "backfill"   // submitted: nextrun task backfill did it
 	CauseHook       Cause = "hook"       // submitted: a hook of another task did it
 )
 

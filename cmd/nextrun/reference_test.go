@@ -1,135 +1,122 @@
 package main_test
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/page"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// referenceTable is a table of docs/reference.md: its lines, cell by cell.
-type referenceTable struct {
-	section string // the heading above it
-	head    []string
-	lines   [][]string
-}
+const referencePage = "../../docs/reference.md"
 
-func referenceTables(t *testing.T) (tables []*referenceTable) {
-	t.Helper()
-	var section string
-	var table *referenceTable
-	for line := range strings.SplitSeq(readFile(t, "../../docs/reference.md"), "\n") {
-		heading := strings.TrimLeft(line, "#")
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		switch {
-		case heading != line:
-			section = strings.TrimSpace(heading)
-		case !strings.HasPrefix(line, "|"):
-			table = nil
-		case table == nil:
-			table = &referenceTable{section: section, head: cells}
-			tables = append(tables, table)
-		case strings.HasPrefix(line, "|---"):
-		case strings.HasPrefix(line, "| | "): // more about the line above
-		default:
-			table.lines = append(table.lines, cells)
-		}
-	}
-	return tables
-}
-
-// plain is a cell without its backticks.
-func plain(cell string) string { return strings.Trim(cell, "`") }
-
-// ownTables is the section with the tables of which the page says no more than what they are for.
-const ownTables = "Tables that nextrun keeps for itself"
-
-// The page has the tables, views and columns of a new database, with types and defaults where people
-// write. Of tables that nextrun keeps for itself it has no columns.
-func TestReferenceTables(t *testing.T) {
+// The page has the columns of a new database, with the comments of the schema, and is the same for both kinds. A table
+// without a part of its own is one that nextrun keeps for itself.
+func TestReferenceOfTables(t *testing.T) {
 	t.Parallel()
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
-		have, want := describedColumns(t, d.Kind), databaseColumns(t, d)
-		for _, own := range names(t, ownTables) {
-			before := len(want)
-			if maps.DeleteFunc(want, func(column, _ string) bool { return strings.HasPrefix(column, own+".") }); len(want) == before {
-				t.Errorf("docs/reference.md has the table %s, the database has not", own)
+		comments := page.Comments(t, "../../migrations/postgres/00001_schema.sql")
+		tables := tablesOf(t, d)
+		own := ""
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			if strings.Contains(readFile(t, referencePage), "<!-- "+name+" -->") {
+				page.Part(t, referencePage, name, tables[name].text(comments))
+			} else {
+				own += page.Item(name, comments[name].Text)
 			}
 		}
-		for _, column := range slices.Sorted(maps.Keys(want)) {
-			if have[column] != want[column] && have[column] != named {
-				t.Errorf("docs/reference.md says %q of %s, the database %q", have[column], column, want[column])
-			}
-			delete(have, column)
+		page.Part(t, referencePage, "other tables", own)
+		inCode := map[string][]string{"periodic_task": {"resumed", "rev", "since"}, "job": {"startedmillis"}}
+		for _, c := range periodic.Columns() {
+			inCode["periodic_task"] = append(inCode["periodic_task"], c.InTable())
 		}
-		for column := range have {
-			t.Errorf("docs/reference.md has the column %s, the database has not", column)
+		for _, c := range jobqueue.Columns() {
+			inCode["job"] = append(inCode["job"], c.InTable())
+		}
+		for name, columns := range inCode {
+			has := tables[name].columns()
+			slices.Sort(has)
+			if slices.Sort(columns); !slices.Equal(has, columns) {
+				t.Errorf("the database has of %s\n%q, the code\n%q", name, has, columns)
+			}
 		}
 	})
 }
 
-// The tables of columns in the code have all columns that the page has of a task and a job, but
-// those that only the database uses.
-func TestReferenceColumnsAreInTheCode(t *testing.T) {
+// Lists of what has a comment in the code.
+func TestReferenceOfConstants(t *testing.T) {
 	t.Parallel()
-	known := map[string][]string{"periodic_task": {"resumed", "rev", "since"}, "job": {"startedmillis"}}
-	for _, c := range periodic.Columns() {
-		known["periodic_task"] = append(known["periodic_task"], c.InTable())
-	}
-	for _, c := range jobqueue.Columns() {
-		known["job"] = append(known["job"], c.InTable())
-	}
-	for table, columns := range known {
-		have := names(t, table)
-		slices.Sort(have)
-		if slices.Sort(columns); !slices.Equal(have, columns) {
-			t.Errorf("docs/reference.md has of %s\n%q, the code\n%q", table, have, columns)
-		}
-	}
+	page.Part(t, referencePage, "states", page.Constants(t, "../../jobqueue/state.go", "State"))
+	page.Part(t, referencePage, "decisions", page.Constants(t, "../../periodic/tick.go", "Decision"))
+	page.Part(t, referencePage, "causes", page.Constants(t, "../../periodic/tick.go", "Cause"))
+	page.Part(t, referencePage, "exit codes", page.Constants(t, "../../ops/cli/ui/usage.go", ""))
 }
 
-// named is a column of which the page says what it means, without type and default.
-const named = "named"
-
-// describedColumns are the columns of the page: "type, default" or named, by table.column.
-func describedColumns(t *testing.T, kind string) map[string]string {
-	t.Helper()
-	columns := map[string]string{}
-	for _, table := range referenceTables(t) {
-		if table.head[0] != "column" {
-			continue
-		}
-		for _, line := range table.lines {
-			if len(line) != len(table.head) {
-				t.Errorf("docs/reference.md: this line of %s has %d cells, its head %d: %q", table.section, len(line), len(table.head), line)
-				continue
-			}
-			about := named
-			if len(line) == 4 {
-				about = cellFor(kind, line[1]) + ", " + cellFor(kind, line[2])
-			}
-			for _, name := range strings.Split(line[0], ", ") {
-				columns[table.section+"."+plain(name)] = about
-			}
-		}
-	}
-	return columns
+// A tableOrView is one of the database, with its columns in order.
+type tableOrView struct {
+	name string
+	view bool
+	rows []columnOfTable
 }
 
-// cellFor is what a cell says of a kind of database.
-func cellFor(kind, cell string) string {
-	text, ofSQLite, two := strings.Cut(cell, "; SQLite: ")
-	if two && kind == "sqlite" {
-		text = ofSQLite
+type columnOfTable struct{ name, typed, byDefault string }
+
+func (v *tableOrView) columns() (names []string) {
+	for _, c := range v.rows {
+		names = append(names, c.name)
 	}
-	return plain(text)
+	return names
+}
+
+// text is what the page says of it, in the order of the comments: of a table types, defaults and comments, of a view the
+// columns with comments; its others are as in the tables.
+func (v *tableOrView) text(comments map[string]page.Comment) string {
+	slices.SortStableFunc(v.rows, func(a, b columnOfTable) int {
+		return comments[v.name+"."+a.name].Place - comments[v.name+"."+b.name].Place
+	})
+	var list strings.Builder
+	list.WriteString(sentence(comments[v.name].Text))
+	if !v.view {
+		list.WriteString("| column | type | meaning |\n|---|---|---|\n")
+		for _, c := range v.rows {
+			fmt.Fprintf(&list, "| %#q | %s | %s |\n", c.name, c.about(), comments[v.name+"."+c.name].Text)
+		}
+		return list.String()
+	}
+	var others []string
+	for _, c := range v.rows {
+		if meaning := comments[v.name+"."+c.name].Text; meaning != "" {
+			list.WriteString(page.Item(c.name, meaning))
+		} else {
+			others = append(others, fmt.Sprintf("%#q", c.name))
+		}
+	}
+	fmt.Fprintf(&list, "- as in the tables: %s\n", strings.Join(others, ", "))
+	return list.String()
+}
+
+// sentence is a comment as a paragraph.
+func sentence(comment string) string {
+	if comment == "" {
+		return ""
+	}
+	return strings.ToUpper(comment[:1]) + comment[1:] + ".\n\n"
+}
+
+// about is the type of a column, and its default unless that is NULL.
+func (c columnOfTable) about() string {
+	if c.byDefault == "NULL" {
+		return c.typed
+	}
+	return c.typed + ", " + c.byDefault
 }
 
 // columnsOf lists table or view, whether it is a view, column, type, default,
@@ -138,36 +125,35 @@ var columnsOf = map[string]string{
 	"postgres": `SELECT c.table_name, t.table_type = 'VIEW', c.column_name, c.data_type, coalesce(c.column_default, ''),
 			c.is_nullable = 'NO', c.is_identity = 'YES' OR coalesce(c.column_default, '') LIKE 'nextval(%'
 		FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name)
-		WHERE table_schema = current_schema()`,
+		WHERE table_schema = current_schema() ORDER BY c.ordinal_position`,
 	"sqlite": `SELECT m.name, m.type = 'view', c.name, lower(c.type), coalesce(c.dflt_value, ''), c."notnull",
-			lower(c.type) = 'integer' AND c.pk = 1
-		FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite_%'`,
+			lower(c.type) = 'integer' AND c.pk = 1 OR c.name = 'counter' -- which a trigger counts
+		FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite_%' ORDER BY c.cid`,
 }
 
-func databaseColumns(t *testing.T, d *storetest.Database) map[string]string {
+func tablesOf(t *testing.T, d *storetest.Database) map[string]*tableOrView {
 	t.Helper()
 	rows, err := d.SQL.QueryContext(t.Context(), columnsOf[d.Kind])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	columns := map[string]string{}
+	tables := map[string]*tableOrView{}
 	for rows.Next() {
 		var table, column, typed, byDefault string
 		var view, required, counted bool
 		if err := rows.Scan(&table, &view, &column, &typed, &byDefault, &required, &counted); err != nil {
 			t.Fatal(err)
 		}
-		about := "view"
-		if !view {
-			about = inWords(typed) + ", " + defaultInWords(byDefault, inWords(typed) == "boolean", required, counted)
+		if tables[table] == nil {
+			tables[table] = &tableOrView{name: table, view: view}
 		}
-		columns[table+"."+column] = about
+		tables[table].rows = append(tables[table].rows, columnOfTable{column, inWords(typed), defaultInWords(byDefault, inWords(typed) == "boolean", required, counted)})
 	}
-	if err := rows.Err(); err != nil || len(columns) < 100 {
-		t.Fatalf("found %d columns only: %v", len(columns), err)
+	if err := rows.Err(); err != nil || len(tables) < 15 {
+		t.Fatalf("found %d tables only: %v", len(tables), err)
 	}
-	return columns
+	return tables
 }
 
 // inWords is a type as the page calls it.
@@ -201,13 +187,28 @@ func defaultInWords(expression string, boolean, required, counted bool) string {
 	case literal == "''":
 		return "empty"
 	case literal != "":
-		return strings.TrimSuffix(strings.Trim(literal, "'"), ".000000")
+		return "`" + strings.TrimSuffix(strings.Trim(literal, "'"), ".000000") + "`"
 	case strings.Contains(expression, "clock_timestamp"), strings.Contains(expression, "'now'"), expression == "now()":
 		return "now"
 	case strings.Contains(expression, "random"):
 		return "random"
 	case boolean:
-		return map[string]string{"0": "false", "1": "true", "false": "false", "true": "true"}[expression]
+		return map[string]string{"0": "`false`", "1": "`true`", "false": "`false`", "true": "`true`"}[expression]
 	}
-	return expression
+	return "`" + expression + "`"
+}
+
+// The page has the variables that commands get.
+func TestReferenceOfVariables(t *testing.T) {
+	t.Parallel()
+	variable := regexp.MustCompile(`\b(NEXTRUN_[A-Z_]+[A-Z]|TRACEPARENT)\b`)
+	used := func(text string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(variable.FindAllString(text, -1))))
+	}
+	_, section, _ := strings.Cut(readFile(t, referencePage), "\n## Environment variables\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	want := used(readFile(t, "../../jobqueue/handlers/command.go") + readFile(t, "../../jobqueue/hooks/action.go"))
+	if have := used(section); !slices.Equal(have, want) {
+		t.Errorf("%s has the variables\n%q, the code\n%q", referencePage, have, want)
+	}
 }

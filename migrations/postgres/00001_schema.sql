@@ -40,6 +40,20 @@ CREATE TABLE periodic_task (
   created   timestamp    NOT NULL,
   summary   varchar(254)
 );
+COMMENT ON COLUMN periodic_task.id        IS 'names the task; the tracker of its jobs';
+COMMENT ON COLUMN periodic_task.enabled   IS 'a disabled task has no ticks';
+COMMENT ON COLUMN periodic_task.task      IS 'the handler that runs its jobs; for events, the event''s type';
+COMMENT ON COLUMN periodic_task.group_    IS 'the group of its jobs; for events, the topic';
+COMMENT ON COLUMN periodic_task.args      IS 'input of its jobs, by convention JSON; for events, the payload';
+COMMENT ON COLUMN periodic_task.subject   IS 'the subject of its jobs, for people';
+COMMENT ON COLUMN periodic_task.submitter IS 'who submits its jobs, for people';
+COMMENT ON COLUMN periodic_task.priority  IS '0 is low, 10 is high; other numbers count as the nearer of the two';
+COMMENT ON COLUMN periodic_task.worker    IS 'the mark of another program, such as Docspell: nextrun leaves a marked row alone';
+COMMENT ON COLUMN periodic_task.marked    IS 'when it was marked, UTC; a mark expires after 30 s (scheduler.lease)';
+COMMENT ON COLUMN periodic_task.timer     IS 'when it elapses: a calendar event, a cron expression or an interval';
+COMMENT ON COLUMN periodic_task.nextrun   IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
+COMMENT ON COLUMN periodic_task.created   IS 'when the row was added, UTC; an interval without a start counts from its full second';
+COMMENT ON COLUMN periodic_task.summary   IS 'what the task is for, for people';
 {{else if not (found "periodic_task.summary")}}
 ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
 {{end}}
@@ -73,21 +87,20 @@ ALTER TABLE periodic_task
   ADD COLUMN origin            varchar(254),
   ADD COLUMN problem           text;
 
-COMMENT ON COLUMN periodic_task.nextrun           IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
-COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; written by the scheduler only';
-COMMENT ON COLUMN periodic_task.rev               IS 'another number, and a larger one, after each edit and each plan: the microseconds since 1970, or one more than before';
+COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; NULL: not planned yet, or somebody set nextrun';
+COMMENT ON COLUMN periodic_task.rev               IS 'raised by each edit and each plan, so that a scheduler knows whether the row is as it was read';
 COMMENT ON COLUMN periodic_task.since             IS 'when the row was added, or somebody last changed its timer, bounds, enabled, nextrun or sink, UTC: the task is planned from then on';
 COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
 COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
 COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
-COMMENT ON COLUMN periodic_task.jitter            IS 'seconds; all ticks of the task are later by a part of it that its id determines';
-COMMENT ON COLUMN periodic_task.grace             IS 'seconds; with catchup none a tick older than that is missed';
-COMMENT ON COLUMN periodic_task.catchup           IS 'of ticks that were missed submit: one, none, all';
-COMMENT ON COLUMN periodic_task.catchup_limit     IS 'with catchup all: only the newest so many of the missed ticks are submitted; NULL: all';
-COMMENT ON COLUMN periodic_task.overlap           IS 'while a job of this task is not final: skip, queue, replace, allow';
-COMMENT ON COLUMN periodic_task.deadline          IS 'seconds after due beyond which a tick is not submitted; NULL: never';
-COMMENT ON COLUMN periodic_task.sink              IS 'job: submit a job; event: write an event to the outbox; else a queue of the configuration';
-COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
+COMMENT ON COLUMN periodic_task.jitter            IS 'seconds; all ticks of the task are later by a part of it that its id determines, but not up to its next tick';
+COMMENT ON COLUMN periodic_task.grace             IS 'seconds; with catchup none, a tick that is older is missed';
+COMMENT ON COLUMN periodic_task.catchup           IS 'which missed ticks to submit: one (the newest), none (the newest, if no older than grace), all';
+COMMENT ON COLUMN periodic_task.catchup_limit     IS 'with catchup all: submit only the newest so many of the missed ticks, 1 to 10,000; NULL: all';
+COMMENT ON COLUMN periodic_task.overlap           IS 'what to do with a tick while a job of the task is not final: skip it; queue it until that job ends; replace that job; allow both';
+COMMENT ON COLUMN periodic_task.deadline          IS 'seconds after due, plus jitter, after which a tick is too late to be submitted; NULL: never';
+COMMENT ON COLUMN periodic_task.sink              IS 'where a tick goes: job, event, or the name of a queue in the configuration';
+COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job is retried; NULL: as its handler or executor says';
 COMMENT ON COLUMN periodic_task.retry_delay       IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN periodic_task.timeout           IS 'seconds that an attempt may take; NULL: as its handler says';
 COMMENT ON COLUMN periodic_task.pause_after       IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
@@ -97,7 +110,7 @@ COMMENT ON COLUMN periodic_task.paused_by         IS 'who paused it, for people'
 COMMENT ON COLUMN periodic_task.paused_reason     IS 'why it is paused, for people';
 COMMENT ON COLUMN periodic_task.resumed           IS 'when somebody last ended a pause, UTC: failures before it do not count for pause_after; NULL: never';
 COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
-COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; cleared by the next edit';
+COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; the next edit clears it. If it begins with warning:, the task still runs';
 
 -- After `migrate down` and `up` a task that had stopped, such as one with an
 -- unreadable timer, looks like one that was set to the year 9999 by hand.
@@ -119,6 +132,7 @@ CREATE TABLE periodic_calendar (
   CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
 );
 COMMENT ON TABLE  periodic_calendar           IS 'days on which the tasks that name the calendar do not run; all rows of a name are one calendar';
+COMMENT ON COLUMN periodic_calendar.name      IS 'of the calendar: letters, digits, ., - and _, a letter or digit first';
 COMMENT ON COLUMN periodic_calendar.first_day IS 'the day, in the zone of the task''s timer';
 COMMENT ON COLUMN periodic_calendar.last_day  IS 'the last of several days; NULL: first_day only';
 COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday; it is recorded with the ticks that are left out';
@@ -149,9 +163,17 @@ CREATE TABLE periodic_tick (
   CONSTRAINT nextrun_outcome    CHECK (outcome IN ('success', 'failed', 'cancelled', 'gone', 'unknown'))
 );
 COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due, and which ticks to come are skipped';
-COMMENT ON COLUMN periodic_tick.cause    IS 'why, as a code; reason is what a person, a calendar or the queue said';
-COMMENT ON COLUMN periodic_tick.decided  IS 'when a scheduler decided, UTC; NULL: somebody has written ahead that the tick is skipped';
-COMMENT ON COLUMN periodic_tick.outcome  IS 'how the job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or the job is in the table job';
+COMMENT ON COLUMN periodic_tick.task_id  IS 'the task, which may be deleted since';
+COMMENT ON COLUMN periodic_tick.due      IS 'the tick, UTC; of several missed ones, the oldest';
+COMMENT ON COLUMN periodic_tick.decision IS 'submitted, skipped, late or missed';
+COMMENT ON COLUMN periodic_tick.cause    IS 'why, as a code; NULL: submitted as planned, or a skip of a tick to come';
+COMMENT ON COLUMN periodic_tick.reason   IS 'what a person, a calendar or the queue said';
+COMMENT ON COLUMN periodic_tick.missed   IS 'how many ticks the row covers that no scheduler saw; -1: more than 10,000';
+COMMENT ON COLUMN periodic_tick.until    IS 'the newest of these ticks, UTC';
+COMMENT ON COLUMN periodic_tick.jid      IS 'the job or the event that was submitted';
+COMMENT ON COLUMN periodic_tick.worker   IS 'the scheduler that decided';
+COMMENT ON COLUMN periodic_tick.decided  IS 'when, UTC; NULL: somebody skips a tick to come';
+COMMENT ON COLUMN periodic_tick.outcome  IS 'how a job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or nobody can tell';
 COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
 COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
 COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
@@ -174,11 +196,16 @@ CREATE TABLE periodic_open (
   PRIMARY KEY (task_id, due)
 );
 COMMENT ON TABLE  periodic_open       IS 'jobs in queues that are not nextrun''s own whose end is not recorded yet; to end the wait for a job, delete its row';
-COMMENT ON COLUMN periodic_open.ref   IS 'the job''s id in that queue';
-COMMENT ON COLUMN periodic_open.look  IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables may move it to the present when the job ends';
-COMMENT ON COLUMN periodic_open.tells IS 'whether the queue tells how its jobs end';
-COMMENT ON COLUMN periodic_open.asked IS 'when nextrun cancelled the job, UTC';
-COMMENT ON COLUMN periodic_open.ended IS 'since when the job is known to have ended, UTC; how is not recorded yet';
+COMMENT ON COLUMN periodic_open.task_id   IS 'the task';
+COMMENT ON COLUMN periodic_open.due       IS 'the tick, UTC';
+COMMENT ON COLUMN periodic_open.sink      IS 'the queue';
+COMMENT ON COLUMN periodic_open.ref       IS 'the job''s id in that queue';
+COMMENT ON COLUMN periodic_open.jid       IS 'the job''s id in periodic_tick';
+COMMENT ON COLUMN periodic_open.submitted IS 'when the job was submitted, UTC';
+COMMENT ON COLUMN periodic_open.look      IS 'when a scheduler asks the queue next, UTC; a trigger on the queue''s tables may move it to the present when the job ends';
+COMMENT ON COLUMN periodic_open.tells     IS 'whether the queue tells how its jobs end';
+COMMENT ON COLUMN periodic_open.asked     IS 'when nextrun cancelled the job, UTC';
+COMMENT ON COLUMN periodic_open.ended     IS 'since when the job is known to have ended, UTC; how is not recorded yet';
 CREATE INDEX nextrun_open_look ON periodic_open (sink, look);
 
 -- Jobs ----------------------------------------------------------------------------------------------------------------
@@ -203,6 +230,22 @@ CREATE TABLE job (
   startedmillis bigint,
   finished      timestamp
 );
+COMMENT ON COLUMN job.jid           IS 'the job''s id';
+COMMENT ON COLUMN job.task          IS 'the handler that runs it';
+COMMENT ON COLUMN job.group_        IS 'groups take turns';
+COMMENT ON COLUMN job.args          IS 'input of the handler, by convention JSON';
+COMMENT ON COLUMN job.subject       IS 'what the job is about, for people';
+COMMENT ON COLUMN job.submitted     IS 'when it was submitted, UTC; older jobs go first';
+COMMENT ON COLUMN job.submitter     IS 'who submitted it, for people';
+COMMENT ON COLUMN job.priority      IS '0 is low, 10 is high';
+COMMENT ON COLUMN job.state         IS 'waiting, scheduled, running, stuck, success, failed or cancelled';
+COMMENT ON COLUMN job.retries       IS 'how often it was retried after an error';
+COMMENT ON COLUMN job.progress      IS 'percent, as the handler reports it';
+COMMENT ON COLUMN job.tracker       IS 'the periodic task''s id, or any name you choose';
+COMMENT ON COLUMN job.worker        IS 'the executor that has, or had, the job: its name and a random id, another one at each start';
+COMMENT ON COLUMN job.started       IS 'start of the last attempt, UTC';
+COMMENT ON COLUMN job.startedmillis IS 'started in milliseconds since 1970';
+COMMENT ON COLUMN job.finished      IS 'when the job became final, UTC';
 {{end}}
 
 ALTER TABLE job
@@ -221,12 +264,12 @@ ALTER TABLE job ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
 {{end}}
 
 COMMENT ON COLUMN job.due         IS 'the tick of the periodic task (tracker) that this job is for, UTC';
-COMMENT ON COLUMN job.single      IS 'at most one such job per tracker is not final';
-COMMENT ON COLUMN job.cancel      IS 'when cancellation was asked for, UTC';
-COMMENT ON COLUMN job.retry       IS 'a waiting job does not begin before this time, a stuck one is tried again then, UTC';
-COMMENT ON COLUMN job.result      IS 'what the handler said at the end: a message, or the error';
+COMMENT ON COLUMN job.single      IS 'if true, at most one such job per tracker is not final';
+COMMENT ON COLUMN job.cancel      IS 'when somebody asked to cancel it, UTC';
+COMMENT ON COLUMN job.retry       IS 'a waiting job does not begin before this time, a stuck one is retried then, UTC';
+COMMENT ON COLUMN job.result      IS 'the handler''s result, or the error';
 COMMENT ON COLUMN job.interrupts  IS 'how often its worker died, or lost it, while it ran';
-COMMENT ON COLUMN job.retry_limit IS 'how often it is tried again; NULL: as its handler or executor says';
+COMMENT ON COLUMN job.retry_limit IS 'how often it is retried after an error; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as its handler or executor says';
 COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as its handler says';
 -- It has no bounds: what is no traceparent is ignored.
@@ -255,6 +298,12 @@ CREATE TABLE joblog (
   message text         NOT NULL,
   counter bigserial
 );
+COMMENT ON COLUMN joblog.id      IS 'a UUID';
+COMMENT ON COLUMN joblog.jid     IS 'the job';
+COMMENT ON COLUMN joblog.level   IS 'debug, info, warn or error';
+COMMENT ON COLUMN joblog.created IS 'when it was written, UTC';
+COMMENT ON COLUMN joblog.message IS 'one line';
+COMMENT ON COLUMN joblog.counter IS 'the order of a job''s lines, from 1';
 {{else if not (found "joblog.counter")}}
 ALTER TABLE joblog ADD COLUMN counter bigserial;
 {{end}}
@@ -274,7 +323,10 @@ CREATE TABLE job_limit (
   max  integer      NOT NULL CONSTRAINT nextrun_limit_max CHECK (max BETWEEN 0 AND 1000000),
   PRIMARY KEY (kind, name)
 );
-COMMENT ON TABLE job_limit IS 'how many jobs of a group, a handler or a periodic task run at once, over all executors; 0 is a pause';
+COMMENT ON TABLE  job_limit      IS 'how many jobs of a group, a handler or a periodic task run at once, over all executors; 0 is a pause';
+COMMENT ON COLUMN job_limit.kind IS 'what the limit is of: group, handler or task';
+COMMENT ON COLUMN job_limit.name IS 'of the group or the handler; the id of the task';
+COMMENT ON COLUMN job_limit.max  IS 'how many; 0: none begins';
 
 -- Locks and workers ---------------------------------------------------------------------------------------------------
 
@@ -338,10 +390,16 @@ CREATE TABLE event_store (
   CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
 );
 COMMENT ON TABLE  event_store IS 'what happened; rows are never changed';
-COMMENT ON COLUMN event_store.seq IS 'order of appending; transactions may commit in another one';
-COMMENT ON COLUMN event_store.aggregate_version IS 'rises by one without gaps within an aggregate, see event_aggregate';
-COMMENT ON COLUMN event_store.due IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
-COMMENT ON COLUMN event_store.traceparent IS 'the W3C traceparent of who appended the event; NULL: none';
+COMMENT ON COLUMN event_store.id                IS 'a UUID, by which receivers recognize duplicates';
+COMMENT ON COLUMN event_store.seq               IS 'order of appending; transactions may commit in another one';
+COMMENT ON COLUMN event_store.topic             IS 'the topic';
+COMMENT ON COLUMN event_store.type              IS 'what happened';
+COMMENT ON COLUMN event_store.aggregate_id      IS 'what the event is about; for events of tasks, the task''s id';
+COMMENT ON COLUMN event_store.aggregate_version IS 'counts 1, 2, 3, ... within the aggregate, without gaps';
+COMMENT ON COLUMN event_store.payload           IS 'the data';
+COMMENT ON COLUMN event_store.due               IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
+COMMENT ON COLUMN event_store.created           IS 'when it was written, UTC';
+COMMENT ON COLUMN event_store.traceparent       IS 'the W3C traceparent of who appended the event; NULL: none';
 
 -- Guarantee G1: at most one event for each tick of a task.
 CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
@@ -366,12 +424,16 @@ CREATE TABLE outbox_message (
   retry     timestamp,
   dead      timestamp
 );
+COMMENT ON COLUMN outbox_message.id        IS 'order of publishing within a topic';
+COMMENT ON COLUMN outbox_message.event_id  IS 'the event';
+COMMENT ON COLUMN outbox_message.topic     IS 'its topic';
+COMMENT ON COLUMN outbox_message.created   IS 'when it was written, UTC';
 COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
 COMMENT ON COLUMN outbox_message.attempts  IS 'failed attempts';
 COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
 COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt failed';
-COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
-COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
+COMMENT ON COLUMN outbox_message.retry     IS 'not retried before, UTC';
+COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not retried';
 CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
 CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
 
@@ -691,7 +753,12 @@ SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid
        coalesce(j.result, k.error, m.problem) AS result
   FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
  WHERE k.decided IS NOT NULL;
-COMMENT ON VIEW periodic_run IS 'the decided ticks of all tasks, and what became of their jobs and events: state is NULL where there is none, or nobody knows';
+COMMENT ON VIEW periodic_run IS 'the decided ticks of all tasks, and what became of their jobs and events, wherever those are';
+COMMENT ON COLUMN periodic_run.state      IS 'of its job: as in the table job, or success, failed, cancelled or unknown; of its event pending, success or failed; NULL: there is none, or nobody knows';
+COMMENT ON COLUMN periodic_run.finished   IS 'when it ended, UTC';
+COMMENT ON COLUMN periodic_run.attempts   IS 'how many attempts have begun';
+COMMENT ON COLUMN periodic_run.interrupts IS 'how often the worker of its job died, or lost it';
+COMMENT ON COLUMN periodic_run.result     IS 'what it said at the end: a message, or the error';
 
 -- Values that nobody writes, such as a time of infinity, hide no other rows.
 CREATE VIEW periodic_health AS
@@ -713,7 +780,11 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
            coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
       FROM periodic_tick AS k
      WHERE k.task_id = t.id AND k.decided IS NOT NULL AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
-COMMENT ON VIEW periodic_health IS 'each task with its last run and what became of the ticks of 24 hours; overdue is for how long no scheduler has taken it, NULL if all is well';
+COMMENT ON VIEW periodic_health IS 'each task with its last run, and what became of its ticks of the last 24 hours';
+COMMENT ON COLUMN periodic_health.overdue     IS 'for how long no scheduler has taken it, from 5 seconds on; on SQLite in seconds; NULL: it is not overdue';
+COMMENT ON COLUMN periodic_health.skipped_24h IS 'those of a pause that share a row count as one';
+COMMENT ON COLUMN periodic_health.missed_24h  IS 'each missed tick counts';
+COMMENT ON COLUMN periodic_health.last_error  IS 'what its newest run said, if that failed';
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
@@ -761,7 +832,11 @@ SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
         OR (SELECT r.state FROM periodic_run AS r WHERE r.task_id = t.id ORDER BY r.due DESC LIMIT 1) IS DISTINCT FROM 'success')
    AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
  ORDER BY e.expected;
-COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
+COMMENT ON VIEW periodic_stale IS 'tasks, neither disabled nor paused, whose last success is older than the newest tick that must have succeeded by now';
+COMMENT ON COLUMN periodic_stale.expected     IS 'the tick that must have succeeded, or a later one, UTC';
+COMMENT ON COLUMN periodic_stale.last_success IS 'when the latest success was, UTC; NULL: none among 1,000 ticks';
+COMMENT ON COLUMN periodic_stale.judged_by    IS 'what counts as success: job, that the job ended so; submission, of events and in queues that do not tell how jobs end';
+COMMENT ON COLUMN periodic_stale.decision     IS 'of that tick, like cause and state; NULL: no scheduler has taken it';
 
 -- +goose Down
 -- The rest of the way down follows from the way up: see migrations/objects.go.
@@ -771,7 +846,6 @@ ALTER TABLE job ALTER COLUMN {{.Name}} DROP DEFAULT;
 {{end}}
 {{end}}
 {{if found "periodic_task"}}
-COMMENT ON COLUMN periodic_task.nextrun IS NULL;
 {{range withoutDefault "periodic_task"}}
 ALTER TABLE periodic_task ALTER COLUMN {{.Name}} DROP DEFAULT;
 {{end}}

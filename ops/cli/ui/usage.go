@@ -10,10 +10,10 @@ import (
 
 // The exit codes.
 const (
-	Done       = 0 // what was asked for is done, or there was nothing to do
-	Failed     = 1 // it could not be done, or not all could be looked at
-	WrongUsage = 2 // it was not asked for properly: a flag, an argument, a value
-	Changes    = 3 // a command that only looks: there are changes, or findings
+	Done       = 0 // done, or nothing to do
+	Failed     = 1 // it failed, or not all could be looked at
+	WrongUsage = 2 // wrong usage: a command, a flag, an argument, a value
+	Changes    = 3 // there are changes, or findings
 )
 
 // FoundError is the error of a command that has looked at all there is, and found something:
