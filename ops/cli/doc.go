@@ -5,16 +5,15 @@
 //	task/     nextrun task add, apply, list, ...: the rows of periodic_task
 //	tick/     nextrun tick list: what became of ticks
 //	job/      nextrun job list, log, cancel, ...
-//	event/    nextrun event list, tail, resend, ...: the outbox
+//	event/    nextrun event list, resend: the outbox
 //	lock/     nextrun lock show, release: the lock of the modes leader and exclusive
 //	imports/  nextrun import: files of other programs for task apply
 //	timer/    nextrun next and preview: when something elapses
 //	service/  nextrun serve, scheduler, executor, relay, health: what runs until it is stopped
-//	check/    nextrun check
+//	check/    nextrun check and status
 //	migrate/  nextrun migrate up, down, status
 //	find/     tasks, jobs and events by a few characters
 //	ui/       what they share: flags, settings, tables, times, log lines
-//	clitest/  runs the command line in tests
 //
 // Here are the commands without a noun (version, help), and what all commands get:
 // flags.go times in a zone, help.go help texts, complete.go values for the Tab key.

@@ -5,13 +5,13 @@
 //	usage.go     wrong usage, exit codes, how errors read
 //	command.go   groups of commands and the number of their arguments
 //	flags.go     flags that hold a time, a duration, an age, one of a few words
+//	when.go      times as people write them; times.go: as they read them
+//	select.go    flags of lists; columnflags.go: of the columns of a row
 //	settings.go  database, configuration file, name of this instance
-//	output.go    tables and other texts that are safe for a terminal
-//	input.go     texts from files and standard input
-//	json.go      JSON, for programs
-//	times.go     times and durations for people
-//	watch.go     lists that are written again and again
-//	logging.go   log lines on standard error
+//	queues.go    queues of the configuration; notify.go: who is told of new jobs
+//	table.go     lists; output.go: other texts that are safe for a terminal
+//	json.go      JSON, for programs; columns.go: of the columns of a row
+//	logging.go   log lines on standard error; shortlog.go: on a terminal
 //	signals.go   SIGINT, SIGTERM, SIGHUP and the way to an orderly end
 //
 // It knows no command; the packages beside it know this one.
