@@ -11,7 +11,6 @@ export CGO_ENABLED = 1
 # go command from looking.
 cli     := github.com/nextrun/nextrun/ops/cli
 ldflags  = -X $(cli).version=$(VERSION) \
-           $(shell git log -1 --format='-X $(cli).committed=%cI' 2>/dev/null) \
            -X $(cli).commit=$(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 
 TESTFLAGS ?=

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,9 +12,9 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// The version, the commit and its time, where the linker sets them with -X, as the
-// Makefile does: a build with -buildvcs=false has no other way to know.
-var version, commit, committed string
+// The version and the commit, where the linker sets them with -X, as the Makefile does: a build
+// with -buildvcs=false has no other way to know.
+var version, commit string
 
 func init() { service.Program = builtFrom().short() } // what processes tell others about themselves
 
@@ -29,20 +28,13 @@ func versionCommand(env *ui.Env) *cobra.Command {
 }
 
 // build is what a program was built from.
-type build struct {
-	version string
-	commit  string // empty: not known
-	date    time.Time
-}
+type build struct{ version, commit string } // commit is empty if it is not known
 
-// String is the version, the commit with its day, and the platform.
+// String is the version, the commit, and the platform.
 func (b build) String() string {
 	commit := "unknown commit"
 	if b.commit != "" {
 		commit = "commit " + b.commit
-	}
-	if !b.date.IsZero() {
-		commit += " of " + b.date.UTC().Format(time.DateOnly)
 	}
 	return fmt.Sprintf("%s, %s, %s %s/%s", b.version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
@@ -62,24 +54,14 @@ func builtFrom() build {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return buildOf(info, version, commit, committed)
+	return buildOf(info, version, commit)
 }
 
-func buildOf(info *debug.BuildInfo, version, commit, committed string) build {
-	settings := map[string]string{}
+func buildOf(info *debug.BuildInfo, version, commit string) build {
 	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	b := build{version: cmp.Or(version, info.Main.Version, "unknown")}
-	if b.commit = commit; commit == "" {
-		revision := settings["vcs.revision"]
-		b.commit, committed = revision[:min(len(revision), 12)], settings["vcs.time"]
-		if settings["vcs.modified"] == "true" {
-			b.commit += " with changes"
+		if s.Key == "vcs.revision" && commit == "" {
+			commit = s.Value[:min(len(s.Value), 12)]
 		}
 	}
-	if t, err := time.Parse(time.RFC3339, committed); err == nil {
-		b.date = t
-	}
-	return b
+	return build{cmp.Or(version, info.Main.Version, "unknown"), commit}
 }
