@@ -91,44 +91,31 @@ func (s Outbox) Show(ctx context.Context, id string) (outbox.Record, error) {
 
 // Resend implements [outbox.Admin].
 func (s Outbox) Resend(ctx context.Context, ids []string) ([]string, error) {
-	var found []string
-	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		r, err := tx.Texts(1, ids)
-		if err != nil {
-			return err
-		}
-		found, err = resend(ctx, tx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
-		return err
+	r, err := s.db.Texts(1, ids)
+	if err != nil {
+		return nil, fmt.Errorf("send events again: %w", err)
+	}
+	return s.resend(ctx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
+}
+
+// ResendDead implements [outbox.Admin].
+func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) {
+	return s.resend(ctx, `SELECT event_id FROM outbox_message WHERE topic = $1 AND dead IS NOT NULL`, topic)
+}
+
+// resend makes the events that a query names pending again.
+func (s Outbox) resend(ctx context.Context, which string, arg any) (found []string, err error) {
+	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &found, `INSERT INTO outbox_message (event_id, topic, created)
+			SELECT e.id, e.topic, e.created FROM event_store AS e WHERE e.id IN (`+which+`) ORDER BY e.seq
+			ON CONFLICT (event_id) DO UPDATE SET published = NULL, attempts = 0, refusals = 0,
+				problem = NULL, retry = NULL, dead = NULL
+			RETURNING event_id`, arg)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("send events again: %w", err)
 	}
 	return found, nil
-}
-
-// ResendDead implements [outbox.Admin].
-func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) {
-	var found []string
-	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		var err error
-		found, err = resend(ctx, tx, `SELECT event_id FROM outbox_message WHERE topic = $1 AND dead IS NOT NULL`, topic)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("send dead events again: %w", err)
-	}
-	return found, nil
-}
-
-// resend makes the events that a query names pending again.
-func resend(ctx context.Context, tx *sqldb.Tx, which string, arg any) ([]string, error) {
-	var found []string
-	err := tx.Select(ctx, &found, `INSERT INTO outbox_message (event_id, topic, created)
-		SELECT e.id, e.topic, e.created FROM event_store AS e WHERE e.id IN (`+which+`) ORDER BY e.seq
-		ON CONFLICT (event_id) DO UPDATE SET published = NULL, attempts = 0, refusals = 0,
-			problem = NULL, retry = NULL, dead = NULL
-		RETURNING event_id`, arg)
-	return found, err
 }
 
 // Lag implements [outbox.Admin].
