@@ -209,8 +209,8 @@ func (m *timers) of(t *periodic.Task) (calendar.Schedule, error) {
 	return parsed.schedule, parsed.err
 }
 
-// isInterval reports whether a timer may be an interval, which begins with "every", or have one among several.
+// isInterval reports whether a timer may be an interval, which begins with "every".
 func isInterval(timer string) bool {
 	text := strings.TrimSpace(timer)
-	return len(text) >= 5 && strings.EqualFold(text[:5], "every") || strings.Contains(text, ";")
+	return len(text) >= 5 && strings.EqualFold(text[:5], "every")
 }

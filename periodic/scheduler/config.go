@@ -53,8 +53,7 @@ type Config struct {
 	// BatchSize is the greatest number of tasks that are locked, decided and
 	// submitted together, 1 to 10,000. 0: 2500.
 	BatchSize int `yaml:"batch_size"`
-	// Lease is how long a mark of Docspell, or of an older nextrun, is valid: a task whose mark
-	// is older is scheduled. At least 1 s.
+	// Lease is how long a mark of Docspell is valid: a task whose mark is older is scheduled. At least 1 s.
 	// 0: 30 s.
 	Lease time.Duration `yaml:"lease"`
 	// Lead is how long before its time a task is read and decided at the

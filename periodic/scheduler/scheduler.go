@@ -3,7 +3,9 @@
 //
 // One goroutine owns the loop, and goes one way with every task, whether it is on time, late, set by hand or to be caught up: it
 // reads what is due or will be soon, without locks; decides, which is a pure function; and writes, at the due time, over the rows that
-// are as they were read. docs/internals/architecture.md, "The life of a tick", is the way through.
+// are as they were read. loop.go has its duties; poll.go asks what there is to do; read.go reads and decides; plans.go keeps what
+// was decided ahead; write.go writes; split.go, failing.go and sinks.go do what follows when that fails. Package batch has the
+// transactions. docs/internals/architecture.md, "The life of a tick", is the way through.
 package scheduler
 
 import (

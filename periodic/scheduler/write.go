@@ -68,7 +68,7 @@ func (w *writer) writeDue(soft, hard context.Context) (begun bool, err error) {
 	}
 	w.begin(hard, b, true)
 	if first && len(b.Plans) == firstPart {
-		err = errors.Join(err, w.collectAll(soft, hard)) // alone, it is sooner done
+		err = w.end(soft, hard, err) // alone, it is sooner done
 	}
 	return true, err
 }
@@ -104,17 +104,12 @@ func (w *writer) collect(soft, hard context.Context) error {
 	return w.handle(soft, hard, r)
 }
 
-// collectAll waits for the end of all.
-func (w *writer) collectAll(soft, hard context.Context) (err error) {
+// end waits for the end of all, and returns what has failed, with an earlier error.
+func (w *writer) end(soft, hard context.Context, err error) error {
 	for w.inFlight > 0 {
 		err = errors.Join(err, w.collect(soft, hard))
 	}
 	return err
-}
-
-// end waits for the end of all, and returns what has failed.
-func (w *writer) end(soft, hard context.Context, err error) error {
-	return errors.Join(err, w.collectAll(soft, hard))
 }
 
 // handle handles the end of a transaction.
