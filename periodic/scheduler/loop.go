@@ -54,9 +54,6 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
-	if store.OpensEarly() {
-		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
-	}
 	l.ends = newEnds(store, cfg, r)
 	l.duties = duties(l)
 	return l
@@ -67,6 +64,9 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 func (l *loop) run(soft, hard context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	l.ahead.lead = max(l.cfg.Lead, 0)
+	if l.store.OpensEarly() {
+		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
+	}
 	l.begin()
 	for soft.Err() == nil {
 		if !l.role.schedules() {
