@@ -8,14 +8,11 @@
 //	err = n.Stop(ctx)          // after the scheduler
 //
 // A request follows the commit: whoever receives it finds the jobs. It carries no
-// jobs, and requests are coalesced: while one is in flight, or waits for a retry, all
-// further commits together cause one more. A notifier never delays the scheduler.
+// jobs, and requests are coalesced: while one is in flight, all further commits together cause one more. A notifier never delays the scheduler.
 //
 // # Answers
 //
-// 2xx accepts. 4xx, except for 408, 425 and 429, and redirects, which are not
-// followed, are not retried. All other answers, and requests without an answer, are
-// retried once, a second later or when Retry-After says. After that the notifier waits
-// for the next commit. It logs when it gives up, once, and when a request succeeds again. No log
+// 2xx accepts. Nothing is retried, and no redirect is followed: the next commit causes the next request, and
+// consumers look for jobs themselves now and then. The first failure is logged, and the next success. No log
 // line shows the query of a URL, a password in it, or the value of a header.
 package notify

@@ -66,8 +66,13 @@ func (n *Notifier) Stop(ctx context.Context) error {
 // run tells the receivers after each commit.
 func (n *Notifier) run(soft, hard context.Context) {
 	var all sync.WaitGroup
-	defer all.Wait()
 	list, known := addresses{n: n}, map[string]*receiver{}
+	defer func() {
+		for _, one := range known {
+			close(one.commits)
+		}
+		all.Wait()
+	}()
 	for ends := false; !ends; {
 		select {
 		case <-n.life.Woken():
@@ -82,12 +87,11 @@ func (n *Notifier) run(soft, hard context.Context) {
 		for _, address := range list.read(hard) {
 			one := known[address]
 			if one == nil {
-				one = &receiver{n: n, address: address, target: web.NewTarget(address, n.cfg.Header)}
+				one = &receiver{n: n, address: address, target: web.NewTarget(address, n.cfg.Header), commits: make(chan struct{}, 1)}
 				known[address] = one
+				all.Go(func() { one.run(hard) })
 			}
-			if one.wake() {
-				all.Go(func() { one.run(soft, hard) })
-			}
+			one.wake()
 		}
 	}
 }

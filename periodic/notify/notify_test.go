@@ -63,7 +63,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 	})
 }
 
-// A request that failed is retried once. An outage is logged when it begins and when it ends, without secrets.
+// A request that failed is not retried. An outage is logged when it begins and when it ends, without secrets.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestOutage(t *testing.T) {
 		n.Notify()
 		pass(time.Minute)
 		at := c.heard()
-		if len(at) != 2 || at[1].Sub(at[0]) != time.Second {
-			t.Fatalf("attempts at %v, want two, a second apart", at)
+		if len(at) != 1 {
+			t.Fatalf("attempts at %v, want one", at)
 		}
 		c.set(http.StatusServiceUnavailable, 0)
 		n.Notify()
@@ -96,53 +96,6 @@ func TestOutage(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A retry also covers the commits since the request that failed.
-func TestRetryTellsOfLaterCommits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		log, _ := logged()
-		c := &consumer{status: http.StatusServiceUnavailable}
-		n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log})
-		n.Notify()
-		synctest.Wait()
-		c.set(http.StatusOK, 0)
-		for range 5 {
-			n.Notify()
-			synctest.Wait()
-		}
-		pass(time.Minute)
-		if got := len(c.heard()); got != 2 {
-			t.Errorf("requests: %d, want 2", got)
-		}
-		stop(t, n)
-	})
-}
-
-// What was refused is not retried, and not before the time that Retry-After names.
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[int]int{
-		http.StatusNotFound: 1, http.StatusUnauthorized: 1, http.StatusFound: 1,
-		http.StatusTooManyRequests: 2, http.StatusRequestTimeout: 2, http.StatusBadGateway: 2,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			log, text := logged()
-			c := &consumer{status: status, header: http.Header{"Retry-After": {"20"}}}
-			n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log})
-			n.Notify()
-			pass(time.Minute)
-			at := c.heard()
-			if len(at) != want || want == 2 && at[1].Sub(at[0]) != 20*time.Second {
-				t.Errorf("%d: attempts at %v, want %d", status, at, want)
-			}
-			if !strings.Contains(text.String(), http.StatusText(status)) {
-				t.Errorf("%d: the log is:\n%s", status, text)
-			}
-			stop(t, n)
-		})
-	}
 }
 
 // A consumer that does not answer delays nobody: not the others, and not the end.

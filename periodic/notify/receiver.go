@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -32,83 +30,42 @@ type receiver struct {
 	n       *Notifier
 	address string
 	target  web.Target
-	down    bool // it was logged that requests fail
-
-	mu          sync.Mutex
-	busy, again bool // a request is in flight, and another one is to follow
+	commits chan struct{} // of capacity one: those that the next request tells of
+	down    bool          // it was logged that requests fail
 }
 
-// wake reports whether to run. If a request is in flight, one follows that, however often it is called.
-func (r *receiver) wake() (begin bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.again, begin = r.busy, !r.busy
-	r.busy = true
-	return begin
-}
-
-// told reports whether another request is to follow: there was a commit since the one before.
-func (r *receiver) told() (more bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.busy, r.again = r.again, false
-	return r.busy
-}
-
-// run sends requests until none is to follow.
-func (r *receiver) run(soft, hard context.Context) {
-	for more := true; more; more = r.told() {
-		r.deliver(soft, hard)
-	}
-}
-
-// deliver sends a request, and once more after a failure that may pass, unless soft has ended.
-func (r *receiver) deliver(soft, hard context.Context) {
-	passing, after, err := r.send(hard)
-	if passing && rest(soft, min(max(after, retryAfter), mostAfter)) {
-		r.mu.Lock()
-		r.again = false // this request tells of those commits, too
-		r.mu.Unlock()
-		_, _, err = r.send(hard)
-	}
-	switch {
-	case err == nil && r.down:
-		r.log().Info("notifying of new jobs works again")
-	case err != nil && hard.Err() != nil:
-		return // it was given up
-	case err != nil && !r.down:
-		r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
-	}
-	r.down = err != nil
-}
-
-const (
-	// retryAfter is how long after a request that failed it is sent again, mostAfter how long if the receiver asks for that.
-	retryAfter = time.Second
-	mostAfter  = time.Minute
-)
-
-// rest waits. It returns false if soft ends before.
-func rest(soft context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+// wake has a request follow the one that is in flight, however often it is called.
+func (r *receiver) wake() {
 	select {
-	case <-timer.C:
-		return soft.Err() == nil
-	case <-soft.Done():
-		return false
+	case r.commits <- struct{}{}:
+	default:
 	}
 }
 
-// send makes one request. It reports whether an error may pass, and how long the
-// receiver wants to be left alone.
-func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration, err error) {
+// run sends requests until no commit is to follow.
+func (r *receiver) run(ctx context.Context) {
+	for range r.commits {
+		err := r.send(ctx)
+		switch {
+		case err == nil && r.down:
+			r.log().Info("notifying of new jobs works again")
+		case err != nil && ctx.Err() != nil:
+			return // it was given up
+		case err != nil && !r.down:
+			r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
+		}
+		r.down = err != nil
+	}
+}
+
+// send makes one request.
+func (r *receiver) send(ctx context.Context) error {
 	if !web.GoodURL(r.address) {
-		return false, 0, errors.New("the address is not an http or https URL")
+		return errors.New("the address is not an http or https URL")
 	}
 	request, err := http.NewRequestWithContext(ctx, r.n.cfg.Method, r.address, http.NoBody)
 	if err != nil {
-		return false, 0, errors.New("the request cannot be made") // err would show the URL
+		return errors.New("the request cannot be made") // err would show the URL
 	}
 	request.Header.Set("User-Agent", "nextrun")
 	for name, values := range r.n.cfg.Header {
@@ -119,20 +76,19 @@ func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration,
 	}
 	answer, err := r.n.client.Do(request)
 	if err != nil {
-		return true, 0, r.target.Failure(err)
+		return r.target.Failure(err)
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // only the status matters
 	_ = answer.Body.Close()
 	status := answer.StatusCode
 	if status/100 == 2 {
-		return false, 0, nil
+		return nil
 	}
 	hint := ""
 	if status/100 == 3 {
 		hint = " (redirects are not followed)"
 	}
-	err = fmt.Errorf("it answered %s%s", r.target.Secrets.Clean(answer.Status), hint)
-	return web.MayPass(status), web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()), err
+	return fmt.Errorf("it answered %s%s", r.target.Secrets.Clean(answer.Status), hint)
 }
 
 func (r *receiver) log() logrus.FieldLogger { return r.n.log().WithField("url", r.target.Path) }
