@@ -54,8 +54,6 @@ type Words struct {
 	Collate     string // behind a text that is compared byte by byte
 	TryLockSQL  string // empty where a transaction holds the whole file
 	LockSQL     string // a statement that waits for the name $1; empty where a transaction holds the whole file
-	RowColumns  string // of periodic_task, behind the columns of a query: its version, and what RowIDSQL needs
-	RowIDSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
 }
 
 // Rebind turns the placeholders $1, $2, ... into the driver's. No statement of this

@@ -23,8 +23,6 @@ func (d *dialect) Words() sqldb.Words {
 	return sqldb.Words{
 		ForUpdate:      lockRows,
 		ForNoKeyUpdate: " FOR NO KEY UPDATE OF t SKIP LOCKED",
-		RowColumns:     ", rev, ctid",
-		RowIDSQL:       "{}ctid::text",
 		ShareRows:      " FOR SHARE",
 		Greatest:       "greatest",
 		Least:          "least",

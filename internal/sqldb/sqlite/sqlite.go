@@ -34,7 +34,6 @@ func Refuse(o sqldb.Options) error {
 // Words implements [sqldb.Dialect]: a write transaction holds the whole file, so no row is ever locked.
 func (*dialect) Words() sqldb.Words {
 	return sqldb.Words{
-		RowColumns:  ", rev",
 		Greatest:    "max",
 		Least:       "min",
 		System:      sqldb.SQLite,

@@ -65,8 +65,11 @@ func qualify(alias, columns string) string {
 
 // Tasks implements [batch.Tx].
 func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Task, error) {
-	rowID := cmp.Or(strings.ReplaceAll(tx.SQL().RowIDSQL, "{}", "u."), "''")
-	from, args, err := tx.wanted(w, qualify("t", claimColumns)+`, since`+tx.SQL().RowColumns)
+	version, rowID := `, since, rev, ctid`, `u.ctid::text` // where the row is until it is written
+	if tx.SQL().IsSQLite() {
+		version, rowID = `, since, rev`, `''`
+	}
+	from, args, err := tx.wanted(w, qualify("t", claimColumns)+version)
 	if err != nil {
 		return nil, err
 	}
