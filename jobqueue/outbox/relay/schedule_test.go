@@ -51,9 +51,10 @@ func TestTickBecomesAnEvent(t *testing.T) {
 func TestEveryTickIsOneEvent(t *testing.T) {
 	both(t, func(f *fixture) {
 		for i := range 8 {
-			f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, overlap, nextrun, ends)
-				VALUES (?, 'x', '*:*', 'event', 'all', 'skip', '2026-01-01 00:00:00', '2026-01-01 00:40:00')`, fmt.Sprintf("t%d", i))
+			f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, overlap, ends)
+				VALUES (?, 'x', '*:*', 'event', 'all', 'skip', '2026-01-01 00:40:00')`, fmt.Sprintf("t%d", i))
 		}
+		f.exec(`UPDATE periodic_task SET since = '2025-12-31 23:59:30.000000', due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000'`) // as if planned then
 		f.schedule(3)
 		f.want(8*40, `SELECT count(*) FROM event_store`)
 		f.want(8*40, `SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND task_id LIKE 't%'`)
