@@ -60,7 +60,7 @@ func userColumns() []Column {
 
 // policyColumns say which ticks there are, and what becomes of them.
 func policyColumns() []Column {
-	return append(append(timeColumns(), []Column{
+	return append(timeColumns(), []Column{
 		{
 			Name: "overlap", Field: column.TextIn(func(t *Task) *Overlap { return &t.Overlap }),
 			Allowed: []string{string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow)},
@@ -91,17 +91,11 @@ func policyColumns() []Column {
 			Name: "sink", Field: column.TextIn(func(t *Task) *Sink { return &t.Sink }),
 			Help: "`queue` of the jobs: job, event, or one of the section queues of --config",
 		},
-	}...), failureColumns()...)
-}
-
-// failureColumns say what follows when jobs fail.
-func failureColumns() []Column {
-	return []Column{
 		{
 			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.PauseAfter }),
 			Help: "pause the task after so many failures in a row, or none (default none)",
 		},
-	}
+	}...)
 }
 
 // timeColumns say which ticks there are.

@@ -15,14 +15,6 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// The slog levels of the logrus levels that slog lacks. Debug, Info, Warn and
-// Error keep their names.
-const (
-	levelTrace = slog.LevelDebug - 4
-	levelFatal = slog.LevelError + 4
-	levelPanic = slog.LevelError + 8
-)
-
 // New returns a logger that passes each line to h and writes nothing itself. The
 // message, the time, the place of the call and the context go into the record;
 // the fields become attributes, sorted by name, and keep their types: an error is
@@ -78,21 +70,7 @@ func (h hook) Fire(e *logrus.Entry) error {
 	return nil
 }
 
+// levelOf is the level of a line: those of both packages have the same order, and slog has them four apart.
 func levelOf(level logrus.Level) slog.Level {
-	switch level {
-	case logrus.PanicLevel:
-		return levelPanic
-	case logrus.FatalLevel:
-		return levelFatal
-	case logrus.ErrorLevel:
-		return slog.LevelError
-	case logrus.WarnLevel:
-		return slog.LevelWarn
-	case logrus.InfoLevel:
-		return slog.LevelInfo
-	case logrus.DebugLevel:
-		return slog.LevelDebug
-	default:
-		return levelTrace
-	}
+	return slog.LevelInfo + 4*slog.Level(int(logrus.InfoLevel)-int(level))
 }

@@ -68,7 +68,7 @@ func TestRecordsAreKept(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	r := newRecorder(sloglog.LevelTrace)
+	r := newRecorder(slog.LevelDebug - 4)
 	log := sloglog.New(r).(*logrus.Logger)
 	log.ExitFunc = func(int) {}
 	log.Trace("")
@@ -86,8 +86,8 @@ func TestLevels(t *testing.T) {
 		log.Panic("")
 	}()
 	want := []slog.Level{
-		sloglog.LevelTrace, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError,
-		sloglog.LevelFatal, sloglog.LevelPanic,
+		slog.LevelDebug - 4, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError,
+		slog.LevelError + 4, slog.LevelError + 8,
 	}
 	var got []slog.Level
 	for _, record := range r.records {

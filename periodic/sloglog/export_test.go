@@ -1,8 +1,0 @@
-package sloglog
-
-// The levels of logrus that slog lacks.
-const (
-	LevelTrace = levelTrace
-	LevelFatal = levelFatal
-	LevelPanic = levelPanic
-)
