@@ -62,7 +62,7 @@ var largePages = []struct {
 	{"/tick?id=task-00001", "main ol.story b", 3, []string{"decided", "the task"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?group=group-7", "main table.lanes tbody tr", 41, []string{"Next rows"}},
-	{"/jobs", "main table.list tbody tr", 100, []string{"What failed most"}},
+	{"/jobs", "main table.list tbody tr", 100, []string{"Filter"}},
 	{"/jobs?state=failed", "main table.list tbody tr", 100, []string{"no space left"}},
 	{"/jobs?task=task-00001", "main tbody tr", 5, nil},
 	{"/job?id=task-00001-1", "pre[data-follow] time", 500, []string{"line 500 of the log", "More"}},

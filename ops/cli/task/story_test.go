@@ -47,8 +47,7 @@ func TestStory(t *testing.T) {
 			"INSERT INTO job (jid, task, group_, submitted, args) VALUES ('other', 'nextrun.hook', 'nextrun.hooks', '2026-03-24 14:01:16.000000', '{\"hook\": \"of-another-job\", \"job\": {\"id\": \"k\"}}')",
 		}, "2026-03-24 14:00", "success", []string{
 			"The tick of 2026-03-24 14:00:00 UTC ran and succeeded at 2026-03-24 14:01:16 UTC, 1 min 16 s after it was due, after 2 attempts.",
-			"14:00:00.250 UTC decided - submitted, by the scheduler sched",
-			"14:00:00.250 UTC submitted - handler backup, group",
+			"14:00:00.250 UTC decided - submitted, by the scheduler sched; handler backup, group",
 			"14:01:06.000 UTC attempt 2 10 s on w2: success: all copied",
 			"14:01:16.000 UTC hook 2.00 s on_success (success): success, failed attempts: 2",
 			"The end of the log of job j: attempt 1 begins on w1@b copying failed",

@@ -214,13 +214,18 @@ const storyLines = 20
 func (s *Story) ofJob() {
 	j, k := s.job, s.Run
 	worker, _, _ := strings.Cut(j.Worker, service.BootMark)
-	s.step("submitted", j.Submitted, j.Submitted, string(jobqueue.Scheduled), "handler "+j.Task+", group "+j.Group)
+	what := "handler " + j.Task + ", group " + j.Group
+	if j.Submitted.Sub(k.Decided).Abs() < time.Millisecond { // in one transaction, as usual
+		s.Steps[len(s.Steps)-1].Text += "; " + what
+	} else {
+		s.step("submitted", j.Submitted, j.Submitted, string(jobqueue.Scheduled), what)
+	}
 	began := j.Started
 	if began.IsZero() {
 		began = s.now
 	}
-	if k.Attempts <= 1 && k.Interrupts == 0 {
-		s.step("waited", latest(j.Submitted, k.Due), began, string(jobqueue.Waiting), "for an executor")
+	if from := latest(j.Submitted, k.Due); k.Attempts <= 1 && k.Interrupts == 0 && began.Sub(from) >= time.Millisecond {
+		s.step("waited", from, began, string(jobqueue.Waiting), "for an executor")
 	}
 	ended, said := j.Finished, "on "+worker+": "+strings.TrimSuffix(j.State.Word()+": "+text.Clean(text.FirstLine(j.Result), 500), ": ")
 	if j.State == jobqueue.Running {
