@@ -8,7 +8,7 @@
 //
 // Reading is strict: an unknown or repeated key, or a bad value, is an error that
 // names the file and the line. All of them are reported at once. The packages that
-// own the settings check their bounds, as docs/internals/decisions/configuration-reader.md
+// own the settings check their bounds, as docs/internals/decisions/libraries.md
 // explains. testdata/nextrun.yaml shows every key of a configuration file,
 // testdata/tasks.yaml every key of a file of tasks.
 package config
