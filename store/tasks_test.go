@@ -71,7 +71,7 @@ func TestTasksRefuseWhatIsNotGood(t *testing.T) {
 	negative := -time.Second
 	bad := map[string]func(*periodic.Task){
 		"id":       func(t *periodic.Task) { t.ID = strings.Repeat("x", 255) },
-		"task":     func(t *periodic.Task) { t.Task = "" },
+		"handler":  func(t *periodic.Task) { t.Task = "" },
 		"group":    func(t *periodic.Task) { t.Group = "\xff" },
 		"subject":  func(t *periodic.Task) { t.Subject = "a\x00b" },
 		"args":     func(t *periodic.Task) { t.Args = "{" },
