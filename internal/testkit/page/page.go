@@ -90,6 +90,9 @@ type Comment struct {
 	Place int
 }
 
+// withoutZone leaves out that a time is in UTC, which a page says once.
+var withoutZone = strings.NewReplacer(", UTC", "", "''", "'")
+
 // Comments are the comments in a file of SQL, by TABLE and TABLE.COLUMN.
 func Comments(t testing.TB, path string) map[string]Comment {
 	t.Helper()
@@ -99,7 +102,7 @@ func Comments(t testing.TB, path string) map[string]Comment {
 	}
 	found := map[string]Comment{}
 	for i, match := range comment.FindAllStringSubmatch(string(text), -1) {
-		found[match[1]] = Comment{strings.ReplaceAll(match[2], "''", "'"), i}
+		found[match[1]] = Comment{withoutZone.Replace(match[2]), i}
 	}
 	return found
 }
