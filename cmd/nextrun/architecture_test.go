@@ -149,7 +149,7 @@ func eachSource(t *testing.T, fn func(*source)) {
 		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		file, err := parser.ParseFile(set, filepath.Join("../..", name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(set, "../../"+name, nil, parser.SkipObjectResolution)
 		if err == nil {
 			fn(&source{file, name, path.Dir(name), set.File(file.FileStart).LineCount()})
 		}
@@ -163,7 +163,7 @@ func eachSource(t *testing.T, fn func(*source)) {
 // skipped tells whether Go does not count a directory to the module.
 func skipped(dir string) bool {
 	base := path.Base(dir)
-	_, err := os.Stat(filepath.Join("../..", dir, "go.mod"))
+	_, err := os.Stat(filepath.Join("..", "..", dir, "go.mod"))
 	return err == nil || base == "testdata" || base[0] == '.' || base[0] == '_'
 }
 

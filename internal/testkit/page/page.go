@@ -39,7 +39,7 @@ func Part(t testing.TB, path, name, made string) {
 		t.Errorf("%s: the part %s is not what the program has; make reference writes it:\n%s", path, name, made)
 	default:
 		whole := before + "<!-- " + name + " -->\n" + made + "<!-- end -->\n" + after
-		if err := os.WriteFile(path+".new", []byte(whole), 0o600); err != nil {
+		if err := os.WriteFile(path+".new", []byte(whole), 0o600); err != nil { //nolint:gosec // a page of this repository
 			t.Fatal(err)
 		}
 		if err := os.Rename(path+".new", path); err != nil { // others read it meanwhile
