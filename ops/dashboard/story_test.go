@@ -37,7 +37,7 @@ func TestPageOfATick(t *testing.T) {
 			s.Error("the page shows a password")
 		}
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, cause, decided) VALUES ('report', '2026-03-29 00:00:00.000000', 'skipped', 'overlap', '2026-03-29 00:00:00')`)
-		if newest := s.get("/tick?id=report&zone=Europe/Berlin"); !strings.Contains(newest, "was skipped: a job of the task had not ended") || strings.Contains(newest, "No tick was due") {
+		if newest := s.get("/tick?id=report&zone=Europe/Berlin"); !strings.Contains(newest, "was skipped: a job of the task had not ended, that of the tick of 2026-03-29 00:00:00 CET (job ") || strings.Contains(newest, "No tick was due") {
 			s.Errorf("the newest tick:\n%s", newest)
 		}
 		if before := s.get("/tick?id=report&at=2026-03-28T23:00:00%2B01:00&zone=Europe/Berlin"); !strings.Contains(before, "The tick of 2026-03-28 23:00:00 CET was skipped") || strings.Contains(before, `rel="prev"`) {

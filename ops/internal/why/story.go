@@ -36,6 +36,7 @@ type Story struct {
 	zone *time.Location
 	job  *jobqueue.Job // in nextrun's own queue; nil: there is none any more
 	why  []Finding     // why it has not ended
+	way  *view.Run     // whose job had not ended when the tick was skipped; nil: nobody knows
 }
 
 // Step is a part of a story.
@@ -65,6 +66,9 @@ func Tell(ctx context.Context, db *store.DB, id string, asked time.Time, zone *t
 	}
 	if err == nil {
 		err = s.find(ctx, db, tasks)
+	}
+	if err == nil && s.Run != nil {
+		err = s.inTheWay(ctx, db, tasks)
 	}
 	if err == nil && s.Run != nil {
 		err = s.follow(ctx, db)
@@ -143,6 +147,18 @@ func latest(a, b time.Time) time.Time {
 func (s *Story) elapses(at time.Time) bool {
 	next, err := s.task.Upcoming(at.Add(-time.Microsecond), 1)
 	return err == nil && len(next) > 0 && next[0].Due.Equal(at)
+}
+
+// inTheWay finds the run whose job had not ended when the tick was skipped.
+func (s *Story) inTheWay(ctx context.Context, db *store.DB, tasks *periodic.Tasks) error {
+	if s.Run.Cause != periodic.CauseOverlap {
+		return nil
+	}
+	list, err := view.Of(db).List(ctx, tasks, periodic.TickFilter{TaskID: s.ID, Decision: periodic.Submitted, DueTo: s.Run.Due, Limit: 1})
+	if len(list) > 0 && (list[0].Finished.IsZero() || list[0].Finished.After(s.Run.Decided)) {
+		s.way = &list[0]
+	}
+	return err
 }
 
 // follow reads what became of the tick after it was decided.

@@ -60,7 +60,7 @@ func (s *Story) became() string {
 	case k.Decision == periodic.Late:
 		return strings.TrimSuffix("was too late, and got no job: "+k.Why(), ": ")
 	case k.Decision != periodic.Submitted:
-		return strings.TrimSuffix("was "+string(k.Decision)+": "+k.Why(), ": ")
+		return strings.TrimSuffix("was "+string(k.Decision)+": "+k.Why(), ": ") + s.blocker()
 	case s.task.Sink == periodic.SinkEvent && k.State != "":
 		return "became an event, which " + s.ended()
 	case s.task.Sink != periodic.SinkJob && s.task.Sink != periodic.SinkEvent:
@@ -78,6 +78,18 @@ func (s *Story) became() string {
 	}
 	verb := map[jobqueue.State]string{jobqueue.Success: "ran and succeeded", jobqueue.Failed: "ran and failed", jobqueue.Cancelled: "was cancelled"}[j.State]
 	return fmt.Sprintf("%s at %s, %s after it was due", verb, s.at(j.Finished), text.Exact(j.Finished.Sub(k.Due))) + s.tries()
+}
+
+// blocker names the job that was in the way of the tick.
+func (s *Story) blocker() string {
+	switch w := s.way; {
+	case w == nil:
+		return ""
+	case w.Finished.IsZero():
+		return ", that of the tick of " + s.at(w.Due) + " (job " + w.JID + ")"
+	default:
+		return ", that of the tick of " + s.at(w.Due) + " (job " + w.JID + "), which ended at " + s.at(w.Finished)
+	}
 }
 
 // ended is how a job or an event has ended of which only the tick knows.
