@@ -93,26 +93,6 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// The rules themselves see what they are there for.
-func TestArchitectureRules(t *testing.T) {
-	t.Parallel()
-	for _, broken := range [][2]string{
-		{"calendar", module + "/jobqueue"},
-		{"calendar/internal/elapse", module + "/calendar"},
-		{"calendar", "database/sql"},
-		{"store", module + "/internal/testkit/storetest"},
-		{"store", "github.com/lib/pq/oid"},
-		{"ops/dashboard", module + "/ops/cli/ui"},
-	} {
-		if breaks(broken[0], broken[1]) == "" {
-			t.Errorf("%s may import %s", broken[0], broken[1])
-		}
-	}
-	if broken := breaks("store/internal/tasks", module+"/periodic/scheduler"); broken != "" {
-		t.Errorf("an import that goes down is refused: %s", broken)
-	}
-}
-
 func TestArchitectureSizes(t *testing.T) {
 	lines, names := 0, 0
 	eachSource(t, func(file *source) {

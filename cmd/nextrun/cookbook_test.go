@@ -2,10 +2,8 @@ package main_test
 
 import (
 	"flag"
-	"maps"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,54 +155,4 @@ func zone(t *testing.T, timer string) *time.Location {
 		t.Fatal(err)
 	}
 	return calendar.Location(schedule)
-}
-
-// Each schedule of the cookbook elapses exactly when a search through the calendar,
-// minute by minute, finds what its heading says.
-func TestCookbookAgainstTheCalendar(t *testing.T) {
-	t.Parallel()
-	d := storetest.New(t, storetest.SQLite)
-	list := recipes(t)
-	insert(t, d, list)
-	left := maps.Clone(says)
-	for _, r := range list {
-		for _, row := range r.tasks {
-			says, found := left[row.ID]
-			if delete(left, row.ID); !found {
-				t.Errorf("nothing says when %s should elapse", row.ID)
-				continue
-			}
-			t.Run(row.ID, func(t *testing.T) {
-				t.Parallel()
-				row.Jitter = 0
-				compare(t, row, says)
-			})
-		}
-	}
-	if len(left) > 0 {
-		t.Errorf("the cookbook has no %v", slices.Collect(maps.Keys(left)))
-	}
-}
-
-func compare(t *testing.T, row periodic.Task, says func(time.Time) bool) {
-	t.Helper()
-	from := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	until := from.AddDate(2, 0, 0)
-	location := zone(t, row.Timer)
-	var want []time.Time
-	for at := from.Add(time.Minute); at.Before(until); at = at.Add(time.Minute) {
-		if says(at.In(location)) {
-			want = append(want, at)
-		}
-	}
-	n := 0
-	for tick := range periodic.Preview([]periodic.Task{row}, from, until) {
-		if n >= len(want) || !tick.Due.Equal(want[n]) {
-			t.Fatalf("tick %d of %s is at %v; the calendar has %v", n, row.Timer, tick.Due.In(location), want[min(n, len(want)-1)].In(location))
-		}
-		n++
-	}
-	if n == 0 || n != len(want) {
-		t.Errorf("%s has %d ticks, the calendar %d", row.Timer, n, len(want))
-	}
 }

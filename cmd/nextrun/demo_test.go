@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
-	"html"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,44 +109,6 @@ func TestDemoFileOnBothDatabases(t *testing.T) {
 		d.Exec(readFile(t, "../../testdata/demo-repair.sql"))
 		nextrun(t, d.URL, ui.Done, "check", "--config", "../../testdata/nextrun.yaml")
 	})
-}
-
-var (
-	drawn  = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
-	taskID = regexp.MustCompile(`\(id, task[^)]*\) VALUES\s+\('([a-z-]+)'`)
-)
-
-// The picture in the README is one of the demo as it is: it has its tasks and statements,
-// and the words that the log has for what becomes of ticks and jobs.
-func TestPictureShowsTheDemo(t *testing.T) {
-	t.Parallel()
-	var text strings.Builder
-	for _, match := range drawn.FindAllStringSubmatch(readFile(t, "../../docs/demo.svg"), -1) {
-		text.WriteString(html.UnescapeString(match[1]))
-	}
-	words := []string{"submitted", "done", "retry", "failed", "skipped", "missed", "problem", "ls: exit status 2 (attempt 2",
-		"hour 25 is not in 0..23", "not decided in time"}
-	for _, file := range []string{"demo.sql", "demo-mistake.sql", "demo-repair.sql"} {
-		statements := readFile(t, "../../testdata/"+file)
-		for _, match := range taskID.FindAllStringSubmatch(statements, -1) {
-			words = append(words, match[1]+" ")
-		}
-		if file != "demo.sql" {
-			_, statement, _ := strings.Cut(statements, "\n") // after the comment
-			words = append(words, strings.TrimSpace(statement))
-		}
-	}
-	if len(words) < 18 {
-		t.Fatalf("found few words to look for: %q", words)
-	}
-	for _, word := range words {
-		if !strings.Contains(text.String(), word) {
-			t.Errorf("docs/demo.svg does not show %q; run make picture", word)
-		}
-	}
-	if !strings.Contains(readFile(t, "../../README.md"), "(docs/demo.svg)") {
-		t.Error("the README does not show docs/demo.svg")
-	}
 }
 
 // nextrun runs the program on a database and returns its output.

@@ -67,38 +67,3 @@ tasks: {nightly: {ping: "`+receiver.URL+`/ping"}}
 		d.Want("0", "SELECT count(*) FROM joblog WHERE message LIKE '%T0KEN%'")
 	})
 }
-
-// What a hook submits is on record as what it is, and not as what somebody did.
-func TestNobodyDidWhatAHookSubmits(t *testing.T) {
-	t.Parallel()
-	binary := build(t)
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		config := filepath.Join(t.TempDir(), "nextrun.yaml")
-		write(t, config, `
-handlers: {works: {command: ["true"]}}
-tasks: {first: {on_success: {submit: second}}}
-`)
-		nextrun(t, d.URL, ui.Done, "migrate", "up")
-		d.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('second', 'works', 'yearly')")
-		startProcess(t, d.URL, binary, "executor", "--config", config).waitFor("INFO  started  ")
-		nextrun(t, d.URL, ui.Done, "job", "submit", "works", "--task", "first")
-		storetest.Eventually(t, "the second task", func() bool { return d.One("SELECT count(*) FROM job WHERE tracker = 'second'") == "1" })
-		d.Want("submitted by tasks.first.on_success of first", "SELECT reason FROM periodic_tick WHERE task_id = 'second'")
-	})
-}
-
-// What the page of hooks says is so.
-func TestHooksPage(t *testing.T) {
-	t.Parallel()
-	binary := build(t)
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		reader := newReader(t, d, filepath.Dir(binary))
-		blocks := blocksOf(t, "../../docs/hooks.md")
-		if len(blocks) < 8 {
-			t.Fatalf("found %d blocks only", len(blocks))
-		}
-		for _, b := range blocks {
-			reader.follow(b)
-		}
-	})
-}

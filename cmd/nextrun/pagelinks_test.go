@@ -30,31 +30,6 @@ func TestLinksOfPages(t *testing.T) {
 	}
 }
 
-func TestLinksThatDoNotResolveAreFound(t *testing.T) {
-	t.Parallel()
-	page := filepath.Join(t.TempDir(), "page.md")
-	write(t, page, "# A page\n\n## What's `next`, then?\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n")
-	for target, want := range map[string]string{
-		"#whats-next-then":         "",
-		"page.md#twice-1":          "",
-		"https://example.org/a#b":  "",
-		"mailto:ada@example.org":   "",
-		"#twice-2":                 "no heading",
-		"#no-heading":              "no heading",
-		"other.md":                 "no such file",
-		"https://":                 "no host",
-		"http://example.org/":      "https",
-		"https://exa mple.org/":    "invalid",
-		"/docs/index.md":           "relative",
-		"page.md?plain=1#whatever": "no such file",
-	} {
-		err := resolve(t, page, target)
-		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" {
-			t.Errorf("%s: got %v, want %q", target, err, want)
-		}
-	}
-}
-
 // markdown lists the Markdown files of the repository.
 func markdown(t *testing.T, root string) (list []string) {
 	t.Helper()

@@ -177,16 +177,16 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 	t.Helper()
 	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('show', 'show', 'yearly', '2026-01-01'), ('call', 'call', 'yearly', '2026-01-01'),
 		('unknown', 'no-such-handler', 'yearly', '2026-01-01')`)
-	output := &said{}
+	said := &output{}
 	command := s.command(environment, "serve", "--log-level", "debug", "--metrics", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--dashboard-actions")
-	command.Stdout, command.Stderr = output, output
+	command.Stdout, command.Stderr = said, said
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		if t.Failed() {
-			t.Log(strings.ReplaceAll(output.String(), planted, "..."))
+			t.Log(strings.ReplaceAll(said.String(), planted, "..."))
 		}
 	})
 	s.until(t, "SELECT count(*) FROM job WHERE state = 'success' AND task <> 'nextrun.hook'", "2")
@@ -194,10 +194,10 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 	s.clean("the command line", readFile(t, "/proc/"+strconv.Itoa(command.Process.Pid)+"/cmdline"))
 	s.clean("the process's name", readFile(t, "/proc/"+strconv.Itoa(command.Process.Pid)+"/comm"))
 	s.clean("a session of the database", s.One("SELECT string_agg(query || application_name, ' ') FROM pg_stat_activity WHERE datname = current_database()"))
-	if len(output.addresses()) != 2 {
-		t.Errorf("it listens at %q; want metrics and dashboard", output.addresses())
+	if len(said.addresses()) != 2 {
+		t.Errorf("it listens at %q; want metrics and dashboard", said.addresses())
 	}
-	for _, address := range output.addresses() {
+	for _, address := range said.addresses() {
 		for _, page := range []string{"", "tasks", "task?id=show", "task?id=call", "jobs", "job?last=show", "events", "scheduler", "timeline", "metrics", "healthz",
 			"tasks?format=json", "jobs?format=json", "scheduler?format=json"} {
 			s.clean(page, get(t, address+page))
@@ -209,10 +209,10 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 		t.Fatal(err)
 	}
 	_ = command.Wait()
-	if !strings.Contains(output.String(), "goroutine ") {
-		t.Errorf("no trace of goroutines in\n%s", output.String())
+	if !strings.Contains(said.String(), "goroutine ") {
+		t.Errorf("no trace of goroutines in\n%s", said.String())
 	}
-	s.clean("the log", output.String())
+	s.clean("the log", said.String())
 }
 
 func (s *secretive) until(t *testing.T, query, want string) {

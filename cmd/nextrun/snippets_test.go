@@ -13,10 +13,10 @@ import (
 )
 
 // book are the pages that TestBook follows.
-var book = []string{"backup.md", "docspell.md", "events.md", "faq.md", "import.md", "operations.md", "scaling.md"}
+var book = []string{"backup.md", "docspell.md", "events.md", "faq.md", "hooks.md", "import.md", "operations.md", "queues.md", "scaling.md"}
 
 // elsewhere are the pages whose blocks other tests follow.
-var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "timers.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
+var elsewhere = []string{"README.md", "tasks.md", "timers.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
 
 // A reader who does what a page of the book says gets what it promises.
 func TestBook(t *testing.T) {
@@ -33,12 +33,23 @@ func TestBook(t *testing.T) {
 			}
 			storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 				nextrun(t, d.URL, ui.Done, "migrate", "up")
-				if page == "backup.md" {
+				switch page {
+				case "backup.md":
 					storetest.Client(t, d.Kind)
+				case "queues.md":
+					river(t, d)
 				}
 				read(t, d, page, filepath.Dir(binary))
 			})
 		})
+	}
+}
+
+// river makes River's tables, as River itself does.
+func river(t *testing.T, d *storetest.Database) {
+	t.Helper()
+	for _, level := range []string{"6", "7"} {
+		d.Exec(readFile(t, "../../store/queues/testdata/river_"+d.Kind+"_"+level+".sql"))
 	}
 }
 
