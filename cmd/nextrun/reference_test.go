@@ -28,7 +28,11 @@ func TestReferenceOfTables(t *testing.T) {
 		own := ""
 		for _, name := range slices.Sorted(maps.Keys(tables)) {
 			if strings.Contains(readFile(t, referencePage), "<!-- "+name+" -->") {
-				page.Part(t, referencePage, name, tables[name].text(comments))
+				text := tables[name].text(comments)
+				if strings.Contains(text, "): \n") {
+					t.Errorf("a column of %s has no comment in the schema", name)
+				}
+				page.Part(t, referencePage, name, text)
 			} else {
 				own += page.Item(name, comments[name].Text)
 			}
@@ -84,22 +88,21 @@ func (v *tableOrView) text(comments map[string]page.Comment) string {
 	})
 	var list strings.Builder
 	list.WriteString(sentence(comments[v.name].Text))
-	if !v.view {
-		list.WriteString("| column | type | meaning |\n|---|---|---|\n")
-		for _, c := range v.rows {
-			fmt.Fprintf(&list, "| %#q | %s | %s |\n", c.name, c.about(), comments[v.name+"."+c.name].Text)
-		}
-		return list.String()
-	}
 	var others []string
 	for _, c := range v.rows {
-		if meaning := comments[v.name+"."+c.name].Text; meaning != "" {
+		meaning := comments[v.name+"."+c.name].Text
+		switch {
+		case !v.view:
+			fmt.Fprintf(&list, "- %#q (%s): %s\n", c.name, c.about(), meaning)
+		case meaning != "":
 			list.WriteString(page.Item(c.name, meaning))
-		} else {
+		default:
 			others = append(others, fmt.Sprintf("%#q", c.name))
 		}
 	}
-	fmt.Fprintf(&list, "- as in the tables: %s\n", strings.Join(others, ", "))
+	if v.view {
+		fmt.Fprintf(&list, "- as in the tables: %s\n", strings.Join(others, ", "))
+	}
 	return list.String()
 }
 
