@@ -82,6 +82,9 @@ func (v vector) check(t *testing.T) {
 	if s.String() != v.normal {
 		t.Errorf("Parse(%q).String() = %q, want %q", v.timer, s, v.normal)
 	}
+	if err := sameSchedule(s, v.base); err != nil {
+		t.Errorf("%q: %v", v.timer, err)
+	}
 	want := strings.Join(v.elapses, " ")
 	got := strings.Join(following(s, v.base, len(v.elapses)), " ")
 	if lost := forgotten[v.timer]; lost != "" {
@@ -101,38 +104,10 @@ func (v vector) check(t *testing.T) {
 	}
 }
 
-func TestNormalFormIsTheSameSchedule(t *testing.T) {
-	for _, v := range readVectors(t, "systemd.tsv") {
-		s, err := Parse(v.timer)
-		if err != nil {
-			continue
-		}
-		again, err := Parse(s.String())
-		if err != nil {
-			t.Errorf("Parse(%q), from %q: %v", s, v.timer, err)
-			continue
-		}
-		if again.String() != s.String() {
-			t.Errorf("the normal form of %q is %q and not %q", s, again, v.timer)
-		}
-		a, b := following(s, v.base, 5), following(again, v.base, 5)
-		if strings.Join(a, " ") != strings.Join(b, " ") {
-			t.Errorf("%q elapses at %s, %q at %s", v.timer, a, s, b)
-		}
-	}
-}
-
-// TestChangesAtTheEndOfTheDay: the hour that occurs twice is the last one of the only day.
-func TestChangesAtTheEndOfTheDay(t *testing.T) {
-	s := mustParse(t, "2018-02-17 *:30 America/Sao_Paulo")
-	want := "2018-02-18T00:30:00Z 2018-02-18T01:30:00Z 2018-02-18T02:30:00Z never"
-	if got := strings.Join(following(s, instantText(t, "2018-02-18T00:00:00Z"), 4), " "); got != want {
-		t.Errorf("%q elapses at %s, want %s", s, got, want)
-	}
-}
-
 func TestSlipsOfSystemdAreNotRepeated(t *testing.T) {
 	for _, c := range []struct{ timer, after, want string }{
+		// the hour that occurs twice is the last one of the only day
+		{"2018-02-17 *:30 America/Sao_Paulo", "2018-02-18T00:00:00Z", "2018-02-18T00:30:00Z 2018-02-18T01:30:00Z 2018-02-18T02:30:00Z never"},
 		{"*:00/7", "2026-05-04T23:56:00Z", "2026-05-05T00:00:00Z 2026-05-05T00:07:00Z"},
 		{"00/5:00", "2026-05-31T20:00:00Z", "2026-06-01T00:00:00Z 2026-06-01T05:00:00Z"},
 		{"*-*-01/4", "2026-12-29T00:00:00Z", "2027-01-01T00:00:00Z 2027-01-05T00:00:00Z"},

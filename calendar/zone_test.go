@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -46,24 +45,3 @@ type foreign struct{}
 func (foreign) Next(after time.Time) time.Time  { return after.Truncate(time.Second).Add(time.Second) }
 func (foreign) Prev(before time.Time) time.Time { return before.Add(-1).Truncate(time.Second) }
 func (foreign) String() string                  { return "always" }
-
-// TestSchedulesAreSafeForConcurrentUse is for the race detector.
-func TestSchedulesAreSafeForConcurrentUse(t *testing.T) {
-	s := mustParse(t, "*:0/7 Europe/Berlin")
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			at := time.Date(2026, 1+time.Month(i), 1, 0, 0, 0, 0, time.UTC)
-			for range 100 {
-				if next := s.Next(at); !s.Prev(next.Add(1)).Equal(next) {
-					t.Errorf("Prev after %v is another elapse", next)
-				}
-				if _, err := Parse("daily Africa/Cairo"); err != nil {
-					t.Error(err)
-				}
-				at = s.Next(at)
-			}
-		})
-	}
-	wg.Wait()
-}

@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -17,31 +16,21 @@ func TestLint(t *testing.T) {
 	}{
 		{"daily", ""},
 		{"*-02-30", "never: never elapses"},
-		{"0 0 31 4 *", "never: never elapses"},
 		{"2020-01-01", "never: never elapses again; the last time was 2020-01-01T00:00:00Z"},
 		{"*-02-29", "leap-years: elapses in leap years only"},
-		{"0 0 29 2 *", "leap-years: elapses in leap years only"},
 		{"*-*-31", "short-months: day 31 does not exist in February, April, June, September and November"},
-		{"*-04..07-31", "short-months: day 31 does not exist in April and June"},
 		{"*-*-15,29", "short-months: day 29 does not exist in February of most years"},
 		{"0 0 30W * *", "short-months: day 30 does not exist in February"},
-		{"*-12-31", ""},
 		{"0 0 13 * 5", "day-or-weekday: elapses on the 13th of every month and on Fridays; a day that is one of the two is enough"},
 		{"0 0 1-7 6 1", "day-or-weekday: elapses on the 1st to 7th of June and on Mondays in June; a day that is one of the two is enough"},
 		{"0 0 */12 * 5", ""},
-		{"0 0 1 * *", ""},
 		{"0 0 1 * 0-6", ""},
 		{"Fri *-*-13", ""},
 		{"*/7 * * * *", "uneven: elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes"},
 		{"*:05/10", ""},
-		{"*/15 * * * *", ""},
 		{"0,20,30,50 * * * *", ""},
-		{"1-9/2 * * * *", ""},
-		{"0 */5 * * *", "uneven: elapses every 5 hours, but from hour 20 to hour 0 there are 4 hours"},
 		{"*:*:00/11", "uneven: elapses every 11 seconds, but from second 55 to second 0 there are 5 seconds"},
-		{"*-*~1", ""},
 		{"0 0 L * *", ""},
-		{"*:0/5", ""},
 		{"02:30 Europe/Berlin",
 			"dst-moved: 2026-03-29 02:30 does not exist and elapses at 03:30 at 2026-03-29T01:30:00Z; " +
 				"dst-moved: 2027-03-28 02:30 does not exist and elapses at 03:30 at 2027-03-28T01:30:00Z; " +
@@ -71,12 +60,5 @@ func TestLint(t *testing.T) {
 	}
 	if got := explain.Lint(foreign{}, at); len(got) != 0 {
 		t.Errorf("Lint of a schedule of another package: %v", got)
-	}
-}
-
-func TestFindingsAsJSON(t *testing.T) {
-	text, err := json.Marshal(explain.Lint(mustParse(t, "*-02-30"), time.Now()))
-	if want := `[{"code":"never","message":"never elapses"}]`; err != nil || string(text) != want {
-		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 }
