@@ -49,6 +49,7 @@ func TestPlanMadeAhead(t *testing.T) {
 		"paused":           {func(t *Task, _ *Facts) { t.Pause.Since = minute(-1) }, false, 0},
 		"a pause to come":  {func(t *Task, _ *Facts) { t.Pause.Since = minute(1) }, false, 0},
 		"a pause that was": {func(t *Task, _ *Facts) { t.Pause = Pause{Since: minute(-2), Until: minute(-1)} }, false, 0},
+		"a calendar":       {func(t *Task, _ *Facts) { t.Days.Exclude = "c" }, false, 0},
 		"set by hand":      {func(t *Task, _ *Facts) { t.Due = time.Time{} }, false, 0},
 		"ticks before":     {func(t *Task, _ *Facts) { t.Due = minute(-20) }, false, 0},
 		"decided already":  {func(_ *Task, f *Facts) { f.Decided = []Range{{noon, noon}} }, false, 0},

@@ -25,7 +25,6 @@ type waiting struct {
 	seen      *events
 	hooks     *hooked
 	onUpdate  atomic.Pointer[func(n int64) error] // before a transaction
-	onAdvance atomic.Pointer[func() error]        // in a submit transaction
 	claimed   chan []periodic.Task
 }
 
@@ -81,12 +80,6 @@ func (w *waiting) start(tasks int, change ...func(*scheduler.Config)) {
 		beforeUpdate: func(n int64) error {
 			if act := w.onUpdate.Load(); act != nil {
 				return (*act)(n)
-			}
-			return nil
-		},
-		afterAdvance: func() error {
-			if act := w.onAdvance.Load(); act != nil {
-				return (*act)()
 			}
 			return nil
 		},

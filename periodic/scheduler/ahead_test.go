@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // A task is read and decided before its time, and submitted at its time: not before,
@@ -59,45 +60,6 @@ func TestAheadWaitsForAClockThatWasSetBack(t *testing.T) {
 	}
 }
 
-// An edit while the batch waits wins.
-func TestAheadEditWins(t *testing.T) {
-	for name, edit := range map[string]struct {
-		sql   string
-		count int    // of jobs
-		job   string // condition on the job
-	}{
-		"args":     {"UPDATE periodic_task SET args = '[7]' WHERE id = 'report'", 1, "args = '[7]' AND due = ?"},
-		"timer":    {"UPDATE periodic_task SET timer = '2090-01-01' WHERE id = 'report'", 0, "due = ?"},
-		"disabled": {"UPDATE periodic_task SET enabled = false WHERE id = 'report'", 0, "due = ?"},
-		"ends":     {"UPDATE periodic_task SET ends = '2001-01-01 00:00:00' WHERE id = 'report'", 0, "due = ?"},
-		"later":    {"UPDATE periodic_task SET nextrun = '2090-01-01 00:00:00' WHERE id = 'report'", 0, "due = ?"},
-		"renamed":  {"UPDATE periodic_task SET id = 'renamed' WHERE id = 'report'", 1, "tracker = 'renamed' AND due = ?"},
-		"deleted":  {"DELETE FROM periodic_task WHERE id = 'report'", 0, "due = ?"},
-		"paused":   {"UPDATE periodic_task SET paused = CURRENT_TIMESTAMP WHERE id = 'report'", 0, "due = ?"},
-		"unmarked": {"UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id = 'report'", 1, "due = ?"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			whileWaiting(t, func(w *waiting) {
-				due := w.task("report", "yearly", "skip")
-				w.task("other", "yearly", "skip")
-				w.start(2)
-				w.exec(edit.sql)
-				w.pass(time.Second)
-				w.decided("other", periodic.Submitted)
-				w.stop(w.scheduler)
-				w.step(soonDue + time.Minute)
-				w.once()
-				w.want(1+edit.count, "SELECT count(*) FROM job")
-				w.want(edit.count, "SELECT count(*) FROM job WHERE tracker <> 'other' AND "+edit.job, due)
-				if name == "paused" {
-					w.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'report'")
-				}
-				w.guarantees()
-			})
-		})
-	}
-}
-
 // The loop goes on while a batch waits: what falls due earlier is submitted then.
 func TestAheadDoesNotHoldUpEarlierTasks(t *testing.T) {
 	whileWaiting(t, func(w *waiting) {
@@ -111,25 +73,6 @@ func TestAheadDoesNotHoldUpEarlierTasks(t *testing.T) {
 		w.want(0, "SELECT count(*) FROM job WHERE tracker = 'later'")
 		w.pass(0)
 		w.decided("later", periodic.Submitted)
-		w.guarantees()
-	})
-}
-
-// Tasks that were claimed together are submitted each at its own time, such as those
-// that jitter spreads.
-func TestAheadEachAtItsTime(t *testing.T) {
-	whileWaiting(t, func(w *waiting) {
-		w.task("first", "yearly", "skip")
-		w.task("second", "yearly", "skip")
-		w.exec("UPDATE periodic_task SET due = due, nextrun = ? WHERE id = 'second'", w.at(soonDue+500*time.Millisecond))
-		later := utc(w.due("second", -soonDue-500*time.Millisecond))
-		w.start(2)
-		w.step(soonDue + 100*time.Millisecond)
-		w.scheduler.Wake()
-		w.decided("first", periodic.Submitted)
-		w.decided("second", periodic.Submitted)
-		w.want(0, "SELECT count(*) FROM job WHERE submitted < due")
-		w.want(1, "SELECT count(*) FROM job WHERE tracker = 'second' AND due = ?", later)
 		w.guarantees()
 	})
 }
@@ -184,16 +127,85 @@ func TestAheadJobAppears(t *testing.T) {
 	}
 }
 
-// Somebody submits the tick itself while the batch waits, as a backfill does.
-func TestAheadTickExists(t *testing.T) {
+// A scheduler that continues after its time decides as one that comes late: by deadline,
+// grace and the ticks that it has missed.
+func TestAheadContinuesLate(t *testing.T) {
 	whileWaiting(t, func(w *waiting) {
-		due := w.task("report", "yearly", "allow")
-		w.task("other", "yearly", "allow")
-		w.start(2)
-		w.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('report', ?, 'submitted', ?)", due, due)
-		w.pass(0)
-		w.decided("other", periodic.Submitted)
-		w.want(0, "SELECT count(*) FROM job WHERE tracker = 'report'")
-		w.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'report' AND nextrun > ? AND worker IS NULL", due)
+		for _, id := range []string{"late", "old", "behind", "fine"} {
+			w.task(id, "hourly", "skip")
+		}
+		w.exec("UPDATE periodic_task SET deadline = 60 WHERE id = 'late'")
+		w.exec("UPDATE periodic_task SET catchup = 'none' WHERE id = 'old'")
+		w.exec("UPDATE periodic_task SET timer = '*:*:*' WHERE id = 'behind'")
+		w.behind("behind", -soonDue+time.Second, time.Second)
+		for _, id := range []string{"late", "old", "fine"} {
+			w.due(id, -soonDue+time.Second)
+		}
+		w.start(4)
+		w.pass(5 * time.Minute)
+		w.decided("late", periodic.Late)
+		w.decided("old", periodic.Missed)
+		w.decided("behind", periodic.Missed)
+		w.decided("behind", periodic.Submitted)
+		w.decided("fine", periodic.Submitted)
+		w.want(2, "SELECT count(*) FROM job")
+		w.want(0, "SELECT count(*) FROM periodic_tick WHERE decided < due")
+		w.guarantees()
 	})
+}
+
+// Of many tasks that fall due together, a few are submitted first.
+func TestAheadFirstJobsComeFirst(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		const tasks = 350
+		w.exec("INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'backup', 'yearly' FROM " + w.series(tasks))
+		at := w.at(soonDue)
+		w.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
+		w.start(tasks, func(c *scheduler.Config) { c.BatchSize = 200 })
+		w.pass(0)
+		first := w.seen.until(w, "batch", kindOf(scheduler.EventBatch))
+		if first.Count != 100 {
+			w.Errorf("the first transaction submits %d tasks, want 100", first.Count)
+		}
+		w.seen.until(w, "the last batch", func() func(scheduler.Event) bool {
+			left := tasks
+			return func(e scheduler.Event) bool { left -= e.Count; return left == 0 }
+		}())
+		w.want(tasks, "SELECT count(*) FROM job")
+		w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		w.guarantees()
+	})
+}
+
+// Every tick of a task that elapses every second is submitted, at its time.
+func TestAheadEverySecond(t *testing.T) {
+	for name, lead := range map[string]time.Duration{"default": 0, "short": 10 * time.Millisecond, "long": 10 * time.Second, "off": -1} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(f *fixture) {
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
+				f.once()
+				var late []time.Duration
+				stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+					c.Lead = lead
+					c.Observe = func(e scheduler.Event) {
+						if e.Kind == scheduler.EventTick {
+							late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+						}
+					}
+				})
+				pass(time.Minute + 500*time.Millisecond)
+				stop()
+				if len(late) < 60 || len(late) > 61 {
+					f.Fatalf("%d ticks in a minute", len(late))
+				}
+				for _, d := range late {
+					if d < 0 || d > 2*time.Millisecond {
+						f.Errorf("a tick was decided %s after its due", d)
+					}
+				}
+				f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+				f.guarantees()
+			})
+		})
+	}
 }

@@ -1,26 +1,17 @@
 package scheduler_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // day is a day as a user writes it, some days from today.
 func (f *fixture) day(offset int) string { return f.at(time.Duration(offset) * 24 * time.Hour)[:10] }
-
-// becomes waits until a query returns a value.
-func (f *fixture) becomes(value any, query string, args ...any) {
-	f.Helper()
-	storetest.Eventually(f, query, func() bool { return f.one(query, args...) == fmt.Sprint(value) })
-}
 
 // try runs a statement that may fail.
 func (f *fixture) try(statement string) error {
@@ -92,50 +83,6 @@ func TestCatchupObeysCalendars(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Whoever runs a task by hand does not ask its calendars.
-func TestRunNowDoesNotAskCalendars(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('c', '2000-01-01', '2999-01-01')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES ('t', 'x', 'yearly', 'c')")
-		f.once()
-		if err := periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "t"); err != nil {
-			f.Fatal(err)
-		}
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-	})
-}
-
-// A calendar that changes right before a tick is due decides about it, and no plan changes.
-func TestCalendarsAreAskedWhenATickIsDecided(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')")
-		for i := range 50 {
-			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES (?, 'x', 'yearly', 'c')", fmt.Sprint("t", i))
-		}
-		cfg := f.config("one")
-		cfg.Lead = 2 * time.Second
-		claimed := make(chan []periodic.Task, 1000)
-		s, err := scheduler.New(claims{f.db.Periodic(), claimed}, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
-		f.Cleanup(func() { f.stop(s) })
-		due := time.Now().UTC().Add(10 * time.Second) // in which a slow machine reads them, too
-		f.exec("UPDATE periodic_task SET timer = ?", "*-*-* "+due.Format("15:04:05.000000"))
-		f.becomes(50, "SELECT count(*) FROM periodic_task WHERE due > ?", f.at(0))
-		for read := 0; read < 50; {
-			read += len(<-claimed)
-		}
-		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('c', ?, ?, 'sudden')", f.day(-1), f.day(1))
-		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar c: sudden'")
-		f.want(0, "SELECT count(*) FROM job")
-	})
 }
 
 // A name of a calendar that does not exist is refused by Go, and a row is changed by its name and first day.

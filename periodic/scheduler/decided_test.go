@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Ticks that were decided before, by a backfill or another scheduler, take no row away from those beside them that were not (G2).
@@ -56,36 +55,6 @@ func (f *fixture) backfill(id string, from, to time.Time) {
 	if err := periodic.NewTasks(f.db.Tasks()).Backfill(f.Context(), id, b); err != nil {
 		f.Fatal(err)
 	}
-}
-
-// Of very many ticks only the oldest are read; the next batch reads on.
-func TestDecidedTicksAreLimited(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(`INSERT INTO periodic_tick (task_id, due, decision, decided)
-			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
-		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx batch.Tx) error {
-			decided, err := tx.Ticks(f.Context(), []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
-			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
-				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
-			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {
-				f.Errorf("the oldest is %s", oldest)
-			}
-			return err
-		})
-		if err != nil {
-			f.Error(err)
-		}
-	})
-}
-
-// timeOf is the SQL of the time some seconds after the begin of 2026.
-func (f *fixture) timeOf(seconds string) string {
-	if f.Kind == "postgres" {
-		return "timestamp '2026-01-01 00:00:00' + " + seconds + " * interval '1 second'"
-	}
-	return "strftime('%Y-%m-%d %H:%M:%S.000000', '2026-01-01', '+' || " + seconds + " || ' seconds')"
 }
 
 // More ticks were backfilled since an outage began than one decision reads: each

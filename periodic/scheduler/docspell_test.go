@@ -229,20 +229,9 @@ func TestDocspellAlive(t *testing.T) {
 	f.exec("ALTER TABLE node DROP COLUMN not_found") // an older Docspell
 	live("joex1 (http://joex1:7878), joex2 (http://joex2:7878)")
 	f.exec("DROP TABLE node")
+	live("")
 	f.exec("CREATE TABLE node (id integer, parent integer)") // something else
 	live("")
-}
-
-// Databases without Docspell have no such table, or one of something else.
-func TestDocspellIsNotThere(t *testing.T) {
-	both(t, func(f *fixture) {
-		for _, prepare := range []string{"SELECT 1", "CREATE TABLE node (id integer)"} {
-			f.exec(prepare)
-			if err := docspell.In(f.db).RefuseLive(f.Context()); err != nil {
-				f.Error(err)
-			}
-		}
-	})
 }
 
 // Whatever the name of a scheduler or an executor, Docspell can read what they write:

@@ -198,19 +198,6 @@ func TestDocspellRace(t *testing.T) {
 	}
 }
 
-// Two joex: what Docspell doubles by itself. Nothing is asserted of it.
-func TestDocspellRacesItself(t *testing.T) {
-	t.Parallel()
-	r := newRace(t)
-	// As without nextrun, whose trigger would help.
-	r.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
-	a, b := r.joex("joex1"), r.joex("joex2")
-	r.together(a, b)
-	stale, others := r.doubled()
-	t.Logf("joex %d and %d jobs in %d statements; old copies %d, after a wait %d; doubled ticks: stale %d, others %d",
-		a.submitted, b.submitted, a.statements+b.statements, a.stale+b.stale, a.waited+b.waited, stale, others)
-}
-
 // A joex whose earliest task is an hour ahead marks it, gives it back, and sleeps.
 func TestDocspellDoesNotSpin(t *testing.T) {
 	t.Parallel()

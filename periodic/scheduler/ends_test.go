@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
@@ -126,25 +125,6 @@ func TestEndsAreToldOnce(t *testing.T) {
 		f.want(0, "SELECT count(*) FROM periodic_open")
 		if len(hooks.told) != 40 {
 			t.Errorf("the hooks were told %d times of 40 ends", len(hooks.told))
-		}
-	})
-}
-
-// The pause before the next question grows with the age of a job.
-func TestEndsAreAskedForMoreAndMoreRarely(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme()}
-		f.submitted(q, "a")
-		for age, want := range map[time.Duration]time.Duration{
-			0: time.Second, 4 * time.Second: time.Second, 16 * time.Second: 2 * time.Second, 8 * time.Minute: time.Minute,
-			time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute, -time.Hour: 5 * time.Minute,
-		} {
-			f.exec("UPDATE periodic_open SET look = '2026-01-01 00:00:00.000000', submitted = ?", f.at(-age))
-			found := f.asks(q, nil)
-			look, err := time.Parse("2006-01-02 15:04:05.999999", f.one("SELECT CAST(look AS text) FROM periodic_open"))
-			if wait := look.Sub(found.Now); err != nil || wait < want-10*time.Millisecond || wait > want+2*time.Second {
-				t.Errorf("after %s the pause is %s, want %s; %v", age, wait, want, err)
-			}
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (f *fixture) waits(due time.Time) {
 // ends: by notification, or by data_version, and not by a poll.
 func TestHeldTickFollowsTheJob(t *testing.T) {
 	t.Parallel()
-	for _, end := range []string{"success", "failed", "cancelled"} {
+	for _, end := range []string{"success", "failed", "cancelled", "deleted"} {
 		t.Run(end, func(t *testing.T) {
 			both(t, func(f *fixture) {
 				due := f.held("queue")
@@ -57,7 +57,11 @@ func TestHeldTickFollowsTheJob(t *testing.T) {
 				f.exec("UPDATE job SET state = 'stuck' WHERE jid = 'first'")
 				f.exec("UPDATE job SET state = 'running' WHERE jid = 'first'")
 				f.want(1, "SELECT count(*) FROM job")
-				f.exec("UPDATE job SET state = ? WHERE jid = 'first'", end)
+				if end == "deleted" {
+					f.exec("DELETE FROM job WHERE jid = 'first'")
+				} else {
+					f.exec("UPDATE job SET state = ? WHERE jid = 'first'", end)
+				}
 				seen.until(f, "job", submitted("report"))
 				f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
 			})
@@ -83,16 +87,6 @@ func TestHeldTickFollowsAJobThatIsEnding(t *testing.T) {
 	}
 	f.once()
 	f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
-}
-
-// A job that is deleted waits for nothing either.
-func TestHeldTickFollowsADeletedJob(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.held("queue")
-		f.exec("DELETE FROM job")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
-	})
 }
 
 // Replace: a job that an executor has is asked to cancel, the tick follows.
@@ -143,30 +137,6 @@ func TestReplaceWhenTheJobIsTakenMeanwhile(t *testing.T) {
 		f.exec("UPDATE job SET state = 'success'")
 		f.once()
 		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-	})
-}
-
-func TestAllowSubmitsBesideARunningJob(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'allow')")
-		for _, ago := range []time.Duration{3 * time.Second, 2 * time.Second, time.Second} {
-			f.due("report", ago)
-			f.once()
-			f.exec("UPDATE job SET state = 'running'")
-		}
-		f.want(3, "SELECT count(*) FROM job WHERE NOT single")
-	})
-}
-
-// A tick that is too late when its turn comes is recorded as late.
-func TestHeldTickMissesItsDeadline(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.held("queue")
-		f.exec("UPDATE periodic_task SET deadline = 0")
-		f.exec("UPDATE job SET state = 'success'")
-		f.once()
-		f.want("late", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.want(1, "SELECT count(*) FROM job")
 	})
 }
 
@@ -228,30 +198,4 @@ func TestTicksOfTheTimeInWhichATaskWaited(t *testing.T) {
 			"SELECT cause FROM periodic_tick WHERE due = ? AND decision = 'skipped' AND missed BETWEEN 5 AND 6", utc(first))
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'missed' AND missed BETWEEN 3 AND 5")
 	})
-}
-
-// The time in which a tick waited counts not for its grace, and with catchup all each runs in turn.
-func TestCatchupOfATaskThatWaited(t *testing.T) {
-	t.Parallel()
-	for _, catchup := range []string{"none", "all"} {
-		t.Run(catchup, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup, grace) VALUES ('report', 'backup', 'hourly', 'queue', ?, 60)", catchup)
-				f.ran("report", 10*time.Hour)
-				first := f.behind("report", 2*time.Hour, time.Hour)
-				f.once()
-				f.waits(first)
-				for n := 1; n < 3; n++ {
-					f.exec("UPDATE job SET state = 'success', finished = ? WHERE state <> 'success'", f.at(0))
-					f.once()
-					f.want(1, "SELECT count(*) FROM job WHERE state = 'waiting'")
-					if catchup == "none" {
-						return
-					}
-					f.want(n, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND due >= ?", utc(first))
-				}
-				f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted' AND due >= ?", utc(first))
-			})
-		})
-	}
 }

@@ -161,21 +161,3 @@ func TestG7ChangeIsNotified(t *testing.T) {
 	seen.until(t, "second job", nth(2, submitted("inserted")))
 	stop()
 }
-
-// A year of outage, simulated: the scheduler stops, time passes, it starts again.
-func TestOutageInFakeTime(t *testing.T) {
-	bubble(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '02:00', 'allow')")
-		stop := f.run(unwatched{f.db.Periodic()}, rarely)
-		pass(49 * time.Hour)
-		stop()
-		f.want(2, "SELECT count(*) FROM job")
-		pass(365 * 24 * time.Hour)
-		stop = f.run(f.db.Periodic())
-		pass(time.Second)
-		stop()
-		f.want(3, "SELECT count(*) FROM job")
-		f.want(364, "SELECT missed FROM periodic_tick WHERE decision = 'missed'")
-		f.guarantees()
-	})
-}

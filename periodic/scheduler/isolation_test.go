@@ -37,24 +37,6 @@ func TestG5BadTimerDelaysNobody(t *testing.T) {
 	})
 }
 
-func TestG5RunningPredecessor(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "slow", "yearly")
-		f.exec(insertTask, "quick", "yearly")
-		f.due("slow", 2*time.Second)
-		f.due("quick", 2*time.Second)
-		f.once()
-		f.exec("UPDATE job SET state = 'success' WHERE tracker = 'quick'")
-		f.exec("UPDATE job SET state = 'running', submitted = ?, started = ? WHERE tracker = 'slow'", f.at(-192*time.Minute), f.at(-time.Minute))
-		f.due("slow", time.Second)
-		f.due("quick", time.Second)
-		f.once()
-		f.want(2, "SELECT count(*) FROM job WHERE tracker = 'quick'")
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'slow'")
-		f.want("overlap", "SELECT cause FROM periodic_tick WHERE decision = 'skipped'")
-	})
-}
-
 // A transaction left open on one task holds up no other; that task follows when
 // it ends. On SQLite an open write transaction blocks every writer.
 func TestG5OpenTransactionOnOneTask(t *testing.T) {
@@ -74,32 +56,6 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	}
 	seen.until(t, "job", submitted("locked"))
 	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'locked' AND due = ?", utc(due))
-}
-
-// A mark that has expired on a row that somebody has locked: it is tried again
-// now and then, not all the time, and holds up nobody.
-func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "yearly")
-	f.exec(insertTask, "free", "yearly")
-	f.due("locked", time.Second)
-	f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'locked'", f.at(-time.Minute))
-	open := f.open("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
-	f.due("free", time.Second)
-	h := &hooked{Store: f.db.Periodic()}
-	var seen *events
-	stop := f.run(h, func(c *scheduler.Config) { seen = watch(c) })
-	defer stop()
-	seen.until(t, "job", submitted("free"))
-	before := h.peeks.Load()
-	elapse(time.Second)
-	if n := h.peeks.Load() - before; n > 10 {
-		t.Errorf("%d looks at the database in a second", n)
-	}
-	if err := open.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	seen.until(t, "job", submitted("locked"))
 }
 
 // Many unplanned rows do not hold up a due one.

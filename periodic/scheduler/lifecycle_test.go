@@ -91,24 +91,6 @@ func TestStopFinishesTheBatch(t *testing.T) {
 	})
 }
 
-// The end of Start's context is a Stop.
-func TestContextEndsTheScheduler(t *testing.T) {
-	both(t, func(f *fixture) {
-		ctx, cancel := context.WithCancel(context.Background())
-		s, err := scheduler.New(f.db.Periodic(), f.config("life"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(ctx); err != nil {
-			f.Fatal(err)
-		}
-		cancel()
-		if err := s.Stop(context.Background()); err != nil {
-			f.Error(err)
-		}
-	})
-}
-
 func TestConfigIsValidated(t *testing.T) {
 	good := scheduler.Config{Name: "host"}
 	for field, change := range map[string]func(*scheduler.Config){
@@ -116,6 +98,7 @@ func TestConfigIsValidated(t *testing.T) {
 		"Name is \"a/b\"":           func(c *scheduler.Config) { c.Name = "a/b" },
 		"Name is \"a\\nb\"":         func(c *scheduler.Config) { c.Name = "a\nb" },
 		"Name is \"xxxx":            func(c *scheduler.Config) { c.Name = strings.Repeat("x", 201) },
+		"Mode":                      func(c *scheduler.Config) { c.Mode = "loner" },
 		"BatchSize is -1":           func(c *scheduler.Config) { c.BatchSize = -1 },
 		"BatchSize is 10001":        func(c *scheduler.Config) { c.BatchSize = 10_001 },
 		"Lease is 10ms":             func(c *scheduler.Config) { c.Lease = 10 * time.Millisecond },

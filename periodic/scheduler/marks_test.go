@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -73,27 +71,6 @@ func TestG4LostMarkDoesNotCommit(t *testing.T) {
 	})
 }
 
-// Two live processes of one name take each other's marks away and still make
-// one job of each tick.
-func TestG4SecondProcessOfTheSameName(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		f.due("report", time.Second)
-		f.between(func() {
-			second, err := scheduler.New(f.db.Periodic(), f.config("between"))
-			if err != nil {
-				f.Fatal(err)
-			}
-			if err := second.RunOnce(f.Context()); err != nil {
-				f.Fatal(err)
-			}
-		})
-		f.want(1, "SELECT count(*) FROM job")
-		f.want(1, "SELECT count(*) FROM periodic_tick")
-		f.guarantees()
-	})
-}
-
 // A failed submit leaves nothing behind, and the marks go with the next round.
 func TestG4FailedBatchIsUnmarked(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -125,22 +102,4 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick")
 	})
-}
-
-// A table that nextrun has found takes any time of a mark on SQLite. One that
-// cannot be read counts as expired, and keeps nothing else from being scheduled.
-func TestMarkWithAnUnreadableTime(t *testing.T) {
-	t.Parallel()
-	f := newFixture(migrated.New(t, storetest.SQLite))
-	for _, id := range []string{"odd", "other"} {
-		f.exec(insertTask, id, "yearly")
-	}
-	f.once() // planned, so that the loop does not mark them meanwhile
-	seen := f.watching()
-	at := f.at(-time.Second)
-	f.exec("DROP TRIGGER nextrun_task_refuse_marked")
-	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?, worker = 'somebody', marked = 'yesterday' WHERE id = 'odd'", at, at, "*"+at[4:])
-	f.due("other", time.Second)
-	seen.until(f, "job of the other task", submitted("other"))
-	seen.until(f, "job of the marked task", submitted("odd"))
 }

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"net/url"
 	"testing"
 	"testing/synctest"
@@ -150,17 +149,10 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 	seen.until(t, "job after reconnecting", nth(2, submitted("report")))
 }
 
-// deaf is a store whose notifications are all lost.
-type deaf struct{ scheduler.Store }
-
-func (deaf) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
-	<-ctx.Done()
-}
-
 // A lost notification costs at most one poll interval.
 func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		stop := f.run(deaf{f.db.Periodic()})
+		stop := f.run(unwatched{f.db.Periodic()})
 		pass(10 * time.Second)
 		synctest.Wait()
 		begun := time.Now()

@@ -33,35 +33,6 @@ func TestPausedTicksAreSkipped(t *testing.T) {
 	})
 }
 
-// A pause between mark and submit ends as if it had come first.
-func TestPauseBetweenMarkAndSubmit(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "paused", "yearly")
-		f.exec(insertTask, "other", "yearly")
-		f.due("paused", time.Second)
-		f.due("other", time.Second)
-		f.between(func() { f.exec(pauseBySQL, "paused") })
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other'")
-		f.want(0, "SELECT count(*) FROM job WHERE tracker = 'paused'")
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'paused'")
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-		f.guarantees()
-	})
-}
-
-// A tick that waited for a job is skipped if its task is paused by the time that the job has ended.
-func TestHeldTickOfAPausedTask(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.held("queue")
-		f.exec("UPDATE periodic_task SET paused = ?", f.at(0))
-		f.exec("UPDATE job SET state = 'success'")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-	})
-}
-
 // Run-now runs a paused task, unless a job is in the way. The timer goes on and stays paused.
 func TestRunNowRunsAPausedTask(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -109,22 +80,6 @@ func TestAPauseIsNoPartOfTheDefinition(t *testing.T) {
 	})
 }
 
-// Ticks that fell due during a pause that is over are skipped, too; those after it run.
-func TestTicksOfAPauseThatIsOver(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, catchup, overlap) VALUES ('report', 'x', 'every 1h from 2026-01-01', 'all', 'allow')")
-		f.once()
-		f.exec("UPDATE periodic_task SET paused = ?, paused_until = ?", f.at(-50*time.Hour), f.at(-90*time.Minute))
-		f.behind("report", 3*time.Hour, time.Hour)
-		f.once()
-		const some = "SELECT CASE WHEN count(*) > 0 THEN 'some' END FROM periodic_tick, periodic_task WHERE "
-		f.want("some", some+"decision = 'submitted' AND periodic_tick.due >= paused_until")
-		f.want("some", some+"decision = 'skipped' AND periodic_tick.due < paused_until")
-		f.want("", some+"decision = 'submitted' AND periodic_tick.due < paused_until")
-		f.want("", some+"decision = 'skipped' AND periodic_tick.due >= paused_until")
-	})
-}
-
 // Somebody who resumes a task by `paused` alone leaves nothing of the pause, and a new
 // pause does not end when an earlier one did.
 func TestPausesBySQLBeginAndEndCleanly(t *testing.T) {
@@ -141,20 +96,5 @@ func TestPausesBySQLBeginAndEndCleanly(t *testing.T) {
 		f.want("bob", all)
 		f.exec("UPDATE periodic_task SET paused_until = ?", f.at(-time.Second)) // one that ends a pause stays
 		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused_until < paused")
-	})
-}
-
-// A pause since a time that cannot be is refused with what to write instead.
-func TestAPauseSinceNoTimeIsRefused(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		values := []string{"0001-01-01 00:00:00", "infinity", "-infinity"}
-		if f.Kind == "sqlite" {
-			values = append(values, "yes", "")
-		}
-		for _, value := range values {
-			f.refused("to pause the task set it to", "UPDATE periodic_task SET paused = ?", value)
-			f.refused("to pause the task set it to", "INSERT INTO periodic_task (id, task, timer, paused) VALUES ('b', 'x', 'yearly', ?)", value)
-		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // Jobs of a task go to the queue that its sink names, with their args, and nothing
@@ -88,45 +87,5 @@ func TestQueueWaitEnds(t *testing.T) {
 		f.exec("UPDATE acme_job SET state = 'done'")
 		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "2" })
 		f.guarantees()
-	})
-}
-
-// Nobody writes the task of a tick that waits while its job is not final.
-func TestQueueWaitIsQuiet(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aHeld("queue")
-		batches := 0
-		f.once(withAcme(q), func(c *scheduler.Config) {
-			c.Observe = func(e scheduler.Event) {
-				if e.Kind == scheduler.EventBatch {
-					batches++
-				}
-			}
-		})
-		if batches != 0 {
-			f.Errorf("%d batches for a tick that waits", batches)
-		}
-	})
-}
-
-// A task that moves from one queue to another has no two jobs that are not final.
-func TestQueueChanges(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.acme()
-		f.planned(q, "skip")
-		for _, sink := range []string{"acme", "job", "acme"} {
-			f.exec("UPDATE periodic_task SET sink = ?", sink)
-			f.tick("a", 1, withAcme(q))
-		}
-		f.want(1, acmeJobs, "a")
-		f.want(0, "SELECT count(*) FROM job")
-		f.exec("UPDATE acme_job SET state = 'done'")
-		f.exec("UPDATE periodic_task SET sink = 'job'")
-		for range 2 {
-			f.tick("a", 1, withAcme(q))
-			f.exec("UPDATE periodic_task SET sink = 'acme'")
-		}
-		f.want(1, "SELECT count(*) FROM job")
-		f.want(1, acmeJobs, "a")
 	})
 }

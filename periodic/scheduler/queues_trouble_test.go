@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store"
 )
 
 // What a queue refuses for good costs that tick only; what may pass costs none.
@@ -139,15 +141,48 @@ func TestQueueCannotBeUsed(t *testing.T) {
 	})
 }
 
-// Why a queue refuses a job is worth more than a warning of nextrun's own.
-func TestQueueRefusesWithAWarning(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.acme()
-		f.addAcme("a", "skip")
-		f.exec("UPDATE periodic_task SET args = '{'")
-		q.refuse["a"] = sink.Submission{Refused: "args end too soon"}
-		f.plan(q)
-		f.tick("a", 1, withAcme(q))
-		f.want("args end too soon", "SELECT problem FROM periodic_task")
-	})
+// slowQueue is an acme whose first call does not end before its context does.
+type slowQueue struct {
+	*acme
+	calls [][]string // the ids of the jobs
+}
+
+func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
+	var ids []string
+	for _, job := range jobs {
+		ids = append(ids, job.JID)
+	}
+	if q.calls = append(q.calls, ids); len(q.calls) == 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return q.acme.Submit(ctx, tx, jobs)
+}
+
+// A queue that takes too long is told so before the server ends its transaction, and the ticks are
+// tried again, with the same ids.
+func TestQueueHasLimitedTime(t *testing.T) {
+	f := newPostgresFixture(t)
+	db, err := store.Open(f.Context(), f.URL, store.Options{IdleTimeout: 4 * time.Second})
+	f.done(err)
+	defer db.Close()
+	f.db = db
+	q := &slowQueue{acme: f.acme()}
+	f.exec(`INSERT INTO periodic_task (id, task, timer, sink) SELECT 'a' || i, 'send', 'yearly', 'acme' FROM generate_series(1, 150) AS i`)
+	f.plan(q)
+	at := f.at(-time.Minute)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
+	f.once(withAcme(q))
+	f.want(150, `SELECT count(*) FROM periodic_tick AS t JOIN acme_job AS q ON q.ref = 'acme-' || t.jid WHERE decision = 'submitted'`)
+	later := slices.Concat(q.calls[1:]...)
+	for _, call := range q.calls {
+		if len(call) > 100 {
+			t.Errorf("a call has %d jobs", len(call))
+		}
+	}
+	for _, id := range q.calls[0] {
+		if !slices.Contains(later, id) {
+			t.Errorf("the job %s has another id when its tick is tried again", id)
+		}
+	}
 }

@@ -38,23 +38,3 @@ func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
 		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'all-%' AND decision <> 'submitted'")
 	})
 }
-
-// A task whose job the database refuses is left out and keeps its tick, which is submitted when the cause is gone.
-func TestRefusedTaskKeepsItsTick(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "bad", "yearly")
-		f.exec(insertTask, "good", "*:*:*")
-		due := f.due("bad", 0)
-		f.refuse("job", "INSERT", "NEW.tracker = 'bad'", "P0001")
-		seen := f.watching()
-		if e := seen.until(f, "sign that it is set aside", kindOf(scheduler.EventAside)); e.ID != "bad" {
-			f.Errorf("%s is set aside: %v", e.ID, e.Err)
-		}
-		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad'")
-		f.soon(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem LIKE '%hands off%'")
-		f.unrefuse("job")
-		seen.until(f, "job", submitted("bad"))
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'bad' AND due = ?", utc(due))
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem IS NOT NULL")
-	})
-}

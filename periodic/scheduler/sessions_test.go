@@ -10,7 +10,8 @@ import (
 
 // sessionEdits are what a user's session may do to a task whose tick a
 // scheduler is about to submit: if it comes first, first jobs come of the
-// tick, with those args; if it comes after, one, with the old args.
+// tick, with those args; if it comes after, one, with the old args. An edit
+// between read and write is one of TestPlanDoesNotOutliveAnEdit.
 var sessionEdits = map[string]struct {
 	edit, args string
 	first      int
@@ -24,97 +25,56 @@ var sessionEdits = map[string]struct {
 		"SELECT args = '[2]' AND nextrun < '2089-12-31 00:00:00' FROM periodic_task WHERE id = 'edited'"},
 }
 
-// eachSessionEdit runs a test for each edit with a due task and another one.
-func eachSessionEdit(t *testing.T, test func(f *fixture, edit func() error, jobs, args string)) {
-	t.Helper()
-	t.Parallel()
-	for name, e := range sessionEdits {
-		t.Run(name, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
-				f.due("edited", time.Second)
-				f.due("other", time.Second)
-				user := f.Connect()
-				test(f, func() error { _, err := user.Exec(e.edit); return err }, string(rune('0'+e.first)), e.args)
-				f.once()
-				f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other'")
-				if got := f.one(e.after); got != "true" && got != "1" {
-					f.Errorf("%s: %s", e.after, got)
-				}
-				f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-				f.guarantees()
-			})
-		})
-	}
+// edited has a due task that is about to be edited, and another one.
+func (f *fixture) edited() {
+	f.Helper()
+	f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
+	f.due("edited", time.Second)
+	f.due("other", time.Second)
 }
 
-// wantEdited checks the job of the edited task.
-func (f *fixture) wantEdited(jobs, args string) {
+// wantEdited checks what an edit has brought, and the job of the edited task.
+func (f *fixture) wantEdited(after string, jobs int, args string) {
 	f.Helper()
+	f.once()
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other'")
 	f.want(jobs, "SELECT count(*) FROM job WHERE tracker = 'edited'")
 	f.want(jobs, "SELECT count(*) FROM periodic_tick WHERE task_id = 'edited'")
-	if jobs == "1" {
+	if jobs == 1 {
 		f.want(args, "SELECT args FROM job WHERE tracker = 'edited'")
 	}
-}
-
-func TestSessionsEditBeforeMark(t *testing.T) {
-	eachSessionEdit(t, func(f *fixture, edit func() error, jobs, args string) {
-		if err := edit(); err != nil {
-			f.Fatal(err)
-		}
-		f.once()
-		f.wantEdited(jobs, args)
-	})
-}
-
-func TestSessionsEditBetweenMarkAndSubmit(t *testing.T) {
-	eachSessionEdit(t, func(f *fixture, edit func() error, jobs, args string) {
-		f.between(func() {
-			if err := edit(); err != nil {
-				f.Error(err)
-			}
-		})
-		f.once()
-		f.wantEdited(jobs, args)
-	})
+	if got := f.one(after); got != "true" && got != "1" {
+		f.Errorf("%s: %s", after, got)
+	}
+	f.guarantees()
 }
 
 // The submit transaction has the row: the edit waits for it and comes after.
 func TestSessionsEditDuringSubmit(t *testing.T) {
-	eachSessionEdit(t, func(f *fixture, edit func() error, _, _ string) {
-		edited := make(chan error, 1)
-		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
-			go func() { edited <- edit() }()
-			storetest.Eventually(f, "the edit waits", func() bool {
-				return f.Kind != "postgres" || f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") != "0"
+	t.Parallel()
+	for name, e := range sessionEdits {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				f.edited()
+				user, edited := f.Connect(), make(chan error, 1)
+				h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
+					go func() {
+						_, err := user.Exec(e.edit)
+						edited <- err
+					}()
+					storetest.Eventually(f, "the edit waits", func() bool {
+						return f.Kind != "postgres" || f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") != "0"
+					})
+					return nil
+				}}
+				s, err := scheduler.New(h, f.config("during"))
+				f.done(err)
+				f.done(s.RunOnce(f.Context()))
+				f.done(<-edited)
+				f.wantEdited(e.after, 1, "[1]")
 			})
-			return nil
-		}}
-		s, err := scheduler.New(h, f.config("during"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.RunOnce(f.Context()); err != nil {
-			f.Fatal(err)
-		}
-		if err := <-edited; err != nil {
-			f.Fatal(err)
-		}
-		f.once()
-		f.wantEdited("1", "[1]")
-	})
-}
-
-func TestSessionsEditAfterSubmit(t *testing.T) {
-	eachSessionEdit(t, func(f *fixture, edit func() error, _, _ string) {
-		f.once()
-		if err := edit(); err != nil {
-			f.Fatal(err)
-		}
-		f.once()
-		f.wantEdited("1", "[1]")
-	})
+		})
+	}
 }
 
 // The edit is open, and not committed, when the scheduler comes by. It goes on without that row.
@@ -123,9 +83,7 @@ func TestSessionsEditOpen(t *testing.T) {
 	for name, e := range sessionEdits {
 		t.Run(name, func(t *testing.T) {
 			f := newPostgresFixture(t)
-			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
-			f.due("edited", time.Second)
-			f.due("other", time.Second)
+			f.edited()
 			user := f.Connect()
 			user.SetMaxOpenConns(1)
 			begin := func() error { _, err := user.Exec("BEGIN; " + e.edit); return err }
@@ -146,12 +104,7 @@ func TestSessionsEditOpen(t *testing.T) {
 				seen.until(t, "job of the edited task", submitted("edited"))
 			}
 			stop()
-			f.once()
-			f.wantEdited(string(rune('0'+e.first)), e.args)
-			if got := f.one(e.after); got != "true" {
-				t.Errorf("%s: %s", e.after, got)
-			}
-			f.guarantees()
+			f.wantEdited(e.after, e.first, e.args)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -77,37 +75,6 @@ func TestSkipsInAnOutage(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A skip takes effect at once, on what is prepared, too, and so does its undoing.
-func TestSkipsOfPreparedTicks(t *testing.T) {
-	both(t, func(f *fixture) {
-		for i := range 50 {
-			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'x', 'yearly')", fmt.Sprint("t", i))
-		}
-		cfg := f.config("one")
-		cfg.Lead = 2 * time.Second
-		claimed := make(chan []periodic.Task, 1000)
-		s, err := scheduler.New(claims{f.db.Periodic(), claimed}, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
-		f.Cleanup(func() { f.stop(s) })
-		due := time.Now().UTC().Add(4 * time.Second).Truncate(time.Microsecond)
-		f.exec("UPDATE periodic_task SET timer = ?", "*-*-* "+due.Format("15:04:05.000000"))
-		f.becomes(50, "SELECT count(*) FROM periodic_task WHERE due = ?", due.Format("2006-01-02 15:04:05.000000"))
-		for prepared := 0; prepared < 50; {
-			prepared += len(<-claimed)
-		}
-		f.exec("INSERT INTO periodic_tick (task_id, due, decision, reason) SELECT id, due, 'skipped', 'ann' FROM periodic_task WHERE id < 't3'")
-		f.exec("DELETE FROM periodic_tick WHERE decided IS NULL AND task_id < 't2'")
-		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decided IS NOT NULL")
-		f.want(11, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND cause = 'person' AND reason = 'ann'")
-		f.want(39, "SELECT count(*) FROM job")
-	})
 }
 
 // A skip of a tick that is past or was never there is refused by Go; SQL refuses those that are past.

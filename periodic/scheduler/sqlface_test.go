@@ -83,19 +83,6 @@ func TestSQLTimeTexts(t *testing.T) {
 	f.once()
 }
 
-// The column due is the scheduler's. Who writes it all the same cannot put
-// there what a scheduler could not read.
-func TestSQLTimesBesideDue(t *testing.T) {
-	f := newSQLiteFixture(t)
-	f.exec(insertTask, "edited", "yearly")
-	for _, bad := range notTimes {
-		f.refused("due", "UPDATE periodic_task SET due = ?, nextrun = ?", bad, utc(time.Now()))
-		f.refused("nextrun", "UPDATE periodic_task SET due = ?, nextrun = ?", utc(time.Now()), bad)
-	}
-	f.refused("timer", "UPDATE periodic_task SET due = ?, nextrun = ?, timer = x'ff'", utc(time.Now()), utc(time.Now()))
-	f.refused("enabled", "UPDATE periodic_task SET due = ?, nextrun = ?, enabled = 7", utc(time.Now()), utc(time.Now()))
-}
-
 func newSQLiteFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,48 +67,5 @@ func TestPreview(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", text, test.want)
 			}
 		})
-	}
-}
-
-// Ticks of many tasks come in the order of their times, with the jitter that
-// the scheduler will give them.
-func TestPreviewOrdersTasks(t *testing.T) {
-	t.Parallel()
-	now := at(t, "2026-03-28 12:00:30")
-	var tasks []periodic.Task
-	for _, id := range []string{"c", "a", "b", "d"} {
-		task := periodic.NewTask(id, "echo", "*:*:0/20")
-		task.NextRun, task.Jitter = periodic.Unplanned, 15*time.Second
-		tasks = append(tasks, task)
-	}
-	var previous periodic.Upcoming
-	n := 0
-	for tick := range periodic.Preview(tasks, now, now.Add(time.Hour)) {
-		if n++; tick.NextRun.Before(previous.NextRun) {
-			t.Fatalf("%s follows %s", tick.NextRun, previous.NextRun)
-		}
-		if delay := tick.NextRun.Sub(tick.Due); delay < 0 || delay > 15*time.Second {
-			t.Fatalf("a delay of %s", delay)
-		}
-		previous = tick
-	}
-	if n < 4*179 || n > 4*181 {
-		t.Errorf("%d ticks in an hour, want about %d", n, 4*180)
-	}
-}
-
-func TestUpcomingIsWhatTheSchedulerPlans(t *testing.T) {
-	t.Parallel()
-	task := periodic.NewTask("a", "echo", "*-*-* 02:30 Europe/Berlin")
-	list, err := task.Upcoming(at(t, "2026-03-28 12:00:00"), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, tick := range list {
-		got = append(got, tick.Due.UTC().Format("01-02 15:04"))
-	}
-	if want := []string{"03-29 01:30", "03-30 00:30", "03-31 00:30"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }

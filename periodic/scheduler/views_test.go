@@ -7,31 +7,6 @@ import (
 	"time"
 )
 
-// What a row says of itself: warnings that do not block.
-func TestProblemOfArgs(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('bad', 'backup', 'yearly', '{broken')")
-		f.exec(insertTask, "good", "yearly")
-		f.want("", "SELECT problem FROM periodic_task WHERE id = 'good'")
-		problem := f.one("SELECT problem FROM periodic_task WHERE id = 'bad'")
-		if !strings.HasPrefix(problem, "warning: args is not JSON") {
-			f.Fatalf("problem is %q", problem)
-		}
-		f.due("bad", time.Second)
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'bad' AND args = '{broken'") // it does not block
-		f.want(problem, "SELECT problem FROM periodic_task WHERE id = 'bad'")
-		f.exec("UPDATE periodic_task SET subject = 'still broken' WHERE id = 'bad'")
-		f.want(problem, "SELECT problem FROM periodic_task WHERE id = 'bad'")
-		f.exec("UPDATE periodic_task SET args = '[]' WHERE id = 'bad'")
-		f.want("", "SELECT problem FROM periodic_task WHERE id = 'bad'")
-		f.exec("UPDATE periodic_task SET args = 'nonsense' WHERE id = 'good'")
-		if problem := f.one("SELECT problem FROM periodic_task WHERE id = 'good'"); !strings.HasPrefix(problem, "warning: args is not JSON") {
-			f.Errorf("problem is %q", problem)
-		}
-	})
-}
-
 func TestViews(t *testing.T) {
 	both(t, func(f *fixture) {
 		for _, id := range []string{"later", "sooner", "overdue", "running"} {
