@@ -84,35 +84,3 @@ func TestSampleConfiguration(t *testing.T) {
 		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
 	}
 }
-
-// knownKeys finds the keys in the complaint about one that is not known.
-var knownKeys = regexp.MustCompile(`known are (.*)`)
-
-// The sample shows every key that there is.
-func TestSampleConfigurationIsComplete(t *testing.T) {
-	t.Parallel()
-	sample := readSample(t)
-	for _, text := range []string{
-		"bogus: 1", "database: {bogus: 1}", "scheduler: {bogus: 1}", "scheduler: {lock: {bogus: 1}}", "executor: {bogus: 1}",
-		"handlers: {a: {command: [x], bogus: 1}}", "handlers: {a: {http: {bogus: 1}}}", "handlers: {a: {sql: SELECT 1, bogus: 1}}", "relay: {bogus: 1}",
-		"relay: {topics: {a: {kafka: {brokers: [k:1]}, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
-		"relay: {topics: {a: {kafka: {bogus: 1}}}}", "relay: {topics: {a: {kafka: {sasl: {bogus: 1}}}}}",
-		"tasks: {a: {bogus: 1}}", "tasks: {a: {ping: {bogus: 1}}}", "on_failure: {command: [x], bogus: 1}", "on_failure: {submit: x, bogus: 1}", "on_failure: {url: 'http://x', bogus: 1}",
-		"queues: {a: {type: river, bogus: 1}}", "queues: {a: {type: graphile-worker, bogus: 1}}", "queues: {a: {type: pg-boss, bogus: 1}}",
-		"queues: {a: {type: pgmq, bogus: 1}}", "queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}", "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
-	} {
-		_, err := parse("nextrun.yaml", []byte(text))
-		if err == nil {
-			t.Fatalf("%s is taken", text)
-		}
-		match := knownKeys.FindStringSubmatch(err.Error())
-		if match == nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		for key := range strings.SplitSeq(match[1], ", ") {
-			if !regexp.MustCompile(`\b` + key + `\b`).MatchString(sample) {
-				t.Errorf("testdata/nextrun.yaml lacks %s of %s", key, text)
-			}
-		}
-	}
-}

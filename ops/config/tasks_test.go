@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -41,6 +40,9 @@ func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, file.String())
 	}
+	if want := "\n  plain:\n    handler: echo\n    timer: daily\n  "; !strings.Contains(file.String(), want) {
+		t.Errorf("defaults are written:\n%s", file.String())
+	}
 	if len(got) != len(tasks) {
 		t.Fatalf("%d tasks, want %d", len(got), len(tasks))
 	}
@@ -51,41 +53,6 @@ func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
 		got[i].Args = tasks[i].Args
 		if !reflect.DeepEqual(got[i], tasks[i]) {
 			t.Errorf("got  %+v\nwant %+v", got[i], tasks[i])
-		}
-	}
-}
-
-func TestWriteTasksLeavesDefaultsOut(t *testing.T) {
-	t.Parallel()
-	task := periodic.NewTask("backup", "dump", "daily")
-	task.Args = `{"full": true}`
-	var file bytes.Buffer
-	if err := WriteTasks(&file, []periodic.Task{task}, nil); err != nil {
-		t.Fatal(err)
-	}
-	want := "tasks:\n  backup:\n    handler: dump\n    timer: daily\n    args: {\"full\": true}\n"
-	if file.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
-	}
-}
-
-func TestParseTasksNamesTheLine(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"task: {}\n":                                              `tasks.yaml:1: unknown key "task" in the file; known are calendars, tasks`,
-		"tasks:\n  a: {handler: x}\n":                             "tasks.yaml:2: tasks.a needs a timer",
-		"tasks:\n  a:\n    timer: x\n    tsk: y\n":                `tasks.yaml:4: unknown key "tsk" in tasks.a`,
-		"tasks: {a: {handler: 5, timer: daily}}\n":                `tasks.yaml:1: tasks.a.handler must be a text; write "5" in quotes`,
-		"tasks: {a: {handler: t, timer: daily, starts: soon}}\n":  "tasks.yaml:1: tasks.a.starts must be a time from 1970 on",
-		"tasks: {a: {handler: t, timer: daily, grace: soon}}\n":   "tasks.yaml:1: tasks.a.grace must be whole seconds",
-		"tasks: {a: {handler: t, timer: daily, priority: high}}":  "tasks.yaml:1: tasks.a.priority must be a whole number",
-		"tasks: {a: {handler: t, timer: daily, args: {x: .nan}}}": "tasks.yaml:1: tasks.a.args cannot be JSON",
-		"tasks: [a]\n": "tasks.yaml:1: tasks must be a mapping",
-	} {
-		_, err := ParseTasks("tasks.yaml", []byte(text))
-		var fileErr *Error
-		if !errors.As(err, &fileErr) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got  %v\nwant %s", text, err, want)
 		}
 	}
 }

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+const secretsFile = `
+on_missed: {url: "https://example.org/T0KEN12345", secret_env: SECRET, header_env: {Authorization: AUTH}}
+handlers:
+  dump: {command: [env], env: {PGPASSWORD: , LANG: C}}
+  call: {http: {url: 'http://x', header_env: {Authorization: CALL_TOKEN}}}
+  backup: {command: ["true"], on_failure: {url_env: WEBHOOK}}
+tasks:
+  weekly: {ping: {url_env: PING}}
+queues:
+  job: {notify: {method: PUT, url: https://worker.example.org/wake, headers: {x-sender: nextrun}, header_env: {authorization: WAKE_TOKEN}, timeout: 2s}}
+relay:
+  topics:
+    a: {webhook: {url: 'http://x', secret_env: [NEW_KEY, OLD_KEY], header_env: {X-Key: HOOK_KEY}}, refusal_limit: 0}
+    b: {kafka: {brokers: ['k:9092'], tls: true, sasl: {mechanism: plain, user: u, password_env: KAFKA_PASSWORD}}}
+`
+
+// secretsEnv has what secretsFile takes from variables.
+var secretsEnv = map[string]string{
+	"SECRET": "raw:0123456789abcdef", "AUTH": "Bearer s3cret", "CALL_TOKEN": "Bearer s3cret", "WEBHOOK": "https://example.org/s3cret", "PING": "https://example.org/s3cret",
+	"WAKE_TOKEN": "Bearer s3cret", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "HOOK_KEY": "s3cret", "KAFKA_PASSWORD": "s3cret",
+}
+
+// builtWith builds all that a file configures, where one variable has another value.
+func builtWith(c *Config, variable, value string) error {
+	getenv := func(name string) string {
+		if name == variable {
+			return value
+		}
+		return secretsEnv[name]
+	}
+	_, err := c.Build(getenv, nil)
+	if err == nil {
+		_, err = c.BuildHooks(getenv)
+	}
+	if err == nil {
+		_, err = c.BuildNotify(getenv)
+	}
+	if err == nil {
+		var p *Publishers
+		if p, err = c.BuildRelay(getenv); err == nil {
+			p.Close()
+		}
+	}
+	return err
+}
+
+// Variables with secrets must be there, no error shows them, and commands do not get them unless their handler names one.
+func TestSecretsOfTheFile(t *testing.T) {
+	t.Parallel()
+	c, err := parse("nextrun.yaml", []byte(secretsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := builtWith(c, "", ""); err != nil {
+		t.Error(err)
+	}
+	want := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
+	for name := range secretsEnv {
+		want = append(want, name)
+		if err := builtWith(c, name, ""); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "T0KEN") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(c.secretVariables())); !slices.Equal(got, want) {
+		t.Errorf("commands do not get %q, want %q", got, want)
+	}
+	if h := c.Handlers["dump"]; !slices.Equal(h.inherited, []string{"PGPASSWORD"}) || !slices.Equal(h.Command.Env, []string{"LANG=C"}) {
+		t.Errorf("got %+v", h)
+	}
+	if c.Relay.Topics["a"].RefusalLimit != outbox.Never {
+		t.Errorf("a refusal_limit of 0 is %d", c.Relay.Topics["a"].RefusalLimit)
+	}
+	if err := builtWith(c, "WAKE_TOKEN", "s3cret\nX"); err == nil || !strings.Contains(err.Error(), "notify.Config.Header is not usable") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("a header of two lines: %v", err)
+	}
+	built, err := c.BuildNotify(func(name string) string { return secretsEnv[name] })
+	if err != nil || len(built) != 1 || built[0].Sink != periodic.SinkJob || built[0].Method != http.MethodPut || built[0].Timeout != 2*time.Second ||
+		built[0].Header.Get("X-Sender") != "nextrun" || built[0].Header.Get("Authorization") != "Bearer s3cret" {
+		t.Errorf("notifications: %+v, %v", built, err)
+	}
+}
+
+// What only the owner of a setting knows is refused before anything starts.
+func TestSettingsThatCannotBeBuilt(t *testing.T) {
+	t.Parallel()
+	for topic, want := range map[string]string{
+		"webhook: {url: 'http://x', secret_env: SHORT}":                                     "16 or more",
+		"webhook: {url: 'http://x', timeout: 20s}":                                          "at most half of relay.lease",
+		"kafka: {brokers: ['k:1'], timeout: 20s}":                                           "at most half of relay.lease",
+		"kafka: {brokers: ['k:1'], sasl: {mechanism: plain, user: u, password_env: SHORT}}": "set TLS too",
+		"webhook: {url: 'http://x', secret_file: /does/not/exist}":                          "read a secret",
+	} {
+		c, err := parse("f", []byte("{relay: {topics: {t: {"+topic+"}}}}"))
+		if err != nil {
+			t.Fatalf("%s: %v", topic, err)
+		}
+		err = builtWith(c, "SHORT", "raw:geheim")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v\n  want %s", topic, err, want)
+		}
+	}
+}
