@@ -1,8 +1,6 @@
 package docspell_test
 
 import (
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,22 +35,6 @@ func TestReadsTimer(t *testing.T) {
 	}
 }
 
-// The timers of calev's table, which nextrun takes, are read by calev.
-func TestReadsTimersOfCalev(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../testdata/calendar/calev.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for row := range strings.Lines(string(text)) {
-		cells := strings.Split(strings.TrimSpace(row), "\t")
-		date := strings.HasPrefix(cells[0], "daily") || strings.HasPrefix(cells[0], "12:00")
-		if cells[2] != "!" && docspell.ReadsTimer(cells[0]) == date {
-			t.Errorf("%q: read %t", cells[0], !date)
-		}
-	}
-}
-
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	good := periodic.NewTask("8Xp1-a_b.c@d", "scan-mailbox", "Mon *-*-* 06:00:00")
@@ -76,18 +58,6 @@ func TestWarnings(t *testing.T) {
 		list := docspell.Warnings(&task, now)
 		if len(list) != 1 || !strings.Contains(list[0], want) {
 			t.Errorf("the warnings are %q, want one with %s", list, want)
-		}
-	}
-}
-
-func TestTaskNames(t *testing.T) {
-	t.Parallel()
-	if !slices.IsSorted(docspell.TaskNames) || len(docspell.TaskNames) != 23 {
-		t.Errorf("there are %d names", len(docspell.TaskNames))
-	}
-	for _, name := range docspell.TaskNames {
-		if !docspell.IsIdent(name) {
-			t.Errorf("%q is no identifier", name)
 		}
 	}
 }
