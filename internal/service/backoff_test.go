@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"math"
-	"regexp"
 	"testing"
 	"time"
 
@@ -36,22 +35,5 @@ func TestDelayOfExtremes(t *testing.T) {
 		if got := service.Delay(c.failures, c.least, c.most); got < c.from || got > c.until {
 			t.Errorf("Delay(%d, %s, %s) = %s, want %s to %s", c.failures, c.least, c.most, got, c.from, c.until)
 		}
-	}
-}
-
-func TestDelaysSpread(t *testing.T) {
-	seen := map[time.Duration]bool{}
-	for range 100 {
-		seen[service.Delay(1, time.Hour, time.Hour)] = true
-	}
-	if len(seen) < 50 {
-		t.Errorf("100 delays have %d values", len(seen))
-	}
-}
-
-func TestBootIDs(t *testing.T) {
-	id := service.BootID()
-	if !regexp.MustCompile(`^[0-9a-f]{12}$`).MatchString(id) || id == service.BootID() {
-		t.Errorf("the boot id %q is no new one of 12 digits", id)
 	}
 }

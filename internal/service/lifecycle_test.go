@@ -20,9 +20,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // untilSoft is a main that ends when it is asked to.
 func untilSoft(soft, _ context.Context) { <-soft.Done() }
 
-// untilHard is a main that goes on with what is in flight until it is killed.
-func untilHard(_, hard context.Context) { <-hard.Done() }
-
 func TestStartsOnce(t *testing.T) {
 	l := service.New("relay")
 	if err := l.Start(t.Context(), untilSoft); err != nil || !l.Started() {
@@ -91,27 +88,6 @@ func TestStopsSoftlyThenHard(t *testing.T) {
 	}
 }
 
-// The end of Start's context asks to stop; it does not kill.
-func TestEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := service.New("relay")
-		ctx, cancel := context.WithCancel(t.Context())
-		if err := l.Start(ctx, untilHard); err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		synctest.Wait()
-		select {
-		case <-l.Done():
-			t.Fatal("what was in flight was killed")
-		default:
-		}
-		if err := l.Stop(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Stop with an ended context: %v", err)
-		}
-	})
-}
-
 // When main ends by itself, the helpers end, and only then is the service done.
 func TestHelpersEndBeforeTheServiceIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -133,19 +109,6 @@ func TestHelpersEndBeforeTheServiceIsDone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestWakeUpsCountAsOne(t *testing.T) {
-	l := service.New("relay")
-	for range 3 {
-		l.Wake()
-	}
-	<-l.Woken()
-	select {
-	case <-l.Woken():
-		t.Error("woken twice")
-	default:
-	}
 }
 
 // TestStress starts, stops and wakes services from many goroutines at once.

@@ -51,18 +51,6 @@ level=info msg="database works again" after=1m0s
 		if got := out.String(); strings.Count(got, "\n") != 2 {
 			t.Errorf("the next outage is logged as\n%s", got)
 		}
-		out.Reset()
-		before := time.Now()
-		time.Sleep(time.Second) //nolint:forbidigo // in a bubble of synctest it takes no time
-		service.LogOutage(log, o.Failed(gone, false, time.Now()))
-		o.Reached(true, before)
-		if got := out.String(); strings.Count(got, "\n") != 1 {
-			t.Errorf("after the end of work that began before the outage the log has\n%s", got)
-		}
-		o.Reached(true, time.Now())
-		if !service.LogOutage(log, o.Failed(gone, true, before)) || strings.Count(out.String(), "\n") != 2 {
-			t.Errorf("after a late failure of work that began before the outage ended the log has\n%s", out.String())
-		}
 		if service.LogOutage(log, gone) {
 			t.Error("an error that no outage causes is taken for one")
 		}

@@ -46,37 +46,31 @@ func (b *batch) parts(ctx context.Context, n int, fatal int) error {
 }
 
 func TestItemsThatFailAloneKeepNoOther(t *testing.T) {
-	for _, bad := range [][]int{{0}, {199}, {7, 8}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 50, 51, 120, 198}} {
-		b := &batch{bad: bad}
-		if err := b.parts(t.Context(), 200, -1); err != nil || !slices.Equal(b.alone, bad) || len(b.left) > 0 || len(b.done) != 200-len(bad) {
-			t.Errorf("%v fail: %v failed alone, %d done, %d left, %v", bad, b.alone, len(b.done), len(b.left), err)
-		}
-		if most := 4 + 50*len(bad); b.tries > most {
-			t.Errorf("%d tries for %v", b.tries, bad)
-		}
-	}
-	one := &batch{bad: []int{0}}
-	if err := one.parts(t.Context(), 1, -1); err != nil || one.tries > 0 || len(one.alone) != 1 {
-		t.Errorf("a batch of one has failed already: %d tries, %v, %v", one.tries, one.alone, err)
-	}
-}
-
-func TestPartsEnd(t *testing.T) {
 	all := make([]int, 200)
 	for i := range all {
 		all[i] = i
 	}
-	b := &batch{bad: all}
-	if err := b.parts(t.Context(), 200, -1); err != nil || len(b.alone) != 20 || len(b.left) != 180 {
-		t.Errorf("all fail: %d failed alone, %d left, %v", len(b.alone), len(b.left), err)
-	}
-	b = &batch{bad: all}
-	if err := b.parts(t.Context(), 200, 3); err == nil || len(b.alone) != 3 || len(b.left) != 196 {
-		t.Errorf("the database fails: %d failed alone, %d left, %v", len(b.alone), len(b.left), err)
+	for name, c := range map[string]struct {
+		bad                      []int
+		fatal, alone, left, most int
+	}{
+		"the first":                              {[]int{0}, -1, 1, 0, 54},
+		"some":                                   {[]int{3, 50, 51, 120, 198}, -1, 5, 0, 254},
+		"all":                                    {all, -1, 20, 180, 254}, // they are not to blame
+		"the database is at fault at the fourth": {all, 3, 3, 196, 54},
+	} {
+		b := &batch{bad: c.bad}
+		err := b.parts(t.Context(), 200, c.fatal)
+		if (err != nil) != (c.fatal >= 0) || len(b.alone) != c.alone || len(b.left) != c.left || !slices.Equal(b.alone, c.bad[:c.alone]) || b.tries > c.most {
+			t.Errorf("%s: %v failed alone, %d left after %d tries, %v", name, b.alone, len(b.left), b.tries, err)
+		}
+		if c.left == 0 && len(b.done) != 200-c.alone {
+			t.Errorf("%s: %d of the others are done", name, len(b.done))
+		}
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	b = &batch{}
+	b := &batch{}
 	if err := b.parts(ended, 200, -1); err != nil || len(b.left) != 200 || b.tries > 0 {
 		t.Errorf("nobody waits any more: %d left after %d tries, %v", len(b.left), b.tries, err)
 	}

@@ -10,90 +10,74 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// Each failure of a database has its class, found by the driver's code.
+// errOther is any error that has no class.
+var errOther = errors.New("another error")
+
+// classes are what the last of some statements fails with, on both databases or on one.
+var classes = []struct {
+	kind       string
+	want       error
+	statements []string
+}{
+	{"", sqldb.ErrDuplicate, []string{"INSERT INTO parent VALUES (1, 1)"}},
+	{"", sqldb.ErrDuplicate, []string{"INSERT INTO child VALUES (1)"}},
+	{"", sqldb.ErrRefused, []string{"INSERT INTO parent VALUES (2, 0)"}},
+	{"", sqldb.ErrRefused, []string{"INSERT INTO parent VALUES (2, NULL)"}},
+	{"", sqldb.ErrRefused, []string{"INSERT INTO child VALUES (7)"}},
+	{"", sqldb.ErrRefused, []string{"DELETE FROM parent"}},
+	{"", errOther, []string{"SELECT nonsense"}},
+	{"", errOther, []string{"SELEC 1"}},
+	{"sqlite", sqldb.ErrRefused, []string{"CREATE TRIGGER g BEFORE INSERT ON parent BEGIN SELECT RAISE(ABORT, 'no'); END", "INSERT INTO parent VALUES (2, 1)"}},
+	{"sqlite", sqldb.ErrRefused, []string{"SELECT zeroblob(2000000000)"}},
+	{"sqlite", sqldb.ErrRefused, []string{"INSERT INTO parent VALUES ('x', 1)"}},
+	{"sqlite", sqldb.ErrRefused, []string{"SELECT json_extract('{', '$.a')"}},
+	{"postgres", sqldb.ErrRefused, []string{"DO $$ BEGIN RAISE EXCEPTION 'no'; END $$"}},
+	{"postgres", sqldb.ErrRefused, []string{"SELECT 'x'::integer"}},
+	{"postgres", sqldb.ErrRefused, []string{"SELECT 2147483647 + 1"}},
+	{"postgres", sqldb.ErrRefused, []string{"CREATE TABLE big (t text UNIQUE)", "INSERT INTO big SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) AS i"}},
+	{"postgres", errOther, []string{"SET LOCAL ROLE pg_monitor", "INSERT INTO parent VALUES (2, 1)"}},
+	{"postgres", errOther, []string{"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END $$"}},
+	{"postgres", sqldb.ErrUnavailable, []string{"SET TRANSACTION READ ONLY", "CREATE TABLE t (id integer)"}},
+}
+
+// Each failure of a database has its class, found by the driver's code. Only what a row is to blame for is
+// sqldb.ErrRefused: what a constraint or a trigger refuses, a value that is too large or of the wrong type.
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	for kind, url := range map[string]string{"sqlite": storetest.SQLiteURL(t), "postgres": storetest.PostgresURL(t)} {
-		t.Run(kind, func(t *testing.T) {
-			db := openTest(t, url, sqldb.Options{})
-			run := func(statements ...string) error {
-				return db.Update(t.Context(), func(tx *sqldb.Tx) error {
-					for _, s := range statements {
-						if _, err := tx.Exec(t.Context(), s); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
+		db := openTest(t, url, sqldb.Options{})
+		if err := fails(t, db, "CREATE TABLE parent (id integer PRIMARY KEY, n integer NOT NULL CHECK (n > 0))",
+			"CREATE TABLE child (id integer UNIQUE REFERENCES parent (id))", "INSERT INTO parent VALUES (1, 1)", "INSERT INTO child VALUES (1)"); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range classes {
+			if c.kind != "" && c.kind != kind {
+				continue
 			}
-			if err := run("CREATE TABLE parent (id integer PRIMARY KEY, n integer NOT NULL CHECK (n > 0))",
-				"CREATE TABLE child (id integer UNIQUE REFERENCES parent (id))", "INSERT INTO parent VALUES (1, 1)", "INSERT INTO child VALUES (1)"); err != nil {
-				t.Fatal(err)
-			}
-			for statement, class := range map[string]error{
-				"INSERT INTO parent VALUES (1, 1)":    sqldb.ErrDuplicate,
-				"INSERT INTO child VALUES (1)":        sqldb.ErrDuplicate,
-				"INSERT INTO parent VALUES (2, 0)":    sqldb.ErrRefused,
-				"INSERT INTO parent VALUES (2, NULL)": sqldb.ErrRefused,
-				"INSERT INTO child VALUES (7)":        sqldb.ErrRefused,
-				"DELETE FROM parent":                  sqldb.ErrRefused,
-			} {
-				if err := run(statement); !errors.Is(err, class) {
-					t.Errorf("%s: %v, want %v", statement, err, class)
+			err := fails(t, db, c.statements...)
+			for _, class := range []error{sqldb.ErrRefused, sqldb.ErrUnavailable, sqldb.ErrBusy} {
+				of := errors.Is(c.want, class) || errors.Is(c.want, sqldb.ErrDuplicate) && class == sqldb.ErrRefused
+				if err == nil || errors.Is(err, class) != of {
+					t.Errorf("%s: %s: %v, want %v", kind, c.statements, err, c.want)
 				}
 			}
-			if err := run("SELECT nonsense"); err == nil || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, sqldb.ErrUnavailable) {
-				t.Errorf("a wrong statement: %v", err)
+			if errors.Is(c.want, sqldb.ErrDuplicate) && !errors.Is(err, c.want) {
+				t.Errorf("%s: %s: %v, want %v", kind, c.statements, err, c.want)
 			}
-			over, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := db.Update(over, func(*sqldb.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
-				t.Errorf("a context that is over: %v", err)
-			}
-		})
-	}
-}
-
-// Only what a row is to blame for is sqldb.ErrRefused: what a trigger raises, a value
-// that is too large or of the wrong type. Nothing else is, known or not.
-func TestRefusedIsWhatARowIsToBlameFor(t *testing.T) {
-	t.Parallel()
-	refused, others := map[string]error{}, map[string]error{}
-	sqlite := openTest(t, storetest.SQLiteURL(t), sqldb.Options{})
-	refused["sqlite: trigger"] = fails(t, sqlite, "CREATE TABLE guarded (id integer)",
-		"CREATE TRIGGER g BEFORE INSERT ON guarded BEGIN SELECT RAISE(ABORT, 'no'); END", "INSERT INTO guarded VALUES (1)")
-	refused["sqlite: too large"] = fails(t, sqlite, "SELECT zeroblob(2000000000)")
-	refused["sqlite: no integer"] = fails(t, sqlite, "CREATE TABLE n (id integer PRIMARY KEY)", "INSERT INTO n VALUES ('x')")
-	refused["sqlite: no JSON"] = fails(t, sqlite, "SELECT json_extract('{', '$.a')")
-	others["sqlite: syntax"] = fails(t, sqlite, "SELEC 1")
-	others["sqlite: reader"] = sqlite.View(t.Context(), func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(t.Context(), "CREATE TABLE t (id integer)")
-		return err
-	})
-	postgres := openTest(t, storetest.PostgresURL(t), sqldb.Options{})
-	refused["postgres: trigger"] = fails(t, postgres, "DO $$ BEGIN RAISE EXCEPTION 'no'; END $$")
-	refused["postgres: no integer"] = fails(t, postgres, "SELECT 'x'::integer")
-	refused["postgres: overflow"] = fails(t, postgres, "SELECT 2147483647 + 1")
-	refused["postgres: too large"] = fails(t, postgres, "CREATE TABLE big (t text UNIQUE)",
-		"INSERT INTO big SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) AS i")
-	others["postgres: permission"] = fails(t, postgres, "CREATE TABLE mine (id integer)",
-		"SET LOCAL ROLE pg_monitor", "INSERT INTO mine VALUES (1)")
-	others["postgres: syntax"] = fails(t, postgres, "SELEC 1")
-	others["postgres: damaged"] = fails(t, postgres, "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END $$")
-	for name, db := range map[string]*sqldb.DB{"sqlite": sqlite, "postgres": postgres} {
-		refused[name+": NULL"] = db.View(t.Context(), func(tx *sqldb.Tx) error {
+		}
+		err := db.View(t.Context(), func(tx *sqldb.Tx) error {
 			var texts []string
 			return tx.Select(t.Context(), &texts, "SELECT NULL")
 		})
-	}
-	for name, err := range refused {
 		if !errors.Is(err, sqldb.ErrRefused) {
-			t.Errorf("%s: %v, want ErrRefused", name, err)
+			t.Errorf("%s: NULL: %v, want ErrRefused", kind, err)
 		}
-	}
-	for name, err := range others {
+		err = db.View(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), "CREATE TABLE t (id integer)")
+			return err
+		})
 		if err == nil || errors.Is(err, sqldb.ErrRefused) {
-			t.Errorf("%s: %v, want another error than ErrRefused", name, err)
+			t.Errorf("%s: a reader that writes: %v, want another error than ErrRefused", kind, err)
 		}
 	}
 }
@@ -112,32 +96,6 @@ func fails(t *testing.T, db *sqldb.DB, statements ...string) error {
 		}
 		return nil
 	})
-}
-
-// Transactions are READ COMMITTED whatever the server's default is.
-func TestPostgresReadCommitted(t *testing.T) {
-	t.Parallel()
-	url := storetest.PostgresURL(t)
-	admin := openTest(t, url, sqldb.Options{})
-	name := oneValue(t, admin.Writer(), "SELECT quote_ident(current_database())")
-	if _, err := admin.Writer().ExecContext(t.Context(), "ALTER DATABASE "+name+" SET default_transaction_isolation = 'serializable'"); err != nil {
-		t.Fatal(err)
-	}
-	db := openTest(t, url, sqldb.Options{})
-	within := func(ctx context.Context, fn func(*sqldb.Tx) error) error {
-		return db.UpdateWithin(ctx, sqldb.BatchLockWait, fn)
-	}
-	for name, run := range map[string]func(context.Context, func(*sqldb.Tx) error) error{"Update": db.Update, "View": db.View, "UpdateWithin": within} {
-		err := run(t.Context(), func(tx *sqldb.Tx) error {
-			if level := oneValue(t, tx.DBTX(), "SHOW transaction_isolation"); level != "read committed" {
-				t.Errorf("%s: transaction_isolation is %s", name, level)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // A context that ends while the database works is told as such: not as a

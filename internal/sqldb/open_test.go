@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,26 +16,6 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 )
-
-func TestOptionsAreValidated(t *testing.T) {
-	for want, o := range map[string]sqldb.Options{
-		"ConnectTimeout is -1s":  {ConnectTimeout: -time.Second},
-		"StatementTimeout is 2h": {StatementTimeout: 2 * time.Hour},
-		"LockTimeout is -1ns":    {LockTimeout: -1},
-		"IdleTimeout is -1ns":    {IdleTimeout: -1},
-		"MaxConns is -1":         {MaxConns: -1},
-		"MaxConns is 1001":       {MaxConns: 1001},
-	} {
-		if _, err := connect.Open(t.Context(), storetest.SQLiteURL(t), o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want an error with %q", o, err, want)
-		}
-	}
-	o := sqldb.Options{}.WithDefaults()
-	got := []any{o.ConnectTimeout, o.StatementTimeout, o.LockTimeout, o.IdleTimeout, o.MaxConns}
-	if want := []any{sqldb.DefaultConnectTimeout, sqldb.DefaultStatementTimeout, sqldb.DefaultLockTimeout, sqldb.DefaultIdleTimeout, sqldb.DefaultMaxConns}; !slices.Equal(got, want) {
-		t.Errorf("the defaults are %v, want %v", got, want)
-	}
-}
 
 func openTest(t *testing.T, url string, o sqldb.Options) *sqldb.DB {
 	t.Helper()
@@ -57,22 +36,35 @@ func oneValue(t *testing.T, conn jobqueue.DBTX, query string) (value string) {
 	return value
 }
 
-// The timeouts hold in each transaction, and nothing of them stays with the
-// session, which belongs to somebody else behind a transaction pooler.
-func TestPostgresTimeouts(t *testing.T) {
+// Isolation and timeouts hold in each transaction, whatever the server's defaults are, and nothing of them stays with
+// the session, which belongs to somebody else behind a transaction pooler.
+func TestPostgresTransactions(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, storetest.PostgresURL(t), sqldb.Options{
+	url := storetest.PostgresURL(t)
+	admin := openTest(t, url, sqldb.Options{})
+	name := oneValue(t, admin.Writer(), "SELECT quote_ident(current_database())")
+	if _, err := admin.Writer().ExecContext(t.Context(), "ALTER DATABASE "+name+" SET default_transaction_isolation = 'serializable'"); err != nil {
+		t.Fatal(err)
+	}
+	db := openTest(t, url, sqldb.Options{
 		MaxConns: 1, StatementTimeout: 7 * time.Minute, LockTimeout: 61500 * time.Millisecond, IdleTimeout: 4 * time.Minute,
 	})
 	const all = `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
-		WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'synchronous_commit', 'jit')`
+		WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'synchronous_commit', 'jit', 'transaction_isolation')`
 	before := oneValue(t, db.Writer(), all)
-	inside := map[string]func(context.Context, func(*sqldb.Tx) error) error{"Update": db.Update, "View": db.View}
-	for name, run := range inside {
-		err := run(t.Context(), func(tx *sqldb.Tx) error {
-			if got := oneValue(t, tx.DBTX(), all); !strings.Contains(got, "statement_timeout=420000") || !strings.Contains(got, "lock_timeout=61500") ||
-				!strings.Contains(got, "idle_in_transaction_session_timeout=120000") || !strings.Contains(got, "jit=off") {
-				t.Errorf("in %s: %s", name, got)
+	brief := func(ctx context.Context, fn func(*sqldb.Tx) error) error {
+		return db.UpdateWithin(ctx, sqldb.BatchLockWait, fn)
+	}
+	for name, c := range map[string]struct {
+		run  func(context.Context, func(*sqldb.Tx) error) error
+		lock string
+	}{"Update": {db.Update, "61500"}, "View": {db.View, "61500"}, "UpdateWithin": {brief, "200"}} {
+		err := c.run(t.Context(), func(tx *sqldb.Tx) error {
+			got := oneValue(t, tx.DBTX(), all)
+			for _, want := range []string{"statement_timeout=420000", "lock_timeout=" + c.lock, "idle_in_transaction_session_timeout=120000", "jit=off", "transaction_isolation=read committed"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("in %s: %s, want %s", name, got, want)
+				}
 			}
 			if got := oneValue(t, tx.DBTX(), "SHOW transaction_read_only"); (got == "on") != (name == "View") {
 				t.Errorf("in %s transaction_read_only is %s", name, got)

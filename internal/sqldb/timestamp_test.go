@@ -68,16 +68,6 @@ func TestTimestampReads(t *testing.T) {
 	}
 }
 
-func TestTimestampNull(t *testing.T) {
-	if value, err := (Timestamp{}).Value(); value != nil || err != nil {
-		t.Errorf("the zero time is written as %v, %v, want NULL", value, err)
-	}
-	got := Timestamp(time.Unix(1, 0))
-	if err := got.Scan(nil); err != nil || !got.Time().IsZero() || got.String() != "" {
-		t.Errorf("NULL is read as %s, %v", got.Time(), err)
-	}
-}
-
 func FuzzTimestamp(f *testing.F) {
 	f.Add("2026-07-01 12:30:05.123456", int64(0))
 	f.Add("infinity", int64(1782909005123456))

@@ -7,18 +7,6 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 )
 
-func TestExact(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		7 * time.Millisecond: "7 ms", 2500 * time.Millisecond: "2.50 s", 10*time.Second + 7*time.Millisecond: "10 s",
-		10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0 ms",
-	} {
-		if got := text.Exact(d); got != want {
-			t.Errorf("Exact(%s) is %q, want %q", d, got, want)
-		}
-	}
-}
-
 func TestText(t *testing.T) {
 	t.Parallel()
 	tests := map[time.Duration]string{

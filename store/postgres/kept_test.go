@@ -89,30 +89,6 @@ func run(t *testing.T, db *sqldb.DB, statement string) {
 	}
 }
 
-// A transaction begins in one exchange, with all that its opening says.
-func TestTransactionHasTimeoutsOnPostgres(t *testing.T) {
-	t.Parallel()
-	db, err := connect.Open(t.Context(), storetest.PostgresURL(t), sqldb.Options{MaxConns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for range 2 {
-		err = db.UpdateWithin(t.Context(), sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-			var set struct{ Lock, Statement, Idle, Isolation string }
-			err := tx.First(t.Context(), &set, `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement,
-				current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)
-			if set.Lock != "200ms" || set.Statement != "20s" || set.Idle != "5s" || set.Isolation != "read committed" {
-				t.Errorf("%+v", set)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A statement that is kept for a time is planned anew after it, and an error for which a row is to blame
 // costs the connection nothing.
 func TestKeptStatementLastsAsLongAsItMayOnPostgres(t *testing.T) {
