@@ -18,7 +18,7 @@ BENCH     ?= .
 FUZZTIME  ?= 20s
 
 golangci-lint := go tool -modfile=tools/go.mod golangci-lint
-shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers testdata/browser testdata/containers)
+shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers testdata/browser)
 
 .PHONY: help
 help: ## List the commands
@@ -30,7 +30,7 @@ doctor: ## Say what this machine lacks for working on nextrun, and how to instal
 
 .PHONY: build
 build: ## Build bin/nextrun
-	@scripts/need-cc
+	@scripts/need cc
 	@go build -trimpath -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: build-static
@@ -39,7 +39,7 @@ build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no
 
 .PHONY: deb rpm
 deb rpm: ## Build a package in bin/, of the tag that is checked out or VERSION=1.2.3
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/package bin $@
 
 .PHONY: run
@@ -48,7 +48,7 @@ run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 
 .PHONY: shop
 shop: build ## Make shop.db, the database of a shop that has been open for DAYS=30 days; DB=postgres://... for PostgreSQL
-	@scripts/need-cc
+	@scripts/need cc
 	go run ./scripts/shop -days $(or $(DAYS),30) $(or $(DB),sqlite:shop.db)
 	@echo 'Look around: bin/nextrun --db $(or $(DB),sqlite:shop.db) --config scripts/shop/nextrun.yaml dashboard'
 
@@ -58,8 +58,8 @@ picture: build ## Record the picture of the demo in the README
 
 .PHONY: pictures
 pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a browser
-	@scripts/need-cc
-	@scripts/need-chromium
+	@scripts/need cc
+	@scripts/need chromium
 	cd testdata/browser && go test -tags pictures -run '^TestPictures$$' -count 1 -v -timeout 30m .
 
 # Commands, calendar, migrations and the model have one goroutine to speak of.
@@ -86,61 +86,61 @@ pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable)|ComesBack|HoldUpNoOt
 
 .PHONY: test-pace
 test-pace: ## Judge how late healthy work is beside rows that fail, one test at a time: on a quiet machine; TESTFLAGS='-v'
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay
 
 .PHONY: test-race
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
-	@scripts/need-cc
+	@scripts/need cc
 	$(test-db) go test -race -vet=off -timeout 30m -parallel 6 $(TESTFLAGS) $(RACED)
 
 .PHONY: test-pgx
 test-pgx: ## Test scheduler, executor, relay and store on PostgreSQL over a pool of pgx; TESTFLAGS='-run X'
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/test-pgx -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay ./store ./store/queues
 
 .PHONY: test-roles
 test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox/relay ./ops/dashboard
 
 .PHONY: test-versions
 test-versions: ## Test on PostgreSQL 13 and 18, with old versions of SQLite and the oldest Go; TESTFLAGS='-run X', VERSIONS='13 sqlite'
-	@scripts/need-cc
+	@scripts/need cc
 	TESTFLAGS="$(TESTFLAGS)" scripts/test-versions $(VERSIONS)
 
 .PHONY: situations
 situations: ## Set up what people meet, on both databases, and compare what nextrun says of it; go test ./... has it, too
-	@scripts/need-promtool
-	@scripts/need-cc
+	@scripts/need promtool
+	@scripts/need cc
 	scripts/in-memory scripts/with-postgres go test ./cmd/nextrun/situations -count 1 $(TESTFLAGS)
 
 .PHONY: test-sqlite
 test-sqlite: ## Try how old a sqlite3 program may be that is used beside nextrun: a part of test-versions
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/test-sqlite
 
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/with-postgres go test -tags static -run TestBuildWithoutCgo ./cmd/nextrun
 
 .PHONY: test-river
 test-river: ## The part of test-queues that needs no npm: feed River
-	@scripts/need-cc
+	@scripts/need cc
 	cd testdata/consumers && NEXTRUN_TEST_PACE=1 ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
 
 .PHONY: test-queues
 test-queues: ## Feed the other queues and let their real workers run the jobs; needs npm
-	@scripts/need-cc
+	@scripts/need cc
 	testdata/consumers/node/install
 	cd testdata/consumers && go vet ./...
 	cd testdata/consumers && NEXTRUN_TEST_PACE=1 ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: test-browser
 test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm for axe-core
-	@scripts/need-cc
-	@scripts/need-chromium
+	@scripts/need cc
+	@scripts/need chromium
 	testdata/browser/axe/install
 	cd testdata/browser && go vet ./... && go vet -tags pictures ./...
 	cd testdata/browser && ../../scripts/with-postgres go test -count 1 -v -timeout 30m $(TESTFLAGS) .
@@ -151,17 +151,17 @@ licenses: ## Write dist/licenses.txt, the licences of all that is linked, after 
 	mv dist/licenses.new dist/licenses.txt
 
 .PHONY: vulnerabilities
-vulnerabilities: build ## Look for known vulnerabilities in what bin/nextrun links; works without a network, too
+vulnerabilities: build ## Look for known vulnerabilities in what bin/nextrun links
 	scripts/vulnerabilities
 
 .PHONY: test-reproducible
 test-reproducible: ## Build program and packages twice, in different directories, and compare the bytes
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/test-reproducible
 
 .PHONY: reference
 reference: ## Write the lists of docs/reference.md, after a change of the schema, a metric, a cause, a state or an exit code
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_WRITE_PAGES=1 $(test-db) go test -p 1 -count 1 -run '^TestReference' ./cmd/nextrun ./ops/metrics ./ops/internal/why
 
 .PHONY: manifests
@@ -186,7 +186,7 @@ release: ## Make the release VERSION=0.1.0 in a scratch clone, up to its upload:
 
 .PHONY: test-packages
 test-packages: ## Install, run, update and purge the .deb on a clean Debian, and look at the .rpm; needs root
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/test-packages
 
 .PHONY: test-fresh
@@ -199,7 +199,7 @@ test-containers: ## Build the images, run docker-compose.yml and try what the do
 
 .PHONY: test-alerts
 test-alerts: ## Test the alerts for Prometheus, and the expressions of the Grafana dashboard, with promtool
-	@scripts/need-promtool
+	@scripts/need promtool
 	cd dist/prometheus && promtool check rules nextrun.rules.yml && promtool test rules nextrun.rules.test.yml
 	scripts/dashboard-rules dist/grafana/nextrun.json
 
@@ -208,7 +208,7 @@ lint: lint-go lint-shell ## Run the linters
 
 .PHONY: lint-go
 lint-go:
-	@scripts/need-cc
+	@scripts/need cc
 	$(golangci-lint) run
 	cd bench && go tool -modfile=../tools/go.mod golangci-lint run
 
@@ -227,14 +227,14 @@ bench-list: ## Name what make bench measures
 
 .PHONY: bench-go
 bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
 .PHONY: hostile
 hostile: DURATION = 10m
 hostile: ## Set every column to values that nobody expects, beside 1,000 healthy tasks; DURATION=10m, SEED=, DATABASE=sqlite
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_HOSTILE_DURATION=$(DURATION) NEXTRUN_HOSTILE_SEED=$(SEED) NEXTRUN_HOSTILE_DATABASE=$(DATABASE) \
 	scripts/with-postgres go test -timeout 3h -count 1 -v $(TESTFLAGS) ./cmd/nextrun/hostile
 
@@ -246,26 +246,26 @@ TASKS     ?= 2000
 
 .PHONY: chaos
 chaos: ## Let faults happen to eight processes and their database, and account for every tick; DURATION=1h SEED=7 DATABASE=postgres|sqlite
-	@scripts/need-cc
+	@scripts/need cc
 	@mkdir -p bin
 	cd bench && go run ./chaos -duration $(DURATION) -seed $(SEED) -database $(DATABASE) -instances $(INSTANCES) -tasks $(TASKS) \
 		-json ../bin/chaos.json $(CHAOSFLAGS)
 
 .PHONY: model
 model: ## Visit 100,000 states of each scene of the model, and more at random; MODEL='-model.states N -model.seed N -model.walks N'
-	@scripts/need-cc
+	@scripts/need cc
 	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
 	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/executor -model.states 1000000
 
 .PHONY: test-crashpoints
 test-crashpoints: ## Kill or stop a process at RUNS (8) of its statements and commits, in each way to run, on one database or the other, and migrations at some
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(or $(RUNS),8) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=40 NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
 		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 -run '^(TestCrashPoints|TestMigrationsAreKilled)$$' $(TESTFLAGS) ./internal/testkit/crash ./migrations
 
 .PHONY: crashpoints
 crashpoints: ## Kill or stop a process at each of its statements and commits, or at RUNS of them, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
-	@scripts/need-cc
+	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 24h -parallel 12 -v \
 		-run '^(TestCrashPoints|TestMigrationsAreKilled)$$$(if $(CRASH),/$(CRASH))' ./internal/testkit/crash ./migrations
 

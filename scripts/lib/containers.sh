@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # test-containers sets work, source, alone and static
+# shellcheck shell=bash disable=SC2154 # test-containers sets work, alone and static
 #
 # The checks of test-containers, which declares `say` and `fail`.
 

@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2154 # test-containers sets work, source, alone and static
+# shellcheck shell=bash disable=SC2154 # test-containers sets work, alone and static
 #
 # The checks of test-containers for what docker-compose.yml does not run: the image alone on
-# SQLite, the small image, and PostgreSQL for tests (scripts/lib/compose.sh).
+# SQLite, and the small image.
 
 isolated=(--init --stop-timeout 60 --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp)
 
@@ -27,6 +27,13 @@ stop_gracefully() {
     docker stop "$1" >/dev/null
     [ "$(inspect '{{.State.ExitCode}}' "$1")" = 0 ] ||
         fail "docker stop ends $1 with exit code $(inspect '{{.State.ExitCode}}' "$1"): $(docker logs --tail 5 "$1" 2>&1)"
+}
+
+# build_image NAME DOCKERFILE builds with what Compose takes for a builder, so that
+# what docker-compose.yml has built before is not built again.
+build_image() {
+    printf 'services: {one: {image: "%s", build: {context: ., dockerfile: %s, args: {VERSION: %s}}}}' "$1" "$2" "$NEXTRUN_VERSION" |
+        docker compose --file - build >"$work/last" 2>&1 || fail "$2 cannot be built: $(tail -n 20 "$work/last")"
 }
 
 # check_static builds Dockerfile.static and runs it on a database of its own.
@@ -60,13 +67,4 @@ compare_sizes() {
     small=$(docker image inspect --format '{{.Size}}' "$static")
     say "sizes: $((full / 1000000)) MB with SQLite and Debian, $((small / 1000000)) MB for PostgreSQL only"
     [ $((small * 2)) -lt "$full" ] || fail "the small image is no smaller than half of the other"
-}
-
-# check_throwaway_postgres runs the tests of tests' servers by docker, as where no server
-# programs are installed. They start, stop and remove servers.
-check_throwaway_postgres() {
-    say "start PostgreSQL for tests in containers"
-    (cd "$source" && engine_network env -u COMPOSE_PROJECT_NAME -u NEXTRUN_TEST_POSTGRES -u CI NEXTRUN_INSTALL=0 NEXTRUN_TEST_POSTGRES_BIN=/none \
-        go test -count 1 ./internal/testkit/storetest) >"$work/last" 2>&1 || fail "the tests of throw-away servers fail with servers in containers:
-$(tail -n 40 "$work/last")"
 }

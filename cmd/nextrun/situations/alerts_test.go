@@ -59,7 +59,7 @@ func (a *alarms) expect(t *testing.T, db *store.DB, firing []string) {
 func (a *alarms) compare(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Log("promtool is missing, so the alerts were not compared: scripts/need-promtool installs it")
+		t.Log("promtool is missing, so the alerts were not compared: make doctor says how to install it")
 		return
 	}
 	at, err := filepath.Abs(rules)

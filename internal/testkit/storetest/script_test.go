@@ -108,9 +108,9 @@ func TestScriptUsesTheServerGiven(t *testing.T) {
 
 func TestScriptSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	docker := stub(t, "docker", "exit 1")
-	got := runScript(t, "", withoutPrograms(t, docker), "true")
-	for _, want := range []string{"apt-get install postgresql", "docker", "set NEXTRUN_TEST_POSTGRES"} {
+	nothing := []string{storetest.ServerVariable + "=", "NEXTRUN_TEST_POSTGRES_BIN=/no/such/directory", "NEXTRUN_INSTALL=0", "NEXTRUN_TEST_WITHOUT="}
+	got := runScript(t, "", nothing, "true")
+	for _, want := range []string{"apt-get install postgresql", "set NEXTRUN_TEST_POSTGRES"} {
 		if got.code != 1 || !strings.Contains(got.messages, want) {
 			t.Errorf("got %+v, want exit code 1 and the hint %q", got, want)
 		}
@@ -126,48 +126,6 @@ func TestScriptShowsTheLogOfAFailure(t *testing.T) {
 	got := runScript(t, "", []string{storetest.ServerVariable + "=", "NEXTRUN_TEST_WITHOUT=", "NEXTRUN_TEST_POSTGRES_BIN=" + programs}, "true")
 	if got.code != 1 || !strings.Contains(got.messages, "the disk is tired") {
 		t.Errorf("got %+v, want exit code 1 and initdb's words", got)
-	}
-}
-
-// TestScriptUsesDocker has a stand-in for docker, which notes how it was called
-// refuses the first port, and says once that the server runs.
-func TestScriptUsesDocker(t *testing.T) {
-	t.Parallel()
-	calls := filepath.Join(t.TempDir(), "calls")
-	docker := stub(t, "docker", `
-echo "$* port=$NEXTRUN_TEST_PORT" >> '`+calls+`'
-case "$*" in *" up "*) [ "$(grep -c ' up ' '`+calls+`')" -gt 1 ] || { echo port is already allocated; exit 1; } ;;
-*" ps "*) [ "$(grep -c ' ps ' '`+calls+`')" -gt 1 ] || echo 0123456789ab ;; esac`)
-	got := runScript(t, "stop\nstop\nstart\n", withoutPrograms(t, docker))
-	lines := strings.Split(got.output, "\n")
-	if got.code != 0 || len(lines) != 5 || lines[1] != "stopped" || lines[2] != "failed: the server is not running" || lines[3] != "started" {
-		t.Fatalf("got %+v, want a URL, stopped, a failure and started", got)
-	}
-	noted, err := os.ReadFile(calls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var verbs []string
-	for _, call := range strings.Split(strings.TrimSpace(string(noted)), "\n") {
-		_, verb, _ := strings.Cut(call, "--profile test ")
-		verb, port, _ := strings.Cut(verb, " port=")
-		verbs = append(verbs, strings.Fields(verb + " -")[0])
-		if len(verbs) > 3 && !strings.Contains(lines[0], "@127.0.0.1:"+port+"/") {
-			t.Errorf("docker was called with port %s, the URL is %s", port, lines[0])
-		}
-	}
-	if got := strings.Join(verbs, " "); got != "- - up up ps kill ps up down" {
-		t.Errorf("docker was called with %q, want the questions, up, up, ps, kill, ps, up and down", got)
-	}
-}
-
-// withoutPrograms is an environment in which there is a docker, but neither a
-// server nor the permission to install one.
-func withoutPrograms(t *testing.T, docker string) []string {
-	t.Helper()
-	return []string{
-		storetest.ServerVariable + "=", "NEXTRUN_TEST_POSTGRES_BIN=/no/such/directory", "NEXTRUN_INSTALL=0", "NEXTRUN_TEST_WITHOUT=",
-		"PATH=" + docker + ":" + os.Getenv("PATH"),
 	}
 }
 
