@@ -30,6 +30,15 @@ var ofJobs = []situation{
 		job:    "define handlers.backup",
 	},
 	{
+		name: "executors run, none has the handler, and the first run is to come",
+		set: func(w *world) {
+			w.executor("one", 2, nil, handler{name: "mail"}, handler{name: "backups"})
+			w.scheduled()
+		},
+		codes: []string{"task_no_handler"},
+		says:  []string{`No executor that runs has a handler "backup"; did you mean "backups"?`, "> nextrun task set t --handler backups"},
+	},
+	{
 		name: "the executor with the handler takes other groups only",
 		set: func(w *world) {
 			w.executor("one", 2, []string{"night"}, handler{name: "backup"})

@@ -20,6 +20,9 @@ var causes = []Cause{
 		`{{if .Ends}}It ended at {{at .Ends}}, its ` + "`ends`" + `.{{else if .Starts}}It starts at {{at .Starts}}, its ` + "`starts`" + `.{{else}}Its timer "{{.Timer}}" never elapses {{if .Later}}after its ` + "`starts`" + `{{else}}from now on{{end}}.{{end}}`,
 		`{{if .Ends}}to go on: nextrun task set {{.ID}} --ends none{{else if .Starts}}to start it now: nextrun task set {{.ID}} --starts none{{else}}nextrun task set {{.ID}} --timer TIMER{{if .Later}}, or --starts TIME{{end}}{{end}}`},
 
+	{"task_no_handler", "executors run, none has its handler, and its next job is to come", ofJob("task_no_handler"),
+		`No executor that runs has a handler "{{.Handler}}"{{template "near" .}}`, `{{template "define" .}}`},
+
 	{"tick_waits", "the task is due, and its tick waits for the end of a job", tickWaits,
 		`The tick of {{at .Due}} waits: the job{{with .Of}} of {{at .}}{{end}} {{if .Began}}has not ended {{since .Began}} after it was submitted{{else}}is still {{.State}}{{end}}{{with .Attempt}}, now in attempt {{.}}{{end}} (job {{.JID}})`, ``},
 	{"task_locked", "the task is due, and a session has locked its row, a table, or the SQLite file", locked,
@@ -56,8 +59,8 @@ var causes = []Cause{
 		`{{template "lead" .}}no executor runs, as far as the database shows{{with .Had}}; {{.}}, which had a handler "{{$.Handler}}", seems to have ended{{end}}{{template "error" .}}`,
 		`start one: nextrun executor --config FILE`},
 	{"job_no_handler", "executors run, and none has its handler, or takes jobs of its group", ofJob("job_no_handler"),
-		`{{template "lead" .}}no executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{with .Near}}; did you mean "{{.}}"?{{else}}; {{.Have}}{{end}}{{end}}`,
-		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else if .Near}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}`},
+		`{{template "lead" .}}no executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{template "near" .}}{{end}}`,
+		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else}}{{template "define" .}}{{end}}`},
 	{"job_no_place", "all places of the executors that could take it are taken", ofJob("job_no_place"),
 		`{{template "lead" .}}{{if eq .Places 1}}the only place of {{.Capable}} is taken{{else}}all {{.Places}} places of {{.Capable}} are taken{{end}}: by {{template "jobs" .}}`,
 		"wait for one of them, raise `pool_size`, or start another executor"},
@@ -96,5 +99,7 @@ var causes = []Cause{
 const shared = `{{define "due"}}{{if .Unplanned}}No scheduler has planned it, although it was added or changed {{span .Late}} ago{{else}}It has been due for {{span .Late}}{{end}}{{end}}` +
 	`{{define "lead"}}{{.Subject}}{{if .Soon}} failed, and {{.Attempt}} is due {{away .Retry}}. Now {{else if .Attempt}} failed, and {{.Attempt}} has been due for {{since .From}}: {{else if .Again}}, which an executor had before, waits again: {{else}} has been waiting for {{since .From}}: {{end}}{{end}}` +
 	`{{define "jobs"}}{{range $i, $job := .Jobs}}{{if $i}}, {{end}}job {{.JID}} (handler {{.Task}}{{with .Tracker}}, task {{.}}{{end}}){{if not .Started.IsZero}} for {{since .Started}}{{end}}{{end}}{{with .More}}, and {{.}} more{{end}}{{end}}` +
+	`{{define "near"}}{{with .Near}}; did you mean "{{.}}"?{{else}}; {{.Have}}{{end}}{{end}}` +
+	`{{define "define"}}{{if .Near}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
 	`{{define "error"}}{{with .Error}}. The last attempt failed: {{first .}}{{end}}{{end}}` +
 	`{{define "streak"}}{{if gt .Failures 1}}. It has {{inARow .Failures .Streak}}.{{end}}{{end}}`

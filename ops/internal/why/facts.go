@@ -173,7 +173,11 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 func (f *Facts) readJobs(ctx context.Context, db *store.DB) error {
 	list, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs})
 	list = filter(list, func(j jobqueue.Job) bool { return !j.State.Final() })
-	if err != nil || len(list) == 0 {
+	switch {
+	case err != nil:
+		return err
+	case len(list) == 0:
+		f.judged, err = expected(ctx, db, f.Task)
 		return err
 	}
 	f.job = &list[0]

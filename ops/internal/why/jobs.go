@@ -237,6 +237,16 @@ func (q *queueFacts) nobody(j *jobqueue.Job, a Args) judgement {
 	return judgement{"job_no_executor", a}
 }
 
+// expected finds that none of the executors that run has the handler of a task whose next job is to come.
+func expected(ctx context.Context, db *store.DB, t *periodic.Task) (judgement, error) {
+	services, err := view.Of(db).Services(ctx)
+	living := filter(services, func(s view.Service) bool { return s.Kind == view.Executor && s.Lives })
+	if len(living) == 0 || slices.ContainsFunc(living, func(s view.Service) bool { return has(&s, t.Task) }) {
+		return judgement{}, err
+	}
+	return judgement{"task_no_handler", Args{"Handler": t.Task, "Task": t.ID, "Have": handlersOf(living), "Near": nearest(t.Task, living)}}, err
+}
+
 // counts reports whether a job is one of those that a limit counts.
 func counts(s jobqueue.Scope, j *jobqueue.Job) bool {
 	return map[jobqueue.ScopeKind]string{jobqueue.ScopeGroup: j.Group, jobqueue.ScopeHandler: j.Task, jobqueue.ScopeTask: j.Tracker}[s.Kind] == s.Name
