@@ -255,7 +255,6 @@ chaos: ## Let faults happen to eight processes and their database, and account f
 model: ## Visit 100,000 states of each scene of the model, and more at random; MODEL='-model.states N -model.seed N -model.walks N'
 	@scripts/need cc
 	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
-	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/executor -model.states 1000000
 
 .PHONY: test-crashpoints
 test-crashpoints: ## Kill or stop a process at RUNS (8) of its statements and commits, in each way to run, on one database or the other, and migrations at some

@@ -155,6 +155,37 @@ func TestLostJobEndsTheHandler(t *testing.T) {
 	})
 }
 
+// A worker that gets a job again, which it had lost, ends the older attempt, and does not take its end for that of the new one.
+func TestJobThatComesBackToItsWorker(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, first, second := make(chan string, 2), make(chan error, 1), make(chan error)
+		tries := make(chan int, 2)
+		tries <- 1
+		tries <- 2
+		e := q.run(executor.Config{PoolSize: 2}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				try := <-tries
+				began <- job.JID
+				if try == 2 {
+					return <-second
+				}
+				<-ctx.Done()
+				first <- context.Cause(ctx)
+				return jobqueue.Permanent(errBroken)
+			},
+		})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		receive(q, began, "the first attempt")
+		q.sql("UPDATE job SET state = 'waiting', worker = NULL WHERE jid = '%s'", jid)
+		receive(q, began, "the second attempt")
+		if cause := receive(q, first, "the end of the first attempt"); !errors.Is(cause, jobqueue.ErrLeaseLost) {
+			t.Errorf("the first attempt ended for %v", cause)
+		}
+		second <- nil
+		e.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
 // A claim may be committed long after its executor has given up waiting for it, and has compared its jobs.
 func TestJobThatTheWorkerDoesNotKnowOfWaitsAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
