@@ -35,25 +35,3 @@ func TestJobsWaitForTheirTime(t *testing.T) {
 		e.awaitEnd(never, jobqueue.Success)
 	})
 }
-
-// A job that waits for a time can be cancelled, keeps others of its tracker from
-// overlapping, and a time that has passed is none.
-func TestWaitingForATimeIsPending(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		later := time.Now().Add(time.Hour)
-		single := jobqueue.Job{Task: "x", Tracker: "t", Single: true, Retry: later}
-		jid := q.submit(single)[0]
-		if _, err := q.queue.Submit(q.ctx, single); err == nil {
-			t.Error("another single job of the tracker is taken")
-		}
-		if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != jobqueue.Cancelled {
-			t.Errorf("Cancel: %s, %v", state, err)
-		}
-		if job := q.get(q.submit(jobqueue.Job{Task: "x", Retry: time.Now().Add(-time.Hour)})[0]); !job.Retry.IsZero() {
-			t.Errorf("it waits for %s", job.Retry)
-		}
-		if n, err := q.queue.Prune(q.ctx, jobqueue.PruneFilter{}); err != nil || n != 1 {
-			t.Errorf("pruned %d, %v", n, err)
-		}
-	})
-}

@@ -1,7 +1,10 @@
 package executor
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
@@ -46,5 +49,30 @@ func TestWhatFollowsForAnAttempt(t *testing.T) {
 		if got := a.after(exchange.JobStatus{State: c.state, Worker: c.worker, Cancel: c.cancel}, me); got != c.want {
 			t.Errorf("%s: step %d, want %d", c.what, got, c.want)
 		}
+	}
+}
+
+// An attempt that is withdrawn at the moment at which a place gets free ends for the reason of
+// the withdrawal: for another one its job would count as failed.
+func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
+	t.Parallel()
+	a := &attempt{}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	if !a.admission.withdraw() { // the loop, which is about to cancel
+		t.Fatal("the attempt cannot be withdrawn")
+	}
+	entered := make(chan bool)
+	go func() { entered <- a.enter(make(chan struct{}, 1)) }()
+	select {
+	case <-entered:
+		t.Error("the attempt ended before there was a reason")
+	case <-time.After(20 * time.Millisecond):
+		a.cancel(errPoolBusy)
+		if <-entered {
+			t.Error("the attempt begins although it was withdrawn")
+		}
+	}
+	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, errPoolBusy) {
+		t.Errorf("the attempt ended since: %v", cause)
 	}
 }

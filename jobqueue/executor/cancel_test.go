@@ -39,21 +39,6 @@ func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
 	})
 }
 
-func TestCancelledJobThatSucceedsIsASuccess(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		began := make(chan string, 1)
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-ctx.Done(); return nil },
-		})
-		q.submit(jobqueue.Job{Task: "t"})
-		jid := receive(q, began, "the handler")
-		if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
-			t.Fatal(err)
-		}
-		e.awaitEnd(jid, jobqueue.Success)
-	})
-}
-
 func TestCancelWaitingAndStuckJobs(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		waiting := q.submit(jobqueue.Job{Task: "t"})[0]
@@ -72,19 +57,6 @@ func TestCancelWaitingAndStuckJobs(t *testing.T) {
 		}
 		if _, err := q.queue.Cancel(q.ctx, "none"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("cancel what is not there: %v", err)
-		}
-	})
-}
-
-func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		jid := q.inState(jobqueue.Running)
-		if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
-			t.Fatal(err)
-		}
-		q.rescue(jid)
-		if job := q.get(jid); job.State != jobqueue.Cancelled {
-			t.Errorf("%+v", job)
 		}
 	})
 }

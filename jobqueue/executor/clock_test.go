@@ -30,14 +30,10 @@ func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
 			<-release
 			return ctx.Err()
 		},
-		"short": nothing,
 	}).hastened().start()
 	jid := q.submit(jobqueue.Job{Task: "long"})[0]
 	receive(q, began, "the handler")
 	ahead.Store(int64(time.Hour))
-	for range 3 { // each needs a poll at least
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "short"})[0], jobqueue.Success)
-	}
 	dead := q.claimed() // by another worker
 	e.await(1, "of an interruption", func(event executor.Event) bool {
 		return event.Kind == executor.EventInterrupted && event.Job.JID == dead

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
@@ -71,7 +70,7 @@ func TestCompleteTxEndsTheJobWithItsWork(t *testing.T) {
 			if state := q.get(job.JID).State; state != jobqueue.Success {
 				t.Errorf("after the commit the job is %s", state)
 			}
-			return nil
+			return errLate // what was committed stays
 		})})
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		e.awaitEnd(jid, jobqueue.Success)
@@ -80,24 +79,11 @@ func TestCompleteTxEndsTheJobWithItsWork(t *testing.T) {
 		if job.Result != "done" || job.Progress != 100 || job.Retries != 1 || job.Finished.IsZero() {
 			t.Errorf("at the end: %+v", job)
 		}
-		if log := q.log(jid); log[len(log)-1] != "worked" {
+		if log := q.log(jid); !slices.Contains(log, "worked") || !slices.Contains(log, "after CompleteTx the handler returned: too late") {
 			t.Errorf("log: %q", log)
 		}
-		if lost := e.count(func(e executor.Event) bool { return e.Kind == executor.EventLost }); lost != 0 {
+		if lost := e.count(kind(executor.EventLost)); lost != 0 {
 			t.Errorf("%d jobs count as lost", lost)
-		}
-	})
-}
-
-// What was committed stays, whatever the handler says afterwards.
-func TestAnErrorAfterCompleteTx(t *testing.T) {
-	onBothWithEffects(t, func(t *testing.T, q *fixture) {
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{"t": q.effect(fine, func(*jobqueue.JobContext) error { return errLate })})
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		e.awaitEnd(jid, jobqueue.Success)
-		q.effects(jid, "1")
-		if !slices.Contains(q.log(jid), "after CompleteTx the handler returned: too late") {
-			t.Errorf("log: %q", q.log(jid))
 		}
 	})
 }
@@ -153,7 +139,7 @@ func TestCompleteTxIsFenced(t *testing.T) {
 func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 	onBothWithEffects(t, func(t *testing.T, q *fixture) {
 		committed, release, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-		s := &comparing{q.store, make(chan struct{}, 1)}
+		s, compared := q.comparing()
 		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 			return q.effect(fine, func(*jobqueue.JobContext) error {
 				close(committed)
@@ -165,7 +151,7 @@ func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		<-committed
 		for range 2 { // the first may have begun before the commit
-			receive(q, s.compared, "a comparison")
+			receive(q, compared, "a comparison")
 		}
 		close(release)
 		if cause := receive(q, over, "the handler"); cause != nil {
@@ -173,23 +159,6 @@ func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 		}
 		e.awaitEnd(jid, jobqueue.Success)
 	})
-}
-
-// comparing tells of comparisons.
-type comparing struct {
-	executor.Store
-	compared chan struct{}
-}
-
-func (c *comparing) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
-	result, err := c.Store.Sync(ctx, q)
-	if q.Compare {
-		select {
-		case c.compared <- struct{}{}:
-		default:
-		}
-	}
-	return result, err
 }
 
 func TestRecordOfCompleteTx(t *testing.T) {

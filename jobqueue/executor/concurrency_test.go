@@ -49,8 +49,7 @@ func (m *meter) change(job *jobqueue.JobContext, by int) {
 }
 
 // Four executors claim at once, on connections of their own, and never run more jobs
-// than a limit allows: of a group, of a handler, and of a periodic task. Jobs beyond a
-// limit hold up no others.
+// than a limit allows: of a group, of a handler, and of a periodic task. Each job runs once.
 func TestLimitsHoldOverAllExecutors(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.sql("INSERT INTO job_limit (kind, name, max) VALUES ('handler', 'two', 2), ('group', 'three', 3), ('task', 'one', 1)")
@@ -82,6 +81,9 @@ func TestLimitsHoldOverAllExecutors(t *testing.T) {
 			if m.done[name] != each || m.most[name] > most {
 				t.Errorf("%s: %d jobs, at most %d at once; want %d, and at most %d at once", name, m.done[name], m.most[name], each, most)
 			}
+		}
+		if n := m.done["task free"]; n != 3*each {
+			t.Errorf("%d jobs were run %d times", 3*each, n)
 		}
 	})
 }
@@ -126,73 +128,4 @@ func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A task is paused: its jobs wait, also those that others are behind, and the executor does not keep looking.
-// When the pause ends, they run at once.
-func TestPauseOfATask(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		s := &spy{Store: q.store, settle: make(chan struct{}, 1000)}
-		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "paused", 0); err != nil {
-			t.Fatal(err)
-		}
-		held := q.submit(slices.Repeat([]jobqueue.Job{{Task: "x", Tracker: "paused"}}, 20)...)
-		e := q.executorOn(s, executor.Config{PoolSize: 3, PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{"x": nothing}).start()
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "x", Tracker: "other"})[0], jobqueue.Success)
-		receive(q, s.settle, "idleness")
-		q.Want(20, "SELECT count(*) FROM job WHERE state = 'waiting'")
-		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeTask, "paused"); err != nil || !was {
-			t.Fatalf("DropLimit: %t, %v", was, err)
-		}
-		for _, jid := range held {
-			e.awaitEnd(jid, jobqueue.Success)
-		}
-	})
-}
-
-// Running jobs count until they are rescued, whoever had them; and a
-// new limit counts from then on.
-func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		q.sql(`INSERT INTO job (jid, task, state, worker) VALUES ('dead', 'x', 'running', 'w/1')`)
-		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "x", 1); err != nil {
-			t.Fatal(err)
-		}
-		jid := q.submit(jobqueue.Job{Task: "x"})[0]
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{"x": nothing, "y": nothing})
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "y"})[0], jobqueue.Success)
-		if state := q.get(jid).State; state != jobqueue.Waiting {
-			t.Errorf("the job is %s beside one that runs", state)
-		}
-		if limits, err := q.queue.Limits(q.ctx); err != nil || len(limits) != 1 || limits[0].Running != 1 || limits[0].Max != 1 {
-			t.Errorf("limits %+v, %v", limits, err)
-		}
-		q.sql("UPDATE job SET state = 'failed', worker = NULL WHERE jid = 'dead' AND state = 'running'")
-		e.awaitEnd(jid, jobqueue.Success)
-	})
-}
-
-func TestLimitsOfAQueue(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, most := range []int{3, 2} {
-			if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", most); err != nil {
-				t.Fatal(err)
-			}
-		}
-		q.Want("group g 2", "SELECT kind || ' ' || name || ' ' || max FROM job_limit")
-		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "g"); err != nil || !was {
-			t.Errorf("DropLimit: %t, %v", was, err)
-		}
-		if was, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeGroup, "g"); err != nil || was {
-			t.Errorf("DropLimit again: %t, %v", was, err)
-		}
-		for _, err := range []error{
-			q.queue.SetLimit(q.ctx, jobqueue.ScopeGroup, "g", -1), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "", 1),
-			q.queue.SetLimit(q.ctx, "tracker", "t", 1), q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "t", 2_000_000),
-		} {
-			if err == nil {
-				t.Error("a bad limit is taken")
-			}
-		}
-	})
 }

@@ -2,7 +2,6 @@ package executor_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -18,15 +17,14 @@ func pass(d time.Duration) { <-time.After(d) }
 
 // fakeStore is a queue that is empty, and counts what it is asked.
 type fakeStore struct {
+	executor.Store
 	mu      sync.Mutex
 	calls   map[string]int
 	overdue exchange.Overdue
 	fail    error
 	jobs    []jobqueue.Job // to be claimed
-	checked []time.Time
 	ended   []exchange.Transition
 	lines   []string
-	accept  bool // the end of the job bad, too
 	worker  string
 }
 
@@ -45,11 +43,6 @@ func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return 
 func (s *fakeStore) Sync(_ context.Context, q exchange.Request) (r exchange.Result, err error) {
 	if err := s.note("sync"); err != nil {
 		return r, err
-	}
-	for _, by := range q.Transitions {
-		if by.JID == "bad" && !s.accept {
-			return r, errRefused
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,10 +66,6 @@ func (s *fakeStore) Sync(_ context.Context, q exchange.Request) (r exchange.Resu
 	return r, nil
 }
 
-func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, exchange.Completion) error {
-	return s.note("complete")
-}
-
 func (s *fakeStore) Beat(_ context.Context, who exchange.Service, _ map[string]int64) (map[string]int64, error) {
 	s.mu.Lock()
 	s.worker = who.Worker
@@ -86,25 +75,14 @@ func (s *fakeStore) Beat(_ context.Context, who exchange.Service, _ map[string]i
 
 func (s *fakeStore) Leave(context.Context, string) error { return s.note("leave") }
 
-var errRefused = errors.New("refused")
-
-func (s *fakeStore) Fault(err error) service.Fault {
-	if errors.Is(err, errRefused) {
-		return service.FaultRow
-	}
-	return service.FaultDatabase
-}
+func (s *fakeStore) Fault(error) service.Fault { return service.FaultDatabase }
 
 func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, s.note("cancel")
 }
 
 func (s *fakeStore) Overdue(context.Context, exchange.OverdueQuery) (exchange.Overdue, error) {
-	err := s.note("overdue")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.checked = append(s.checked, time.Now())
-	return s.overdue, err
+	return s.overdue, s.note("overdue")
 }
 
 func (s *fakeStore) WatchJobs(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }

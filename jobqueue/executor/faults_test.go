@@ -4,45 +4,40 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
-// faulty is a queue whose syncs go wrong on request.
-type faulty struct {
-	store.JobStore
+// synced is a queue with a sync of a test's own.
+type synced struct {
+	executor.Store
 	sync func(ctx context.Context, q exchange.Request) (exchange.Result, error)
-	down atomic.Bool
 }
 
-func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
-	if f.down.Load() {
-		return "", errDown
-	}
-	return f.JobStore.LastGroup(ctx, name)
+func (s *synced) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
+	return s.sync(ctx, q)
 }
 
-func (f *faulty) Sync(ctx context.Context, q exchange.Request) (exchange.Result, error) {
-	if f.down.Load() {
-		return exchange.Result{}, errDown
-	}
-	if f.sync == nil {
-		return f.JobStore.Sync(ctx, q)
-	}
-	return f.sync(ctx, q)
-}
-
-func (f *faulty) Beat(ctx context.Context, who exchange.Service, seen map[string]int64) (map[string]int64, error) {
-	if f.down.Load() {
-		return nil, errDown
-	}
-	return f.JobStore.Beat(ctx, who, seen)
+// comparing is a queue that tells of comparisons.
+func (q *fixture) comparing() (executor.Store, <-chan struct{}) {
+	compared := make(chan struct{}, 1)
+	return &synced{q.store, func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
+		result, err := q.store.Sync(ctx, r)
+		if r.Compare {
+			select {
+			case compared <- struct{}{}:
+			default:
+			}
+		}
+		return result, err
+	}}, compared
 }
 
 var errDown = fmt.Errorf("%w: the connection broke", store.ErrUnavailable)
@@ -50,17 +45,15 @@ var errDown = fmt.Errorf("%w: the connection broke", store.ErrUnavailable)
 // A claim is committed, but the answer is lost: the job waits for nobody to die, and has not been interrupted.
 func TestClaimThatWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		lost := &faulty{JobStore: q.store}
 		var claims atomic.Int64
-		lost.sync = func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
+		lost := &synced{q.store, func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 && claims.Add(1) == 1 {
 				return exchange.Result{}, errDown
 			}
 			return result, err
-		}
-		e := q.executorOn(lost, executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
-		e.start()
+		}}
+		e := q.executorOn(lost, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).start()
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		e.awaitEnd(jid, jobqueue.Success)
 		if job := q.get(jid); claims.Load() != 2 || job.Interrupts != 0 || job.Retries != 0 {
@@ -73,10 +66,8 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 // stopped: the handler was never called, so the job is unclaimed.
 func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		begun := make(chan string, 1)
-		lost := &faulty{JobStore: q.store}
-		stopping := make(chan struct{})
-		lost.sync = func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
+		begun, stopping := make(chan string, 1), make(chan struct{})
+		lost := &synced{q.store, func(ctx context.Context, r exchange.Request) (exchange.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 {
 				begun <- result.Claimed[0].JID
@@ -84,24 +75,16 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 				return exchange.Result{}, errDown
 			}
 			return result, err
-		}
+		}}
 		e := q.executorOn(lost, executor.Config{}, map[string]jobqueue.Handler{
 			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },
-		})
-		start, stop := context.WithCancel(q.ctx)
-		if err := e.Start(start); err != nil {
-			t.Fatal(err)
-		}
+		}).start()
 		q.submit(jobqueue.Job{Task: "t"})
 		jid := receive(q, begun, "the beginning")
-		stop()
+		stopped := storetest.Stop(t, e.Stop)
 		close(stopping)
-		select {
-		case <-e.Done():
-		case <-time.After(patience):
-			ctx, cancel := context.WithCancel(q.ctx)
-			cancel()
-			t.Errorf("the executor does not end: %v", e.Stop(ctx))
+		if err := receive(q, stopped, "the end of the executor"); err != nil {
+			t.Error(err)
 		}
 		if job := q.get(jid); job.State != jobqueue.Waiting || job.Worker != "" || job.Interrupts != 0 || job.Retries != 0 {
 			t.Errorf("the job is %+v", job)
@@ -114,51 +97,22 @@ type badError struct{ text string }
 
 func (e *badError) Error() string { return e.text }
 
-func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
+// A handler that goes wrong in whatever way fails its own job only.
+func TestHandlerThatGoesWrongFailsItsJobOnly(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{
-			"t":    func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
-			"good": nothing,
+			"panics":             func(context.Context, *jobqueue.JobContext) error { panic("boom\x00") },
+			"error panics":       func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
+			"ends its goroutine": func(context.Context, *jobqueue.JobContext) error { runtime.Goexit(); return nil },
+			"works":              nothing,
 		})
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
-	})
-}
-
-func TestHandlerThatEndsItsGoroutineFailsTheJobOnly(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		e := q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{
-			"t":    func(context.Context, *jobqueue.JobContext) error { runtime.Goexit(); return nil },
-			"good": nothing,
-		})
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
-	})
-}
-
-// While nothing can be written, a handler that has much to say goes on, and its log is written afterwards.
-func TestLogDoesNotWaitForTheDatabase(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		s := &faulty{JobStore: q.store}
-		const lines = 10_000 // several times what goes into one transaction
-		said := make(chan struct{})
-		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
-				s.down.Store(true)
-				for i := range lines {
-					job.Log(jobqueue.Info, fmt.Sprint(i))
-				}
-				close(said)
-				return ctx.Err()
-			},
-		}).start()
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		<-said
-		e.await(3, "of trouble", kind(executor.EventTrouble))
-		s.down.Store(false)
-		e.awaitEnd(jid, jobqueue.Success)
-		if log := q.log(jid); len(log) != lines+1 || log[lines] != fmt.Sprint(lines-1) {
-			t.Errorf("%d lines", len(log))
+		for handler, said := range map[string]string{"panics": "panic: boom", "error panics": "", "ends its goroutine": ""} {
+			jid := q.submit(jobqueue.Job{Task: handler})[0]
+			e.awaitEnd(jid, jobqueue.Failed)
+			if result := q.get(jid).Result; !strings.Contains(result, said) {
+				t.Errorf("%s: result %q", handler, result)
+			}
 		}
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "works"})[0], jobqueue.Success)
 	})
 }

@@ -129,30 +129,6 @@ func TestJobOfALivingWorkerIsNotTakenBack(t *testing.T) {
 	})
 }
 
-func TestCancelledJobDoesNotWaitAgain(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, to := range []jobqueue.State{jobqueue.Stuck, jobqueue.Waiting} {
-			jid := q.inState(jobqueue.Running)
-			if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != jobqueue.Running {
-				t.Fatalf("cancel: %s, %v", state, err)
-			}
-			result, err := q.store.Sync(q.ctx, exchange.Request{Worker: worker, Transitions: []exchange.Transition{
-				{JID: jid, Worker: worker, From: jobqueue.Running, To: to, Delay: 1},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(result.Missed) != 1 || !result.Missed[0].Cancel {
-				t.Errorf("result %+v", result)
-			}
-			if job := q.get(jid); job.State != jobqueue.Running || job.Cancel.IsZero() {
-				t.Errorf("the job is %s", job.State)
-			}
-			q.sql("DELETE FROM job WHERE jid = '%s'", jid)
-		}
-	})
-}
-
 // A waiting job that somebody asked to cancel by SQL is cancelled, not begun.
 func TestCancelledJobDoesNotBegin(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {

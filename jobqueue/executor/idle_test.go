@@ -27,24 +27,6 @@ func TestIdleExecutorOnlyPolls(t *testing.T) {
 	})
 }
 
-func TestRetryIsCheckedWhenItIsDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: exchange.Overdue{Next: 7 * time.Second}}
-		began := time.Now()
-		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
-		pass(15 * time.Second)
-		stop()
-		for i, at := range s.checked {
-			if want := time.Duration(i) * 7 * time.Second; at.Sub(began) != want {
-				t.Errorf("checked after %s, want %s", at.Sub(began), want)
-			}
-		}
-		if len(s.checked) != 3 {
-			t.Errorf("checked %d times", len(s.checked))
-		}
-	})
-}
-
 func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, fail: errors.New("down")}
@@ -55,28 +37,6 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 			t.Errorf("%d tries in five minutes of trouble", n)
 		}
 		stop()
-	})
-}
-
-// An outage ends no handler, however long it lasts.
-func TestOutageEndsNoHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
-		var cause error
-		_, stop := startFake(t, s, executor.Config{}, func(ctx context.Context, _ *jobqueue.JobContext) error {
-			pass(time.Hour)
-			cause = context.Cause(ctx)
-			return nil
-		})
-		pass(time.Minute)
-		s.goDown(errors.New("down"))
-		pass(30 * time.Minute)
-		s.goDown(nil)
-		pass(30 * time.Minute)
-		stop()
-		if len(s.ended) != 1 || s.ended[0].To != jobqueue.Success || cause != nil {
-			t.Errorf("ended: %+v, %v", s.ended, cause)
-		}
 	})
 }
 
@@ -98,32 +58,6 @@ func TestLongJobsKeepNobodyBusy(t *testing.T) {
 		stop()
 		if len(s.ended) != 3 {
 			t.Errorf("ended: %+v", s.ended)
-		}
-	})
-}
-
-func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
-		e, _ := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
-		pass(30 * time.Second)
-		s.mu.Lock()
-		if len(s.ended) != 1 || s.ended[0].JID != "good" {
-			t.Errorf("ended: %+v", s.ended)
-		}
-		s.jobs = []jobqueue.Job{{JID: "next", Task: "t"}}
-		s.mu.Unlock()
-		e.Wake()
-		pass(time.Second)
-		s.mu.Lock()
-		if len(s.ended) != 2 || s.ended[1].JID != "next" {
-			t.Errorf("ended: %+v", s.ended)
-		}
-		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-		defer cancel()
-		if err := e.Stop(ctx); err == nil {
-			t.Error("Stop does not name the job that is left")
 		}
 	})
 }

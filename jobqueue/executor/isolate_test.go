@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,13 +44,7 @@ func (q *fixture) lock(statement string, args ...any) *sqlx.Tx {
 	return tx
 }
 
-// healthy runs jobs of the tasks "good" and "bad"; it reports those of "good".
-func (q *fixture) healthy(cfg executor.Config) (*newExecutor, <-chan string) {
-	e, runs := q.able(cfg)
-	return e.start(), runs
-}
-
-// able is healthy before its start.
+// able has handlers for the tasks "good" and "bad"; it reports jobs of "good".
 func (q *fixture) able(cfg executor.Config) (*newExecutor, <-chan string) {
 	runs := make(chan string, 1000)
 	return q.executor(cfg, map[string]jobqueue.Handler{
@@ -65,11 +60,15 @@ func refused(jid string) func(executor.Event) bool {
 	}
 }
 
-// badJobs are ten jobs, the oldest of the queue.
-func (q *fixture) badJobs() (jids []string) {
+// badJobs are twelve jobs, the oldest of the queue, with submitters that take turns.
+func (q *fixture) badJobs(submitters ...string) (jids []string) {
 	q.Helper()
-	for range 10 {
-		jids = append(jids, q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})...)
+	for i := range 12 {
+		job := jobqueue.Job{Task: "bad", Subject: "bad"}
+		if len(submitters) > 0 {
+			job.Submitter = submitters[i%len(submitters)]
+		}
+		jids = append(jids, q.submit(job)...)
 	}
 	return jids
 }
@@ -95,13 +94,23 @@ func (q *fixture) dropTrigger() {
 	q.sql("DROP TRIGGER own ON job")
 }
 
-func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
-	begins := "NEW.state = 'running'"
-	for name, c := range map[string]struct{ postgres, sqlite string }{
-		"refused alike":   {"RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')"},
-		"refused by name": {"RAISE EXCEPTION 'no %', NEW.jid", ""}, // triggers of SQLite raise constant texts only
-		"unknown error":   {"RAISE 'no' USING ERRCODE = 'XX123'", "SELECT raise(ROLLBACK, 'no')"},
-		"suppressed":      {"RETURN NULL", "SELECT raise(IGNORE)"},
+// What a trigger of the user's does as a job begins or ends concerns that job alone: it may raise any code, such as one
+// that asks a remote server which is down, or put the job back. The job is named once, and goes on as soon as it can.
+func TestJobsThatTheDatabaseRefusesHoldUpNoOther(t *testing.T) {
+	const begins, ends = "NEW.state = 'running'", "NEW.state = 'success'"
+	codes, states := []string{"40001", "08001", "25006", "53100"}, []string{"waiting", "scheduled", "stuck"}
+	for name, c := range map[string]struct {
+		when, postgres, sqlite string // on SQLite: empty, as its triggers raise constant texts only
+		submitters             []string
+	}{
+		"begins, refused alike":   {begins, "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')", nil},
+		"begins, refused by name": {begins, "RAISE EXCEPTION 'no %', NEW.jid", "", nil},
+		"begins, unknown error":   {begins, "RAISE 'no' USING ERRCODE = 'XX123'", "SELECT raise(ROLLBACK, 'no')", nil},
+		"begins, any code":        {begins, "RAISE EXCEPTION 'no' USING ERRCODE = OLD.submitter", "", codes},
+		"begins, suppressed":      {begins, "RETURN NULL", "SELECT raise(IGNORE)", nil},
+		"begins, put back":        {begins, "NEW.state := OLD.submitter; NEW.worker := NULL; RETURN NEW", "", states},
+		"ends, refused alike":     {ends, "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')", nil},
+		"ends, any code":          {ends, "RAISE EXCEPTION 'no' USING ERRCODE = OLD.submitter", "", codes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := onBoth
@@ -109,10 +118,11 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 				on = onPostgres
 			}
 			on(t, func(t *testing.T, q *fixture) {
-				q.trigger(begins, c.postgres, c.sqlite)
-				bad := q.badJobs()
+				q.trigger(c.when, c.postgres, c.sqlite)
+				bad := q.badJobs(c.submitters...)
 				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.
-				e, runs := q.healthy(executor.Config{PoolSize: 2, PollInterval: time.Hour})
+				e, runs := q.able(executor.Config{PoolSize: 2, PollInterval: time.Hour})
+				e.start()
 				q.punctual(runs)
 				for _, jid := range bad {
 					e.await(1, "that name "+jid, refused(jid))
@@ -120,29 +130,20 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 						t.Errorf("job %s was named %d times", jid, n)
 					}
 				}
+				if n := e.count(func(e executor.Event) bool { return e.Kind == executor.EventBegun && slices.Contains(bad, e.Job.JID) }); c.when == begins && n > 0 {
+					t.Errorf("%d jobs ran", n)
+				}
 				q.dropTrigger()
+				q.sql("UPDATE job SET state = 'waiting', retry = NULL WHERE subject = 'bad' AND state IN ('scheduled', 'stuck')")
 				for _, jid := range bad {
 					e.awaitEnd(jid, jobqueue.Success)
+				}
+				if n := e.count(kind(executor.EventLost)); n != 0 {
+					t.Errorf("%d jobs were lost", n)
 				}
 			})
 		})
 	}
-}
-
-func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
-		bad := q.badJobs()
-		e, runs := q.healthy(executor.Config{PoolSize: 4})
-		q.punctual(runs)
-		q.dropTrigger()
-		for _, jid := range bad {
-			e.awaitEnd(jid, jobqueue.Success)
-		}
-		if n := e.count(kind(executor.EventLost)); n != 0 {
-			t.Errorf("%d jobs were lost", n)
-		}
-	})
 }
 
 func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,11 +60,20 @@ func TestLimitsOfTheNearestCount(t *testing.T) {
 
 // A timeout of the job replaces those of the handler and of its middleware, also a
 // shorter one, and its error is not repeated.
-func TestTimeoutOfAJob(t *testing.T) {
+func TestTimeouts(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		q.sql("INSERT INTO job (jid, task, timeout, retry_limit) VALUES ('slow', 'slow', 1, 0), ('patient', 'patient', 3600, 0)")
+		q.sql("INSERT INTO job (jid, task, timeout) VALUES ('slow', 'slow', 1), ('patient', 'patient', 3600), ('limited', 'limited', NULL), ('wrapped', 'wrapped', NULL)")
 		slow := func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() }
-		e := q.executor(executor.Config{}, nil)
+		var order []string
+		note := func(name string) jobqueue.Middleware {
+			return func(next jobqueue.Handler) jobqueue.Handler {
+				return func(ctx context.Context, job *jobqueue.JobContext) error {
+					order = append(order, name)
+					return next(ctx, job)
+				}
+			}
+		}
+		e := q.executor(executor.Config{RetryLimit: executor.Never}, nil)
 		e.Register("slow", slow, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Hour}), jobqueue.Timeout(time.Hour))
 		e.Register("patient", func(ctx context.Context, _ *jobqueue.JobContext) error {
 			if at, _ := ctx.Deadline(); time.Until(at) < time.Minute {
@@ -71,23 +81,19 @@ func TestTimeoutOfAJob(t *testing.T) {
 			}
 			return nil
 		}, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Second}), jobqueue.Timeout(time.Millisecond))
+		e.Register("limited", slow, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Millisecond}))
+		e.Register("wrapped", slow, note("outer"), jobqueue.Timeout(time.Millisecond), note("inner"))
 		e.start()
 		e.awaitEnd("patient", jobqueue.Success)
-		e.awaitEnd("slow", jobqueue.Failed)
-		if result := q.get("slow").Result; strings.Count(result, "too long") != 1 || !strings.Contains(result, "1s") {
-			t.Errorf("result %q", result)
+		for jid, timeout := range map[string]string{"slow": "1s", "limited": "1ms", "wrapped": "1ms"} {
+			e.awaitEnd(jid, jobqueue.Failed)
+			if result := q.get(jid).Result; strings.Count(result, jobqueue.ErrTimeout.Error()) != 1 || !strings.Contains(result, timeout) {
+				t.Errorf("%s: result %q", jid, result)
+			}
 		}
-	})
-}
-
-func TestTimeoutOfAHandler(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		e := q.executor(executor.Config{RetryLimit: executor.Never}, nil)
-		e.Register("slow", func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() },
-			jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Millisecond}))
-		e.start()
-		jid := q.submit(jobqueue.Job{Task: "slow"})[0]
-		e.awaitEnd(jid, jobqueue.Failed)
+		if !slices.Equal(order, []string{"outer", "inner"}) {
+			t.Errorf("middleware is called in the order %q", order)
+		}
 	})
 }
 
@@ -102,22 +108,10 @@ func TestLimitsOutOfBounds(t *testing.T) {
 				t.Errorf("%s of a job: %v", name, err)
 			}
 		}
-		for _, column := range []string{"retry_limit, -1", "retry_delay, 0", "timeout, 31536001"} {
-			name, value, _ := strings.Cut(column, ", ")
-			for _, statement := range []string{
-				"INSERT INTO job (task, " + name + ") VALUES ('x', " + value + ")",
-				"INSERT INTO periodic_task (id, task, timer, " + name + ") VALUES ('x', 'x', 'daily', " + value + ")",
-			} {
-				if _, err := q.SQL.Exec(statement); err == nil {
-					t.Errorf("%s is taken", statement)
-				}
+		for column, value := range map[string]string{"retry_limit": "-1", "retry_delay": "0", "timeout": "31536001"} {
+			if _, err := q.SQL.Exec("INSERT INTO job (task, " + column + ") VALUES ('x', " + value + ")"); err == nil {
+				t.Errorf("%s may be %s", column, value)
 			}
 		}
-		defer func() {
-			if p := recover(); p == nil || !strings.Contains(p.(string), "RetryLimit") {
-				t.Errorf("Register: %v", p)
-			}
-		}()
-		q.executor(executor.Config{}, nil).Register("x", nothing, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: -2}))
 	})
 }

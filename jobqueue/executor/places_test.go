@@ -89,11 +89,7 @@ func (a *crowded) handle(ctx context.Context, job *jobqueue.JobContext) error {
 	}
 }
 
-func runCrowded(t *testing.T, pool int, check func(a *crowded, stop func())) {
-	runCrowdedOn(t, 0, pool, check)
-}
-
-func runCrowdedOn(t *testing.T, takes time.Duration, pool int, check func(a *crowded, stop func())) {
+func runCrowded(t *testing.T, takes time.Duration, pool int, check func(a *crowded, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &crowded{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: exchange.Overdue{Next: -1}}}}
 		a.length.Store(int64(time.Millisecond))
@@ -114,32 +110,21 @@ func (a *crowded) neverCalled(back map[string]bool) {
 	}
 }
 
-func TestShortJobsWaitForAPlace(t *testing.T) {
-	runCrowded(t, 4, func(a *crowded, stop func()) {
-		pass(time.Second)
-		if n := a.largest(); n != 8 {
-			t.Errorf("the largest claim asked for %d jobs; want two pools of 4", n)
-		}
-		if n := len(a.unclaimed()); n != 0 {
-			t.Errorf("%d short jobs were unclaimed", n)
-		}
-		stop()
-	})
-}
-
 // However long a claim takes, its jobs then get their time to begin.
-func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
-	runCrowdedOn(t, 300*time.Millisecond, 4, func(a *crowded, stop func()) {
-		pass(10 * time.Second)
-		if n, back := a.largest(), len(a.unclaimed()); n != 8 || back != 0 {
-			t.Errorf("the largest claim asked for %d jobs, and %d were unclaimed", n, back)
-		}
-		stop()
-	})
+func TestShortJobsWaitForAPlace(t *testing.T) {
+	for _, takes := range []time.Duration{0, 300 * time.Millisecond} {
+		runCrowded(t, takes, 4, func(a *crowded, stop func()) {
+			pass(10 * time.Second)
+			if n, back := a.largest(), len(a.unclaimed()); n != 8 || back != 0 {
+				t.Errorf("the largest claim asked for %d jobs, want two pools of 4, and %d were unclaimed", n, back)
+			}
+			stop()
+		})
+	}
 }
 
 func TestJobsWithoutAPlaceGoBack(t *testing.T) {
-	runCrowded(t, 4, func(a *crowded, stop func()) {
+	runCrowded(t, 0, 4, func(a *crowded, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(200 * time.Millisecond)
@@ -159,7 +144,7 @@ func TestJobsWithoutAPlaceGoBack(t *testing.T) {
 
 func TestLongJobsAreClaimedForFreePlacesOnly(t *testing.T) {
 	for _, pool := range []int{1, 4} {
-		runCrowded(t, pool, func(a *crowded, stop func()) {
+		runCrowded(t, 0, pool, func(a *crowded, stop func()) {
 			for _, length := range []time.Duration{50 * time.Millisecond, time.Second} {
 				a.length.Store(int64(length))
 				pass(2 * time.Second)
@@ -175,7 +160,7 @@ func TestLongJobsAreClaimedForFreePlacesOnly(t *testing.T) {
 }
 
 func TestJobsWithoutAPlaceGoBackAtOnceOnStop(t *testing.T) {
-	runCrowded(t, 4, func(a *crowded, stop func()) {
+	runCrowded(t, 0, 4, func(a *crowded, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(10 * time.Millisecond)

@@ -1,16 +1,12 @@
 package executor_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 func TestSubmitFillsInDefaults(t *testing.T) {
@@ -53,35 +49,6 @@ func TestSubmitRefusesBadFields(t *testing.T) {
 	})
 }
 
-func TestSubmitInFollowsTheTransaction(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, commit := range []bool{false, true} {
-			tx, err := q.SQL.BeginTx(q.ctx, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			jids, err := q.queue.In(tx).Submit(q.ctx, jobqueue.Job{Task: "t"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if job, err := q.queue.In(tx).Get(q.ctx, jids[0]); err != nil || job.Task != "t" {
-				t.Errorf("inside: %+v, %v", job, err)
-			}
-			if !commit {
-				err = tx.Rollback()
-			} else {
-				err = tx.Commit()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := q.queue.Get(q.ctx, jids[0]); (err == nil) != commit {
-				t.Errorf("committed %t: %v", commit, err)
-			}
-		}
-	})
-}
-
 func TestSingleJobsDoNotOverlap(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		single := jobqueue.Job{Task: "t", Tracker: "nightly", Single: true}
@@ -111,30 +78,6 @@ func TestSingleJobsDoNotOverlap(t *testing.T) {
 		}
 		if err := q.queue.Retry(q.ctx, first); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-func TestRetryBeginsAnew(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		var mended atomic.Bool
-		e := q.run(executor.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{
-			"t": func(context.Context, *jobqueue.JobContext) error {
-				if !mended.Load() {
-					return errors.New("not yet")
-				}
-				return nil
-			},
-		})
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		e.awaitEnd(jid, jobqueue.Failed)
-		mended.Store(true)
-		if err := q.queue.Retry(q.ctx, jid); err != nil {
-			t.Fatal(err)
-		}
-		e.awaitEnd(jid, jobqueue.Success)
-		if job := q.get(jid); job.Retries != 0 || job.Result != "" {
-			t.Errorf("%+v", job)
 		}
 	})
 }
@@ -195,39 +138,6 @@ func TestListFilters(t *testing.T) {
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("%+v: %s, want %s", c.filter, got, c.want)
 			}
-		}
-	})
-}
-
-func TestPruneDeletesOldFinalJobs(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		for i, state := range jobqueue.States() {
-			for _, age := range []time.Duration{time.Hour, 3 * time.Hour} {
-				finished := "NULL"
-				if state.Final() {
-					finished = utc(time.Now().Add(-age))
-				}
-				jid := fmt.Sprintf("%s-%s", state, age)
-				q.submit(jobqueue.Job{JID: jid, Task: "t"})
-				q.sql("UPDATE job SET state = '%s', finished = %s WHERE jid = '%s'", state, finished, jid)
-				q.sql("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('%d-%s', '%s', 'info', %s, 'm', 1)",
-					i, age, jid, utc(time.Now()))
-			}
-		}
-		if _, err := q.queue.Prune(q.ctx, jobqueue.PruneFilter{States: []jobqueue.State{jobqueue.Running}}); err == nil {
-			t.Error("running jobs may be pruned")
-		}
-		prune := func(filter jobqueue.PruneFilter, want int) {
-			t.Helper()
-			if n, err := q.queue.Prune(q.ctx, filter); err != nil || n != want {
-				t.Errorf("%+v: %d, %v; want %d", filter, n, err, want)
-			}
-		}
-		prune(jobqueue.PruneFilter{OlderThan: 2 * time.Hour, States: []jobqueue.State{jobqueue.Success}}, 1)
-		prune(jobqueue.PruneFilter{OlderThan: 2 * time.Hour}, 2)
-		prune(jobqueue.PruneFilter{}, 3)
-		if n := q.value("SELECT count(*) FROM job") + " " + q.value("SELECT count(*) FROM joblog"); n != "8 8" {
-			t.Errorf("jobs and lines left: %s", n)
 		}
 	})
 }

@@ -8,28 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
-// rescue lets an executor without a handler for the job take it from its
-// worker.
-func (q *fixture) rescue(jid string) {
-	q.Helper()
-	e := q.executor(executor.Config{MaxInterrupts: 2}, map[string]jobqueue.Handler{"none": nothing}).hastened().start()
-	e.await(1, "of an interruption", func(event executor.Event) bool {
-		return event.Kind == executor.EventInterrupted && event.Job.JID == jid
-	})
-	if err := e.Stop(q.ctx); err != nil {
-		q.Error(err)
-	}
-}
-
 func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		running, scheduled := q.inState(jobqueue.Running), q.inState(jobqueue.Scheduled)
+		running, scheduled, asked := q.inState(jobqueue.Running), q.inState(jobqueue.Scheduled), q.inState(jobqueue.Running)
+		q.sql("UPDATE job SET cancel = submitted WHERE jid = '%s'", asked)
 		q.beats(worker, 5)
 		attempts := make(chan int, 2)
 		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{
@@ -48,25 +34,9 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 		if log := q.log(running); !strings.HasPrefix(log[0], "interrupted: worker me@000000000001 ") || !strings.HasPrefix(log[1], "attempt 2 ") {
 			t.Errorf("log %q", log)
 		}
-		if e.count(kind(executor.EventInterrupted)) != 2 {
-			t.Error("the interruptions were not reported")
-		}
-	})
-}
-
-// An executor looks without the writer of SQLite, for which others may have to wait.
-func TestLookDoesNotWrite(t *testing.T) {
-	onSQLite(t, func(t *testing.T, q *fixture) {
-		q.claimed()
-		q.sql("UPDATE job SET state = 'success'")
-		writer, err := q.SQL.BeginTxx(q.ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer writer.Rollback()
-		overdue, err := q.store.Overdue(q.ctx, exchange.OverdueQuery{Limit: 10})
-		if err != nil || overdue.Next >= 0 {
-			t.Errorf("overdue %+v, %v", overdue, err)
+		e.await(3, "of an interruption", kind(executor.EventInterrupted))
+		if job := q.get(asked); job.State != jobqueue.Cancelled {
+			t.Errorf("the job that somebody has cancelled is %+v", job)
 		}
 	})
 }
@@ -86,11 +56,11 @@ func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 				t.Errorf("%s counts as ours", columns)
 			}
 			mine := q.submit(jobqueue.Job{Task: "t"})[0]
-			s := &comparing{q.store, make(chan struct{}, 1)}
+			s, compared := q.comparing()
 			e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
 			e.awaitEnd(mine, jobqueue.Success)
 			for range 10 {
-				receive(q, s.compared, "a comparison")
+				receive(q, compared, "a comparison")
 			}
 			if _, err := q.queue.Cancel(q.ctx, "foreign"); !errors.Is(err, jobqueue.ErrForeign) {
 				t.Errorf("cancel: %v", err)
@@ -102,27 +72,6 @@ func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 				t.Errorf("%+v became %+v", before, after)
 			}
 			q.sql("DELETE FROM job WHERE jid = 'foreign'")
-		}
-	})
-}
-
-func TestJobThatKillsItsWorkersFails(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		jid := q.inState(jobqueue.Running)
-		for i := range 3 {
-			q.rescue(jid)
-			job := q.get(jid)
-			if i == 2 {
-				if job.State != jobqueue.Failed || job.Interrupts != 3 || !strings.Contains(job.Result, "too often") {
-					t.Errorf("at the end: %+v", job)
-				}
-				return
-			}
-			if job.State != jobqueue.Waiting || job.Worker != "" || job.Interrupts != i+1 {
-				t.Errorf("after interrupt %d: %+v", i+1, job)
-			}
-			c := q.claimer("t")
-			c.next(1)
 		}
 	})
 }
@@ -193,42 +142,5 @@ func TestJobThatTheWorkerDoesNotKnowOfWaitsAgain(t *testing.T) {
 		q.sql("INSERT INTO job (jid, task, state, worker) VALUES ('late', 't', 'running', '%s')", e.Worker())
 		e.awaitEnd("late", jobqueue.Success)
 		q.Want("0 0", "SELECT interrupts || ' ' || retries FROM job")
-	})
-}
-
-func TestManyExecutorsRunEachJobOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		const jobs, executors = 300, 3
-		ran := make(chan string, 2*jobs)
-		handlers := map[string]jobqueue.Handler{
-			"t": func(_ context.Context, job *jobqueue.JobContext) error { ran <- job.JID; return nil },
-		}
-		for i := range executors {
-			// The same name on purpose: the boot id keeps them apart.
-			q.executorOn(q.Open().Jobs(), executor.Config{Name: "twin", PoolSize: 7 + i}, handlers).start()
-		}
-		var want []string
-		for range 10 {
-			batch := make([]jobqueue.Job, jobs/10)
-			for i := range batch {
-				batch[i] = jobqueue.Job{Task: "t", Group: string(rune('a' + i%3))}
-			}
-			want = append(want, q.submit(batch...)...)
-		}
-		got := make([]string, jobs)
-		for i := range got {
-			got[i] = receive(q, ran, "a job")
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Error("not every job ran exactly once")
-		}
-		storetest.Eventually(t, "every job ended", func() bool {
-			return q.value("SELECT count(*) FROM job WHERE state <> 'success'") == "0"
-		})
-		if len(ran) > 0 {
-			t.Errorf("%d jobs ran again", len(ran))
-		}
 	})
 }

@@ -1,9 +1,6 @@
 package executor_test
 
 import (
-	"context"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
@@ -35,33 +32,4 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestGroupThatIsNamedTwice(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		handlers := map[string]jobqueue.Handler{}
-		var jobs []jobqueue.Job
-		for i := range 40 {
-			task := fmt.Sprintf("t%d", i)
-			handlers[task] = nothing
-			jobs = append(jobs, jobqueue.Job{Task: task, Group: "a"})
-		}
-		q.submit(jobs...)
-		e := q.run(executor.Config{Groups: []string{"a", "b", "a"}}, handlers)
-		e.await(len(jobs), "of success", ended(jobqueue.Success))
-	})
-}
-
-func TestLargeArgs(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		args := `{"a": "` + strings.Repeat("ü", 5<<20) + `"}`
-		got := make(chan bool, 1)
-		e := q.run(executor.Config{}, map[string]jobqueue.Handler{
-			"t": func(_ context.Context, job *jobqueue.JobContext) error { got <- job.Args == args; return nil },
-		})
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "t", Args: args})[0], jobqueue.Success)
-		if !<-got {
-			t.Error("the args are not those that were submitted")
-		}
-	})
 }

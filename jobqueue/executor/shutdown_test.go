@@ -95,30 +95,3 @@ func TestStopGivesUpOnAHandlerThatDoesNotReturn(t *testing.T) {
 		}
 	})
 }
-
-func TestEndOfTheStartContextShutsDown(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
-		ctx, cancel := context.WithCancel(q.ctx)
-		if err := e.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Start(ctx); err == nil {
-			t.Error("started twice")
-		}
-		cancel()
-		receive(q, e.Done(), "the end")
-	})
-}
-
-func TestStopWithoutStart(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
-		if err := errors.Join(e.Stop(q.ctx), e.Stop(q.ctx)); err != nil {
-			t.Error(err)
-		}
-		if err := e.Start(q.ctx); err == nil {
-			t.Error("started after Stop")
-		}
-	})
-}

@@ -2,7 +2,6 @@ package executor_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +47,11 @@ func TestSubmitTakesAValue(t *testing.T) {
 		if _, err := q.queue.Get(q.ctx, gone); err == nil {
 			t.Error("the job of the transaction that was rolled back is there")
 		}
+		bad := q.submit(jobqueue.Job{Task: "greet", Args: `{"times": "seven"}`})[0]
+		e.awaitEnd(bad, jobqueue.Failed)
+		if job := q.get(bad); job.Retries != 0 || !strings.Contains(job.Result, "decode args") {
+			t.Errorf("with args that are no greeting: %+v", job)
+		}
 		at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 		later, err := jobqueue.Submit(q.ctx, q.queue, "greet", want, jobqueue.At(at))
 		if err != nil || !q.get(later).Retry.Equal(at) {
@@ -57,38 +61,4 @@ func TestSubmitTakesAValue(t *testing.T) {
 			t.Errorf("a function as args: %v", err)
 		}
 	})
-}
-
-// A context without an executor keeps what the handler says; the zero value drops it.
-func TestJobContextWithoutAnExecutor(t *testing.T) {
-	t.Parallel()
-	const lines = 10_000 // more than an executor lets wait for the database
-	for name, job := range map[string]*jobqueue.JobContext{"new": jobqueue.NewJobContext(jobqueue.Job{JID: "j"}), "zero": {}} {
-		for i := range lines {
-			job.Logf(jobqueue.Info, "line %d", i)
-		}
-		job.SetProgress(200)
-		job.SetResult("done")
-		said := job.Record()
-		if name == "zero" {
-			if len(said.Lines) > 0 {
-				t.Errorf("the zero value has %d lines", len(said.Lines))
-			}
-			continue
-		}
-		last := said.Lines[len(said.Lines)-1]
-		if len(said.Lines) != lines || last.Message != fmt.Sprintf("line %d", lines-1) || last.Counter != lines || said.Progress != 100 || said.Result != "done" {
-			t.Errorf("%d lines, the last %+v, %d, %q", len(said.Lines), last, said.Progress, said.Result)
-		}
-	}
-}
-
-// The middlewares work in tests, too.
-func TestMiddlewareWithoutAnExecutor(t *testing.T) {
-	t.Parallel()
-	slow := func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() }
-	h := jobqueue.Timeout(time.Millisecond)(slow)
-	if err := h(t.Context(), jobqueue.NewJobContext(jobqueue.Job{})); err == nil || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("got %v", err)
-	}
 }

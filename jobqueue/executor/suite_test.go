@@ -37,11 +37,6 @@ func onPostgres(t *testing.T, test func(t *testing.T, q *fixture)) {
 	test(t, newFixture(migrated.New(t, storetest.Postgres)))
 }
 
-func onSQLite(t *testing.T, test func(t *testing.T, q *fixture)) {
-	t.Parallel()
-	test(t, newFixture(migrated.New(t, storetest.SQLite)))
-}
-
 // fixture is a queue on a database of its own.
 type fixture struct {
 	*migrated.Database
@@ -177,18 +172,10 @@ func (e *newExecutor) record(event executor.Event) {
 
 // count counts the events that fit.
 func (e *newExecutor) count(fits func(executor.Event) bool) int {
-	return e.countBefore(func(executor.Event) bool { return false }, fits)
-}
-
-// countBefore counts the events that fit until one ends it.
-func (e *newExecutor) countBefore(ends, fits func(executor.Event) bool) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
 	for _, event := range e.events {
-		if ends(event) {
-			break
-		}
 		if fits(event) {
 			n++
 		}

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -42,31 +43,28 @@ func (s *spy) count(empty bool) {
 	}
 }
 
-func TestNewJobWakesAnIdleExecutor(t *testing.T) {
+// A new job wakes an idle executor. Those of a task that is paused wait, also those that others are behind, and
+// keep nobody looking. When the pause ends, they run at once.
+func TestJobsWakeAnIdleExecutor(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		s := &spy{Store: q.store, settle: make(chan struct{}, 1000)}
-		cfg := executor.Config{PollInterval: 10 * time.Hour}
-		e := q.executorOn(s, cfg, map[string]jobqueue.Handler{"t": nothing}).start()
+		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeTask, "paused", 0); err != nil {
+			t.Fatal(err)
+		}
+		held := q.submit(slices.Repeat([]jobqueue.Job{{Task: "t", Tracker: "paused"}}, 20)...)
+		e := q.executorOn(s, executor.Config{PoolSize: 3, PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{"t": nothing}).start()
 		receive(q, s.settle, "idleness")
-		jids, err := jobqueue.NewQueue(q.Open().Jobs()).Submit(q.ctx, jobqueue.Job{Task: "t"})
+		jids, err := jobqueue.NewQueue(q.Open().Jobs()).Submit(q.ctx, jobqueue.Job{Task: "t", Tracker: "other"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.awaitEnd(jids[0], jobqueue.Success)
-		if err := q.queue.SetLimit(q.ctx, jobqueue.ScopeHandler, "t", 0); err != nil {
+		q.Want(20, "SELECT count(*) FROM job WHERE state = 'waiting'")
+		if _, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeTask, "paused"); err != nil {
 			t.Fatal(err)
 		}
-		for len(s.settle) > 0 {
-			<-s.settle
+		for _, jid := range held {
+			e.awaitEnd(jid, jobqueue.Success)
 		}
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		receive(q, s.settle, "idleness")
-		if job := q.get(jid); job.State != jobqueue.Waiting {
-			t.Errorf("a job of a paused handler is %s", job.State)
-		}
-		if _, err := q.queue.DropLimit(q.ctx, jobqueue.ScopeHandler, "t"); err != nil {
-			t.Fatal(err)
-		}
-		e.awaitEnd(jid, jobqueue.Success)
 	})
 }

@@ -128,30 +128,24 @@ func TestKilledWorkerIsFoundWithin12Seconds(t *testing.T) {
 	}
 }
 
-func TestOutageKillsNobody(t *testing.T) {
-	bubble(t, func(t *testing.T, s *workers, worker, observer process) {
-		for _, long := range []time.Duration{3 * time.Second, time.Minute, time.Hour} {
-			s.set(func() { s.down = true })
-			pass(long)
-			s.set(func() { s.down = false })
-			pass(time.Minute)
-			observer.wantNobodyDead(t)
-			worker.wantNobodyDead(t)
-		}
-	})
-}
-
-// Somebody who holds the row of a worker keeps it from beating.
-func TestLockedRowKillsNobody(t *testing.T) {
-	bubble(t, func(t *testing.T, s *workers, worker, observer process) {
-		for _, long := range []time.Duration{5 * time.Second, 11500 * time.Millisecond, time.Minute, time.Hour} {
-			s.set(func() { s.locked[worker.worker] = true })
-			pass(long)
-			s.set(func() { s.locked[worker.worker] = false })
-			pass(time.Minute)
-			observer.wantNobodyDead(t)
-		}
-	})
+// A database that is away, and somebody who holds the row of a worker, keep it from beating.
+func TestWhoCannotBeatIsNotDead(t *testing.T) {
+	for name, keep := range map[string]func(s *workers, worker string, from bool){
+		"outage":     func(s *workers, _ string, from bool) { s.down = from },
+		"locked row": func(s *workers, worker string, from bool) { s.locked[worker] = from },
+	} {
+		bubble(t, func(t *testing.T, s *workers, worker, observer process) {
+			for _, long := range []time.Duration{3 * time.Second, 11500 * time.Millisecond, time.Minute, time.Hour} {
+				s.set(func() { keep(s, worker.worker, true) })
+				pass(long)
+				s.set(func() { keep(s, worker.worker, false) })
+				pass(time.Minute)
+				t.Log(name, long)
+				observer.wantNobodyDead(t)
+				worker.wantNobodyDead(t)
+			}
+		})
+	}
 }
 
 // An idle worker beats every 30 s. One that claims a job just before its beat would be missed has not been silent.
