@@ -41,26 +41,6 @@ func TestExclusiveFailsAtOnceAndSaysWhoAndWhatToDo(t *testing.T) {
 	})
 }
 
-func TestExclusiveEndsWhenAnotherTookTheLock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rows := newTable()
-		a := newContender(t, rows, "a", exclusive).start(t)
-		defer a.stop()
-		term, _ := a.lead(t)
-		a.link.set(func(l *link) { l.down = true })
-		<-term.Context().Done()
-		pass(ttl)
-		b := newContender(t, rows, "b", exclusive).start(t)
-		defer b.stop()
-		a.link.set(func(l *link) { l.down = false })
-		_, err := a.Await(t.Context())
-		var held *leader.HeldError
-		if !errors.As(err, &held) || held.Lock.Holder != "b" {
-			t.Errorf("Await = %v, want a HeldError about b", err)
-		}
-	})
-}
-
 // With nobody else there an outage does not end an exclusive holder.
 func TestExclusiveResumesAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -76,17 +56,5 @@ func TestExclusiveResumesAfterAnOutage(t *testing.T) {
 			t.Errorf("back after %s with token %d, want within a heartbeat with %d",
 				took, again.Fence().Token, term.Fence().Token+1)
 		}
-	})
-}
-
-func TestExclusiveStartReportsAnErrorAndCanBeRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newContender(t, newTable(), "a", exclusive)
-		a.link.down = true
-		if err := a.Start(t.Context()); !errors.Is(err, errDown) {
-			t.Errorf("Start = %v, want the database's error", err)
-		}
-		a.link.down = false
-		a.start(t).stop()
 	})
 }

@@ -49,7 +49,6 @@ type link struct {
 	slow    time.Duration // of the answer, after the request took effect
 	mute    bool          // no notifications
 	stalled time.Duration
-	looks   int
 }
 
 func (l *link) set(change func(*link)) {
@@ -131,7 +130,6 @@ func (l *link) Release(ctx context.Context, f leader.Fence) (ok bool, err error)
 }
 
 func (l *link) Inspect(ctx context.Context, name string) (row leader.Lock, err error) {
-	l.set(func(l *link) { l.looks++ })
 	err = l.do(ctx, func(t *table) { row = t.at(name) })
 	if err != nil {
 		return leader.Lock{}, err

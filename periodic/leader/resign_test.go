@@ -38,20 +38,6 @@ func TestResignedLeaderLeavesTheLockToOthers(t *testing.T) {
 	})
 }
 
-func TestResignedLeaderComesBackIfItIsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newContender(t, newTable(), "a").start(t)
-		defer a.stop()
-		term, _ := a.lead(t)
-		a.Resign(term)
-		again, took := a.lead(t)
-		if took != 2*heartbeat || again.Fence().Token != term.Fence().Token+1 {
-			t.Errorf("back after %s with token %d, want after %s with %d",
-				took, again.Fence().Token, 2*heartbeat, term.Fence().Token+1)
-		}
-	})
-}
-
 // Somebody released the lock by force: the holder stops when it hears of it,
 // and lets others go first.
 func TestForcedReleaseEndsTheTermAtOnce(t *testing.T) {
@@ -81,25 +67,6 @@ func TestForcedReleaseEndsTheTermAtOnce(t *testing.T) {
 	})
 }
 
-// A leader that was released by force and is alone leads again when the others
-// would have looked: after one heartbeat.
-func TestForcedReleaseOfALeaderThatIsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rows := newTable()
-		a := newContender(t, rows, "a").start(t)
-		defer a.stop()
-		term, _ := a.lead(t)
-		synctest.Wait()
-		if ok, err := (&link{table: rows}).Release(t.Context(), term.Fence()); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		synctest.Wait()
-		if _, took := a.lead(t); took < heartbeat || took > heartbeat+heartbeat/10 {
-			t.Errorf("back after %s, want a little more than %s", took, heartbeat)
-		}
-	})
-}
-
 // The row was deleted by hand, and took the token along: the leader notices at
 // the next transaction, takes the lock again, and its token goes on rising.
 func TestLeaderWhoseRowWasDeleted(t *testing.T) {
@@ -115,24 +82,6 @@ func TestLeaderWhoseRowWasDeleted(t *testing.T) {
 		again, took := a.lead(t)
 		if took > 0 || again.Fence().Token != term.Fence().Token+1 {
 			t.Errorf("back after %s with token %d, want at once with %d", took, again.Fence().Token, term.Fence().Token+1)
-		}
-	})
-}
-
-// A transaction's fence was refused: the term is over whatever the clock says.
-func TestDeposedLeaderStopsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newContender(t, newTable(), "a").start(t)
-		defer a.stop()
-		term, _ := a.lead(t)
-		a.Depose(term)
-		if term.Holds() || a.leads() {
-			t.Error("leads after it was deposed")
-		}
-		a.stop() // at once, and still it says so
-		want := []leader.EventKind{leader.EventLeading, leader.EventLost}
-		if got := a.kinds(); !slices.Equal(got, want) {
-			t.Errorf("told %v, want %v", got, want)
 		}
 	})
 }

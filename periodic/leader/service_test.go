@@ -18,7 +18,6 @@ func TestConfigIsValidated(t *testing.T) {
 		want   string // part of the message; empty: valid
 	}{
 		{"defaults", func(*leader.Config) {}, ""},
-		{"short TTL only", func(c *leader.Config) { c.TTL = 6 * time.Second }, ""},
 		{"a third", func(c *leader.Config) { c.TTL, c.Heartbeat = 30*time.Second, 10*time.Second }, ""},
 		{"more than a third", func(c *leader.Config) { c.TTL, c.Heartbeat = 29*time.Second, 10*time.Second }, "Heartbeat is 10s; use 10ms to 9.66"},
 		{"negative heartbeat", func(c *leader.Config) { c.Heartbeat = -1 }, "Heartbeat is -1ns"},
@@ -26,54 +25,16 @@ func TestConfigIsValidated(t *testing.T) {
 		{"huge TTL", func(c *leader.Config) { c.TTL = 25 * time.Hour }, "TTL is 25h"},
 		{"no holder", func(c *leader.Config) { c.Holder = "" }, "Holder"},
 		{"control character", func(c *leader.Config) { c.Holder = "a\nb" }, "Holder"},
+		{"short for a stopped process", func(c *leader.Config) { c.TTL = 20 * time.Second }, "use 21s or more"},
 		{"long lock name", func(c *leader.Config) { c.Lock = strings.Repeat("x", 255) }, "Lock"},
 	} {
 		cfg := leader.Config{Holder: "a"}
 		test.change(&cfg)
-		_, err := leader.New(&link{table: newTable()}, cfg)
+		_, err := leader.New(&link{table: newTable(), stalled: 14 * time.Second}, cfg)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: New = %v, want %q", test.name, err, test.want)
 		}
 	}
-}
-
-// A process that was stopped in a transaction keeps the row from its successor
-// for as long as the database lets it.
-func TestTTLMustExceedTheTimeoutsOfTheStore(t *testing.T) {
-	stalled := &link{table: newTable(), stalled: 20 * time.Second}
-	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 29 * time.Second}); err == nil ||
-		!strings.Contains(err.Error(), "use 30s or more") {
-		t.Errorf("New = %v, want it to ask for 30s or more", err)
-	}
-	if _, err := leader.New(stalled, leader.Config{Holder: "a", TTL: 30 * time.Second}); err != nil {
-		t.Errorf("New = %v, want no error", err)
-	}
-}
-
-func TestStopIsSafeTwiceAndUnstarted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newContender(t, newTable(), "a")
-		for range 2 {
-			if err := a.Stop(t.Context()); err != nil {
-				t.Errorf("Stop of an elector that was never started: %v", err)
-			}
-		}
-		if err := a.Start(t.Context()); !errors.Is(err, leader.ErrStarted) {
-			t.Errorf("Start after Stop = %v, want ErrStarted", err)
-		}
-		b := newContender(t, newTable(), "b").start(t)
-		if err := b.Start(t.Context()); !errors.Is(err, leader.ErrStarted) {
-			t.Errorf("second Start = %v, want ErrStarted", err)
-		}
-		for range 2 {
-			if err := b.Stop(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-		if _, err := b.Await(t.Context()); !errors.Is(err, leader.ErrStopped) {
-			t.Errorf("Await after Stop = %v, want ErrStopped", err)
-		}
-	})
 }
 
 // Stop may come while Start still waits for the lock: then nothing runs, and the
@@ -117,27 +78,6 @@ func TestStopReleasesAndSaysSoIfItCannot(t *testing.T) {
 		b.link.set(func(l *link) { l.down = true })
 		if err := b.Stop(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), "expires by itself within 30s") {
 			t.Errorf("Stop = %v, want the error and that the lock expires", err)
-		}
-	})
-}
-
-// An acquisition whose answer was lost is released too.
-func TestStopReleasesWhatItMayHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rows := newTable()
-		a := newContender(t, rows, "a")
-		a.link.deaf = true
-		a.start(t)
-		synctest.Wait()
-		// Inspect fails, so nothing is acquired; do it in its name.
-		if _, _, err := a.link.Acquire(t.Context(), leader.Claim{Lock: leader.DefaultLock, Holder: "a", TTL: ttl}); err == nil {
-			t.Fatal("the answer was not lost")
-		}
-		a.link.set(func(l *link) { l.deaf = false })
-		a.lead(t)
-		a.stop()
-		if row := rows.read(leader.DefaultLock); row.State() != leader.Free {
-			t.Errorf("the row is %s, want released", row.State())
 		}
 	})
 }
