@@ -4,44 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
 	"github.com/nextrun/nextrun/periodic/notify"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
-
-func submitted(sink periodic.Sink) scheduler.Event {
-	return scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{Sink: sink}, Tick: periodic.Tick{Decision: periodic.Submitted}}
-}
-
-// Only jobs of its own queue make a notifier send.
-func TestObserve(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := &consumer{status: http.StatusOK}
-		n := start(t, notify.Config{Sink: "legacy", URL: "http://worker/wake", Transport: c, Header: http.Header{"X-Token": {"secret"}}})
-		skipped := submitted("legacy")
-		skipped.Tick.Decision = periodic.Skipped
-		for _, e := range []scheduler.Event{{Kind: scheduler.EventBatch}, skipped, submitted(periodic.SinkJob)} {
-			n.Observe(e)
-			synctest.Wait()
-		}
-		if got := c.heard(); len(got) != 0 {
-			t.Errorf("requests without a job: %d", len(got))
-		}
-		n.Observe(submitted("legacy"))
-		synctest.Wait()
-		if len(c.heard()) != 1 || c.request.Method != http.MethodPost || c.request.URL.String() != "http://worker/wake" ||
-			c.request.Header.Get("X-Token") != "secret" {
-			t.Errorf("requests after a job: %d, the last one %+v", len(c.heard()), c.request)
-		}
-		stop(t, n)
-	})
-}
 
 // While a request is in flight, all further commits together cause one more.
 func TestRequestsAreCoalesced(t *testing.T) {
@@ -52,7 +25,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		n.Notify()
 		synctest.Wait()
 		for range 50 {
-			n.Observe(submitted(periodic.SinkJob))
+			n.Notify()
 			pass(10 * time.Millisecond)
 		}
 		pass(time.Minute)
@@ -67,7 +40,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log, text := logged()
+		log, text := logtest.NewNullLogger()
 		c := &consumer{}
 		n := start(t, notify.Config{
 			URL: "http://user:pass-word@worker/wake?token=s3cret", Transport: c, Logger: log,
@@ -86,13 +59,13 @@ func TestOutage(t *testing.T) {
 		n.Notify()
 		pass(time.Minute)
 		stop(t, n)
-		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(said(t, text)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], "cannot notify") || !strings.Contains(lines[1], "works again") {
-			t.Errorf("the log is:\n%s", text)
+			t.Errorf("the log is:\n%s", said(t, text))
 		}
 		for _, secret := range []string{"pass-word", "s3cret", "t0ken"} {
-			if strings.Contains(text.String(), secret) {
-				t.Errorf("the log shows %s:\n%s", secret, text)
+			if strings.Contains(said(t, text), secret) {
+				t.Errorf("the log shows %s:\n%s", secret, said(t, text))
 			}
 		}
 	})
@@ -102,7 +75,7 @@ func TestOutage(t *testing.T) {
 func TestSilentConsumer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log, _ := logged()
+		log, _ := logtest.NewNullLogger()
 		silent, good := &consumer{status: http.StatusOK, takes: time.Hour}, &consumer{status: http.StatusOK}
 		n := start(t, notify.Config{
 			Transport: byHost{"silent": silent, "good": good}, Logger: log, Timeout: 3 * time.Second,
@@ -132,21 +105,76 @@ func (b byHost) RoundTrip(r *http.Request) (*http.Response, error) { return b[r.
 // Stop sends what was committed before it, also if Start was a moment ago.
 func TestStopSendsWhatIsDue(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusOK, 0} {
-		synctest.Test(t, func(t *testing.T) {
-			log, _ := logged()
-			c := &consumer{status: status}
-			n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log})
-			n.Notify()
-			begun := time.Now()
-			stop(t, n)
-			if got := len(c.heard()); got != 1 || time.Since(begun) > 0 {
-				t.Errorf("requests: %d after %s, want 1 at once", got, time.Since(begun))
-			}
-			stop(t, n)
-			if n.Start(t.Context()) == nil {
-				t.Error("it started after it had stopped")
-			}
+	synctest.Test(t, func(t *testing.T) {
+		c := &consumer{status: http.StatusOK}
+		n := start(t, notify.Config{URL: "http://worker", Transport: c})
+		n.Notify()
+		begun := time.Now()
+		stop(t, n)
+		if got := len(c.heard()); got != 1 || time.Since(begun) > 0 {
+			t.Errorf("requests: %d after %s, want 1 at once", got, time.Since(begun))
+		}
+	})
+}
+
+// Addresses are read again now and then. If they cannot be read, the last ones serve.
+func TestAddressesChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log, text := logtest.NewNullLogger()
+		a, b := &consumer{status: http.StatusOK}, &consumer{status: http.StatusOK}
+		var mu sync.Mutex
+		list, trouble, reads := []string{"http://a", "http://a", "none"}, error(nil), 0
+		n := start(t, notify.Config{
+			Transport: byHost{"a": a, "b": b}, Logger: log,
+			Addresses: func(context.Context) ([]string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				reads++
+				return list, trouble
+			},
 		})
+		next := func(after time.Duration, change func()) {
+			pass(after)
+			mu.Lock()
+			change()
+			mu.Unlock()
+			n.Notify()
+			synctest.Wait()
+		}
+		next(0, func() {})
+		next(time.Second, func() { list = []string{"http://b"} })
+		if mu.Lock(); len(a.heard()) != 2 || len(b.heard()) != 0 || reads != 1 {
+			t.Errorf("a has %d, b %d, after %d reads", len(a.heard()), len(b.heard()), reads)
+		}
+		mu.Unlock()
+		if !strings.Contains(said(t, text), "not an http or https URL") {
+			t.Errorf("the log lacks the bad address:\n%s", said(t, text))
+		}
+		next(time.Minute, func() {})
+		next(time.Minute, func() { trouble = errors.New("no database") })
+		next(time.Minute, func() {})
+		next(time.Minute, func() { trouble = nil })
+		if len(a.heard()) != 2 || len(b.heard()) != 4 || strings.Count(said(t, text), "no database") != 1 ||
+			strings.Count(said(t, text), "can be read again") != 1 {
+			t.Errorf("a has %d, b %d:\n%s", len(a.heard()), len(b.heard()), said(t, text))
+		}
+		stop(t, n)
+	})
+}
+
+// A redirect could take the secrets elsewhere.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer elsewhere.Close()
+	server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	log, text := logtest.NewNullLogger()
+	n := start(t, notify.Config{URL: server.URL, Logger: log})
+	n.Notify()
+	stop(t, n)
+	if !strings.Contains(said(t, text), "307 Temporary Redirect (redirects are not followed)") {
+		t.Errorf("the log is:\n%s", said(t, text))
 	}
 }

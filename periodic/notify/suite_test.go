@@ -1,15 +1,15 @@
 package notify_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/periodic/notify"
@@ -19,18 +19,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // consumer answers requests without a network. Tests change what it does.
 type consumer struct {
-	mu      sync.Mutex
-	status  int // 0: no answer
-	takes   time.Duration
-	header  http.Header
-	at      []time.Time
-	request *http.Request
+	mu     sync.Mutex
+	status int // 0: no answer
+	takes  time.Duration
+	at     []time.Time
 }
 
 func (c *consumer) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
-	c.at, c.request = append(c.at, time.Now()), r
-	status, takes, header := c.status, c.takes, c.header
+	c.at = append(c.at, time.Now())
+	status, takes := c.status, c.takes
 	c.mu.Unlock()
 	select {
 	case <-time.After(takes):
@@ -40,7 +38,7 @@ func (c *consumer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, errors.New("connection refused by " + r.URL.String())
 	}
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: header, Body: http.NoBody, Request: r}, nil
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: http.NoBody, Request: r}, nil
 }
 
 func (c *consumer) set(status int, takes time.Duration) {
@@ -55,30 +53,18 @@ func (c *consumer) heard() []time.Time {
 	return append([]time.Time(nil), c.at...)
 }
 
-// lines is what a logger wrote. It is safe for concurrent use.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// logged is a logger and what it wrote.
-func logged() (*logrus.Logger, *lines) {
-	text := &lines{}
-	log := logrus.New()
-	log.SetOutput(text)
-	return log, text
+// said is what a logger wrote.
+func said(t *testing.T, log *logtest.Hook) string {
+	t.Helper()
+	var all strings.Builder
+	for _, entry := range log.AllEntries() {
+		line, err := entry.String()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(line)
+	}
+	return all.String()
 }
 
 func start(t *testing.T, cfg notify.Config) *notify.Notifier {
