@@ -39,6 +39,8 @@ func TestCauses(t *testing.T) {
 		"calendars and outages": {situation{due: -10, change: calendars}, "calendar calendar"},
 		"set by hand":           {situation{due: -3, hand: true, starts: 5}, "by_hand"},
 		"set by hand, and busy": {situation{due: -3, hand: true, starts: 5, pending: running}, "overlap"},
+		"set to a timer's tick": {situation{due: -10, hand: true, overlap: OverlapAllow}, " "},
+		"set, with one due":     {situation{due: -3, hand: true, overlap: OverlapAllow}, "by_hand "},
 	} {
 		p := c.decide(t)
 		var got []string

@@ -236,26 +236,6 @@ func TestPlanAfterAnEdit(t *testing.T) {
 	}
 }
 
-// With jitter a tick counts as due only when its delay is over, and nextrun is due and the delay.
-func TestDecideJitter(t *testing.T) {
-	timer, err := calendar.Parse("*:0/10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 200 {
-		task := &Task{ID: fmt.Sprintf("task-%d", i), Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10", Jitter: 5 * time.Minute}
-		p := task.Decide(timer, Facts{Now: minute(2)}, func(time.Time) string { return "new" })
-		newest := p.Ticks[len(p.Ticks)-1].Due
-		delay := delayOf(t, task, minute(0))
-		if due := delay <= 2*time.Minute; due != newest.Equal(minute(0)) {
-			t.Errorf("%s: the delay is %s, the newest decided tick that of %s", task.ID, delay, newest)
-		}
-		if want := p.Due.Add(delayOf(t, task, p.Due)); !p.NextRun.Equal(want) {
-			t.Errorf("%s: nextrun %s, want %s", task.ID, p.NextRun, want)
-		}
-	}
-}
-
 // delayOf is how much later than its due a tick is submitted.
 func delayOf(t *testing.T, task *Task, due time.Time) time.Duration {
 	t.Helper()
@@ -281,29 +261,6 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 		p := task.Decide(timer, Facts{Now: task.NextRun.Add(30 * time.Second)}, func(time.Time) string { return "new" })
 		if got := p.Ticks[0].Decision; got != Submitted {
 			t.Errorf("%s, %s after its nextrun: %s", task.ID, 30*time.Second, got)
-		}
-	}
-}
-
-// What somebody has asked for says so when it becomes a job; a time of the timer is like any other tick, whoever set it.
-func TestTicksRunByHandSaySo(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		situation
-		want, after Cause // of the tick, and of the one after it
-	}{
-		"submitted":           {situation{due: -3, hand: true, starts: 5}, CauseByHand, ""},
-		"skipped":             {situation{due: -3, hand: true, starts: 5, pending: jobqueue.Running}, CauseOverlap, ""},
-		"at a time of a tick": {situation{due: -10, hand: true, overlap: OverlapAllow}, "", ""},
-		"with one due":        {situation{due: -3, hand: true, overlap: OverlapAllow}, CauseByHand, ""},
-		"not by hand":         {situation{due: 0}, "", ""},
-	} {
-		ticks := test.decide(t).Ticks
-		if got := ticks[0].Cause; got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
-		if len(ticks) > 1 && ticks[1].Cause != test.after {
-			t.Errorf("%s: the tick after it says %q", name, ticks[1].Cause)
 		}
 	}
 }

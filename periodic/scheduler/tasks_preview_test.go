@@ -33,6 +33,9 @@ func TestPreview(t *testing.T) {
 	planned := func(due string) func(*periodic.Task) {
 		return func(t *periodic.Task) { t.Due, t.NextRun = clock(due), clock(due) }
 	}
+	paused := func(until time.Time) func(*periodic.Task) {
+		return func(t *periodic.Task) { t.Pause = periodic.Pause{Since: clock("11:00:00"), Until: until} }
+	}
 	tests := []struct {
 		name string
 		task periodic.Task
@@ -51,6 +54,12 @@ func TestPreview(t *testing.T) {
 		}), "11:50:00 11:55:00 12:00:00 12:05:00 12:10:00"},
 		{"set by hand", task("a", "*:0/5", func(t *periodic.Task) { t.NextRun = clock("12:03:00") }), "12:03:00 12:05:00 12:10:00"},
 		{"disabled", task("a", "*:0/5", func(t *periodic.Task) { t.Enabled = false }), ""},
+		{"paused for a while", task("a", "*:0/5", paused(clock("12:07:00"))), "12:10:00"},
+		{"paused", task("a", "*:0/5", paused(time.Time{})), ""},
+		{"paused, to be run by hand", task("a", "*:0/5", func(t *periodic.Task) {
+			paused(time.Time{})(t)
+			t.NextRun = clock("12:03:00")
+		}), "12:03:00"},
 		{"bad timer", task("a", "nonsense", nil), ""},
 		{"never again", task("a", "*:0/5", func(t *periodic.Task) { t.Due, t.NextRun = periodic.Never, periodic.Never }), ""},
 		{"bounds", task("a", "*:0/2", func(t *periodic.Task) { t.Starts, t.Ends = clock("12:04:00"), clock("12:08:00") }), "12:04:00 12:06:00"},
