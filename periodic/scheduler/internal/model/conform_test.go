@@ -36,8 +36,8 @@ func TestModelIsLikeTheDatabases(t *testing.T) {
 			if !s.roles[0].others {
 				s.edits = slices.DeleteFunc(s.edits, func(name string) bool { return name == "moves it to another queue" })
 			}
+			s.fine = false
 			for walk := range *flagWalks {
-				s.fine, s.each = !sqlite && (n+walk)%2 == 1, true // SQLite has one writer
 				r.walk(t, s, rand.New(rand.NewPCG(*flagSeed, uint64(n*1000+walk))))
 				if t.Failed() {
 					return
@@ -47,15 +47,14 @@ func TestModelIsLikeTheDatabases(t *testing.T) {
 	})
 }
 
-// walk does the same random actions in the model and on the database.
+// walk does the same random actions in the model and on the database, one transaction after the other.
 func (r *served) walk(t *testing.T, s scene, rng *rand.Rand) {
 	w := s.first()
 	r.begin(w)
-	defer r.end()
 	var done []string
 	for range 25 {
 		choice := w.Actions()
-		if open := slices.IndexFunc(w.instances, func(i instance) bool { return i.tx != nil }); open >= 0 && !s.fine {
+		if open := slices.IndexFunc(w.instances, func(i instance) bool { return i.tx != nil }); open >= 0 {
 			choice = slices.DeleteFunc(choice, func(a action) bool { return !strings.HasPrefix(a.Name, w.instances[open].id()+" ") })
 		}
 		if len(choice) == 0 {
@@ -68,7 +67,7 @@ func (r *served) walk(t *testing.T, s scene, rng *rand.Rand) {
 			t.Errorf("scene %q: %v, after\n%s", s.name, err, explore.Steps(done))
 			return
 		}
-		if w = next; !s.fine && slices.ContainsFunc(w.instances, func(i instance) bool { return i.tx != nil }) {
+		if w = next; slices.ContainsFunc(w.instances, func(i instance) bool { return i.tx != nil }) {
 			continue // to be done when it commits
 		}
 		if have, want := r.rows(), w.rowsText(); have != want {
@@ -95,11 +94,7 @@ func (r *served) follow(w, next *world, name string) error {
 	for n := range w.instances {
 		before, after := &w.instances[n], &next.instances[n]
 		if what, ours := strings.CutPrefix(name, before.id()+" "); ours {
-			follow := r.followProcess
-			if w.fine {
-				follow = r.followStatement
-			}
-			err := follow(w, before, after, what)
+			err := r.followProcess(before, after, what)
 			if p := r.process(before); after.held == nil {
 				p.batch = batch.Batch{}
 			} else if after.held.batch.Now.IsZero() {
@@ -113,18 +108,11 @@ func (r *served) follow(w, next *world, name string) error {
 		return r.serverFails(next)
 	}
 	if id, ok := strings.CutPrefix(name[strings.Index(name, " the task ")+1:], "the task "); ok {
-		return r.mark(id, w, next)
+		return r.mark(id, next)
 	}
 	if what, ok := strings.CutPrefix(name, "a user "); ok {
-		if next == w && w.fine {
-			return nil // it would wait for a lock
-		}
 		what, id, _ := strings.Cut(strings.TrimSuffix(what, ")"), " (task ")
 		return r.user(what, id, w, next)
-	}
-	if r.worker != nil && next.worker == nil {
-		r.commitJob()
-		return nil
 	}
 	r.followJobs(w, next)
 	return nil
@@ -132,11 +120,7 @@ func (r *served) follow(w, next *world, name string) error {
 
 // followJobs does what a worker has done.
 func (r *served) followJobs(w, next *world) {
-	jobs := next.tables.jobs
-	if next.worker != nil && w.worker == nil {
-		jobs = merge(jobs, next.worker.own.jobs, sameJob)
-	}
-	for n, j := range jobs {
+	for n, j := range next.tables.jobs {
 		if n >= len(w.tables.jobs) || w.tables.jobs[n] == j {
 			continue
 		}
@@ -151,52 +135,11 @@ func (r *served) followJobs(w, next *world) {
 		if !j.other && !j.pending() {
 			query, args = strings.Replace(query, " WHERE", ", finished = ? WHERE", 1), slices.Insert(args, 1, any(utc(j.ended)))
 		}
-		if next.worker != nil {
-			r.endJob(query, args...)
-		} else {
-			r.Exec(query, args...)
-		}
+		r.Exec(query, args...)
 	}
 }
 
-// followStatement does what one step of the model is, a statement of a transaction or all
-// else.
-func (r *served) followStatement(w *world, before, after *instance, what string) error {
-	p := r.process(before)
-	var give error
-	_, reading := reads[what]
-	switch {
-	case before.tx == nil && (reading || what == submit):
-		p.tx = p.begin(r.Context(), what)
-	case before.tx == nil:
-		return r.followProcess(w, before, after, what)
-	case what == "is killed", what == "loses its transaction":
-		give = errGivenUp
-	case what == "commits" && !p.tx.atEnd:
-		return errors.New("the transaction has another statement, in the model it has not")
-	case what != "commits" && p.tx.atEnd:
-		return errors.New("the transaction is at its end, in the model it is not")
-	}
-	if before.tx != nil || !p.tx.atEnd {
-		p.tx.step(give)
-	}
-	select {
-	case <-p.tx.done:
-		if after.tx != nil {
-			return fmt.Errorf("the transaction has ended, in the model it has not: %w", p.tx.err)
-		}
-		tx := p.tx
-		p.tx = nil
-		return p.took(tx.kind, tx.read, tx.err)
-	default:
-	}
-	if after.tx == nil || p.tx.atEnd != after.tx.done {
-		return fmt.Errorf("the transaction is at its end: %v, in the model it is not so", p.tx.atEnd)
-	}
-	return nil
-}
-
-func (r *served) followProcess(w *world, before, after *instance, what string) error {
+func (r *served) followProcess(before, after *instance, what string) error {
 	switch {
 	case what == "commits":
 		return r.do(before, submit)

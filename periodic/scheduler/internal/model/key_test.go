@@ -112,7 +112,7 @@ func writeTables(b *text, t tables) {
 
 func writeTask(b *text, t *periodic.Task) {
 	fmt.Fprint(b, t.ID, t.Enabled, t.Worker, clock(t.Marked), t.Timer, clock(t.NextRun), clock(t.Due), t.Overlap, t.Sink,
-		clock(t.Pause.Since), len(t.Summary))
+		clock(t.Pause.Since))
 }
 
 func writePlans(b *text, plans []periodic.Plan) {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -28,7 +26,6 @@ type served struct {
 	now       time.Time
 	processes map[string]*process // by their id
 	queues    periodic.Submitters
-	worker    *sqlx.Tx // in which a worker ends a job
 }
 
 // process is a scheduler process that works on it.
@@ -36,7 +33,6 @@ type process struct {
 	batch  batch.Batch
 	commit batch.Processor
 	fence  leader.Fence
-	tx     *running
 }
 
 func newReal(d *migrated.Database) *served {
@@ -50,23 +46,6 @@ func newReal(d *migrated.Database) *served {
 	r.db = db
 	r.Exec(`CREATE TABLE other_queue (jid text PRIMARY KEY, tracker text, due timestamp, state text)`)
 	return r
-}
-
-// end gives up the transactions that are open.
-func (r *served) end() {
-	for _, p := range r.processes {
-		for p.tx != nil {
-			p.tx.step(errGivenUp)
-			select {
-			case <-p.tx.done:
-				p.tx = nil
-			default:
-			}
-		}
-	}
-	if r.worker != nil {
-		r.commitJob()
-	}
 }
 
 var tableNames = []string{"periodic_task", "job", "periodic_open", "periodic_tick", "other_queue"}
@@ -104,33 +83,24 @@ func (r *served) process(i *instance) *process {
 	id := i.id()
 	if r.processes[id] == nil {
 		p := &process{}
-		led, steps, queues := i.led, i.others || r.Kind == storetest.SQLite, r.queues
+		led, queues := i.led, r.queues
 		if !i.others {
 			queues = nil // only so does one statement submit
 		}
+		db := r.db.Periodic()
 		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
-			return gated(ctx, r.db.Periodic(), steps, wait, func(tx batch.Tx) error {
+			return db.Update(ctx, wait, func(tx batch.Tx) error {
 				if led {
-					if err := r.db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
+					if err := db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
 						return err
 					}
 				}
 				return fn(tx)
 			})
-		}, func(ctx context.Context, fn func(batch.Tx) error) error {
-			return r.db.Periodic().Read(ctx, func(tx batch.Tx) error { return fn(gatedTx{tx, gateOf(ctx), steps}) })
-		}, r.gatedQueues(queues))
+		}, db.Read, db.Queues(queues))
 		r.processes[id] = p
 	}
 	return r.processes[id]
-}
-
-func (r *served) gatedQueues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
-	all := map[periodic.Sink]periodic.Queue{}
-	for sink, q := range r.db.Periodic().Queues(others) {
-		all[sink] = gatedQueue{q}
-	}
-	return all
 }
 
 // do does on the database what a process has just done in the model.
@@ -144,7 +114,7 @@ func (r *served) do(before *instance, kind string) error {
 func (p *process) took(kind string, read batch.Batch, err error) error {
 	var early *batch.EarlyError
 	var later batch.LaterError
-	if errors.As(err, &early) || errors.As(err, &later) || errors.Is(err, leader.ErrLost) || errors.Is(err, errGivenUp) {
+	if errors.As(err, &early) || errors.As(err, &later) || errors.Is(err, leader.ErrLost) {
 		return nil
 	}
 	if kind != submit {
@@ -162,10 +132,7 @@ func (r *served) clear(update func(context.Context, time.Duration, func(batch.Tx
 }
 
 // mark does what Docspell has done to a mark.
-func (r *served) mark(id string, w, next *world) error {
-	if next == w {
-		return nil // it would wait for a lock
-	}
+func (r *served) mark(id string, next *world) error {
 	n := slices.IndexFunc(next.tables.tasks, func(t row) bool { return t.ID == id })
 	var worker, marked any
 	if t := next.tables.tasks[n]; t.Worker != "" {
@@ -179,7 +146,6 @@ func (r *served) mark(id string, w, next *world) error {
 // of those that are there, without the triggers. That writes them anew, as another server would.
 func (r *served) serverFails(next *world) error {
 	if next.standby == nil {
-		r.end()
 		for n := range next.instances {
 			if i := &next.instances[n]; i.held == nil {
 				r.process(i).batch = batch.Batch{}

@@ -19,8 +19,6 @@ func (r *served) user(what, id string, w, next *world) error {
 	switch what {
 	case "changes its timer":
 		return update(`timer = CASE WHEN timer = ? THEN ? ELSE ? END`, everyMinute, everyHalfPast, everyMinute)
-	case "changes its summary":
-		return update(`summary = coalesce(summary, '') || '!'`)
 	case "disables or enables it":
 		return update(`enabled = NOT enabled`)
 	case "pauses or resumes it":
@@ -30,12 +28,8 @@ func (r *served) user(what, id string, w, next *world) error {
 		return update(`paused = ?`, utc(r.now))
 	case "sets nextrun back to the first tick":
 		return update(`nextrun = ?`, utc(at(2)))
-	case "runs it now":
-		return update(`nextrun = ?`, utc(r.now))
 	case "moves it to another queue":
 		return update(`sink = CASE WHEN sink = 'job' THEN 'other' ELSE 'job' END`)
-	case "changes its overlap to queue or back":
-		return update(`overlap = CASE WHEN overlap = 'skip' THEN 'queue' ELSE 'skip' END`)
 	}
 	return r.userElse(what, id, w, next)
 }

@@ -38,7 +38,6 @@ type scene struct {
 	roles   []role
 	initial []periodic.Task
 	fine    bool // statements of transactions alternate; else only transactions do, as on SQLite
-	each    bool // also statements that nobody else can notice are steps of their own
 	sqlite  bool // the versions of SQLite
 	ahead   bool // plans are made before their time
 	edits   []string

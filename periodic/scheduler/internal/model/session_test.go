@@ -62,7 +62,7 @@ func call[T any](s *session, name string, do func() (T, error)) (T, error) {
 // local reports whether a statement touches only what the transaction has locked already, so
 // that nobody could notice whether something happens before it.
 func (s *session) local(name string) bool {
-	return name == "record" && !s.w.off(rowLock) && !s.w.off(tickKey) && !s.w.each
+	return name == "record" && !s.w.off(rowLock) && !s.w.off(tickKey)
 }
 
 type sessionKey struct{}

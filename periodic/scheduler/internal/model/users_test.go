@@ -23,8 +23,7 @@ func (w *world) edit(id string, change func(r *row)) bool {
 	r := old
 	change(&r)
 	paused := r.Pause != old.Pause
-	edited := r.Timer != old.Timer || r.Enabled != old.Enabled || r.Overlap != old.Overlap || r.Sink != old.Sink ||
-		r.Summary != old.Summary || !r.NextRun.Equal(old.NextRun)
+	edited := r.Timer != old.Timer || r.Enabled != old.Enabled || r.Sink != old.Sink || !r.NextRun.Equal(old.NextRun)
 	r.version++
 	if edited || paused {
 		r.edits, r.Worker, r.Marked = w.nextEdit(), "", time.Time{}
@@ -87,9 +86,6 @@ var edits = map[string]func(w *world, id string) bool{
 	"changes its timer": func(w *world, id string) bool {
 		return w.edit(id, func(r *row) { r.Timer = other(r.Timer, everyMinute, everyHalfPast) })
 	},
-	"changes its summary": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) { r.Summary += "!" })
-	},
 	"disables or enables it": func(w *world, id string) bool {
 		return w.edit(id, func(r *row) { r.Enabled = !r.Enabled })
 	},
@@ -105,14 +101,8 @@ var edits = map[string]func(w *world, id string) bool{
 	"sets nextrun back to the first tick": func(w *world, id string) bool {
 		return w.edit(id, func(r *row) { r.NextRun = at(2) })
 	},
-	"runs it now": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) { r.NextRun = at(w.now) })
-	},
 	"moves it to another queue": func(w *world, id string) bool {
 		return w.edit(id, func(r *row) { r.Sink = other(r.Sink, periodic.SinkJob, otherSink) })
-	},
-	"changes its overlap to queue or back": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) { r.Overlap = other(r.Overlap, periodic.OverlapSkip, periodic.OverlapQueue) })
 	},
 	"deletes it, or inserts it again": (*world).deleteOrInsert,
 	"adds a job of it by SQL":         (*world).addJob,
