@@ -1,20 +1,11 @@
 package migrations_test
 
 import (
-	"context"
 	"net/url"
-	"os"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic/scheduler"
-	"github.com/nextrun/nextrun/store"
 )
 
 // roles makes the roles of a database, with names of its own, since roles belong to the
@@ -148,64 +139,3 @@ func (db *database) tries(prefix string, list []permission) {
 }
 
 var refused = regexp.MustCompile("permission denied|must be owner|violates row-level security|affected by row-level security")
-
-// A scheduler and an executor work with the rights of their roles.
-func TestServicesWorkWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
-	t.Parallel()
-	db := made(t, storetest.Postgres)
-	prefix := db.roles()
-	connect := func(role string) *store.DB {
-		own, err := store.Open(t.Context(), db.as(prefix+role).URL, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = own.Close() })
-		if err := migrations.Of(own).Check(t.Context()); err != nil {
-			t.Errorf("Check of the %s: %v", role, err)
-		}
-		return own
-	}
-	scheduling, consuming := connect("scheduler"), connect("executor")
-	s, err := scheduler.New(scheduling.Periodic(), scheduler.Config{Name: "s", Mode: scheduler.ModeLeader, PollInterval: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := executor.New(consuming.Jobs(), executor.Config{Name: "e", PollInterval: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Register("x", func(_ context.Context, job *jobqueue.JobContext) error { job.Log("info", "at work"); return nil })
-	for _, service := range []interface {
-		Start(context.Context) error
-		Stop(context.Context) error
-	}{s, e} {
-		if err := service.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = service.Stop(context.Background()) })
-	}
-	db.exec(`INSERT INTO periodic_task (id, task, timer, nextrun, sink, overlap) VALUES
-		('a', 'x', 'yearly', '2026-01-01', 'job', 'replace'), ('b', 'x', 'yearly', '2026-01-01', 'event', 'skip')`)
-	db.eventually("SELECT count(*) FROM job WHERE tracker = 'a' AND state = 'success'")
-	db.eventually("SELECT count(*) FROM outbox_message")
-}
-
-// The page names each role.
-func TestPageNamesTheRoles(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../docs/permissions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, role := range append(storetest.Roles(), "owner") {
-		if !strings.Contains(string(page), "| `nextrun_"+role+"` |") {
-			t.Errorf("the table of docs/permissions.md lacks nextrun_%s", role)
-		}
-	}
-}
-
-// eventually waits until a query counts a row.
-func (db *database) eventually(query string) {
-	db.Helper()
-	storetest.Eventually(db, query, func() bool { return db.one(query) != "0" })
-}

@@ -1,11 +1,25 @@
 package migrations_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
+
+// withSearchPath is a connection whose sessions have the given search_path.
+func withSearchPath(t *testing.T, address, path string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", path)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
 
 // shadows are what a login without any right on nextrun's tables makes where it may create: each
 // fits nextrun's columns better than that of pg_catalog, or has the same name, and records
@@ -49,7 +63,8 @@ var fires = []string{
 	"TRUNCATE one.job, one.periodic_open, one.periodic_task CASCADE",
 }
 
-// A login that may create in nextrun's schema makes operators, functions, casts and domains that
+// Writers need not have nextrun's schema in their search_path: psql's default is another one, pg_dump and postgres_fdw set
+// none. A login that may create in nextrun's schema makes operators, functions, casts and domains that
 // the functions of triggers could take for those of PostgreSQL. None is ever run.
 func TestTriggersRunNothingOfOthers(t *testing.T) {
 	t.Parallel()
@@ -68,4 +83,17 @@ func TestTriggersRunNothingOfOthers(t *testing.T) {
 	plain.exec("ALTER FUNCTION one.nextrun_job_deleted() SET search_path = one, pg_temp")
 	plain.exec("INSERT INTO one.job (jid, task, tracker) VALUES ('l', 'x', 'm'); DELETE FROM one.job")
 	plain.want("=", "SELECT DISTINCT what FROM one.ran")
+}
+
+// A function that runs with its owner's rights must not serve others, and none
+// may depend on the search_path of the writer. This holds for later migrations
+// as well: see CONTRIBUTING.md.
+func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
+	t.Parallel()
+	db := made(t, storetest.Postgres)
+	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
+		WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype
+		AND NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(proconfig, '{}'))`)
+	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
+		WHERE pronamespace = 'public'::regnamespace AND prosecdef AND has_function_privilege('public', oid, 'EXECUTE')`)
 }

@@ -7,57 +7,36 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// wrongTypes are statements that SQLite's dynamic types would accept, with the
-// column that the refusal has to name.
-var wrongTypes = []struct{ column, statement string }{
-	{"job: jid", "INSERT INTO job (jid, task) VALUES (randomblob(16), 'x')"},
-	{"job: jid", "INSERT INTO job (jid, task) VALUES ('', 'x')"},
-	{"job: jid", "INSERT INTO job (jid, task) VALUES ('a' || char(0) || 'b', 'x')"},
-	{"job: jid", "UPDATE job SET jid = x'00'"},
-	{"job: task", "INSERT INTO job (task) VALUES (x'6261636b7570')"},
-	{"job: task", "INSERT INTO job (task) VALUES (NULL)"},
-	{"job: group_", "INSERT INTO job (task, group_) VALUES ('x', 'g' || char(0))"},
-	{"job: group_", "UPDATE job SET group_ = x'61'"},
-	{"job: group_", "INSERT INTO job (task, group_) VALUES ('x', printf('%.255c', 'g'))"},
-	{"job: args", "INSERT INTO job (task, args) VALUES ('x', x'7b7d')"},
-	{"job: priority", "INSERT INTO job (task, priority) VALUES ('x', 1.5)"},
-	{"job: priority", "INSERT INTO job (task, priority) VALUES ('x', 'high')"},
-	{"job: priority", "UPDATE job SET priority = 3000000000"},
-	{"job: submitted", "INSERT INTO job (task, submitted) VALUES ('x', unixepoch())"},
-	{"job: submitted", "INSERT INTO job (task, submitted) VALUES ('x', 'yesterday')"},
-	{"job: submitted", "INSERT INTO job (task, submitted) VALUES ('x', '2026-02-30 00:00:00')"},
-	{"job: submitted", "UPDATE job SET submitted = '2026-02-03 04:05:06.'"},
-	{"job: tracker", "INSERT INTO job (task, tracker) VALUES ('x', x'61')"},
-	{"job: due", "INSERT INTO job (task, due) VALUES ('x', 0)"},
-	{"job: single", "INSERT INTO job (task, single) VALUES ('x', 'yes')"},
-	{"job: retries", "UPDATE job SET retries = 'many'"},
-	{"job: retries", "UPDATE job SET retries = 0.5"},
-	{"job: state", "UPDATE job SET state = x'00'"},
-	{"job: worker", "UPDATE job SET worker = x'61'"},
-	{"job: finished", "UPDATE job SET finished = unixepoch()"},
-	{"job: cancel", "UPDATE job SET cancel = 1"},
-	{"job: retry", "UPDATE job SET retry = 'soon'"},
-	{"joblog: jid", "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', x'61', 'info', datetime('now'), 'm')"},
-	{"joblog: message", "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', 'j', 'info', datetime('now'), x'61')"},
-	{"joblog: created", "UPDATE joblog SET created = unixepoch()"},
-	{"joblog: counter", "UPDATE joblog SET counter = 'first'"},
-	{"periodic_task: marked", "UPDATE periodic_task SET worker = 'someone', marked = unixepoch()"},
-	{"periodic_task: marked", "UPDATE periodic_task SET worker = 'someone', marked = ''"},
-	{"periodic_task: marked", "INSERT INTO periodic_task (id, task, timer, worker, marked) VALUES ('t', 'x', 'daily', 'w', 5)"},
-	{"periodic_task: worker", "UPDATE periodic_task SET worker = x'61'"},
-	{"periodic_task: priority", "UPDATE periodic_task SET priority = 3000000000"},
-	{"periodic_task: priority", "UPDATE periodic_task SET priority = 1.5"},
-	{"periodic_task: args", "UPDATE periodic_task SET args = x'7b7d'"},
-	{"event_store: id", "INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (randomblob(8), 't', 'y', 'a', 2)"},
-	{"event_store: topic", "UPDATE event_store SET topic = x'61'"},
-	{"event_store: aggregate_version", "UPDATE event_store SET aggregate_version = 1.5"},
-	{"event_store: created", "UPDATE event_store SET created = unixepoch()"},
-	{"outbox_message: event_id", "INSERT INTO outbox_message (event_id, topic) VALUES (x'65', 't')"},
-	{"outbox_message: topic", "UPDATE outbox_message SET topic = x'74'"},
-	{"outbox_message: attempts", "UPDATE outbox_message SET attempts = 'many'"},
-	{"outbox_message: published", "UPDATE outbox_message SET published = unixepoch()"},
-	{"outbox_message: dead", "UPDATE outbox_message SET dead = 1"},
-}
+// wrongTypes are values that SQLite's dynamic types would accept, by the columns that must refuse them, and statements
+// that insert one.
+var (
+	wrongTypes = map[string][]string{
+		"x'61'":                     {"job.jid", "job.task", "job.group_", "job.args", "job.tracker", "job.state", "job.worker", "joblog.jid", "joblog.message", "periodic_task.worker", "periodic_task.args", "event_store.topic", "outbox_message.topic"},
+		"'a' || char(0)":            {"job.jid", "job.group_"},
+		"1.5":                       {"job.priority", "job.retries", "periodic_task.priority", "event_store.aggregate_version"},
+		"3000000000":                {"job.priority", "periodic_task.priority"},
+		"'many'":                    {"job.priority", "job.retries", "job.single", "joblog.counter", "outbox_message.attempts"},
+		"unixepoch()":               {"job.submitted", "job.due", "job.finished", "job.cancel", "job.retry", "joblog.created", "event_store.created", "outbox_message.published", "outbox_message.dead"},
+		"'yesterday'":               {"job.submitted", "job.retry"},
+		"'2026-02-30 00:00:00'":     {"job.submitted"},
+		"'2026-02-03 04:05:06.'":    {"job.submitted"},
+		"printf('%.255c', 'g')":     {"job.group_"},
+		"unixepoch(), worker = 'w'": {"periodic_task.marked"},
+		"'', worker = 'w'":          {"periodic_task.marked"},
+	}
+	wrongInserts = map[string]string{
+		"job: jid":                 "INSERT INTO job (jid, task) VALUES ('', 'x')",
+		"job: task":                "INSERT INTO job (task) VALUES (NULL)",
+		"job: args":                "INSERT INTO job (task, args) VALUES ('x', x'7b7d')",
+		"job: priority":            "INSERT INTO job (task, priority) VALUES ('x', 1.5)",
+		"job: submitted":           "INSERT INTO job (task, submitted) VALUES ('x', unixepoch())",
+		"job: due":                 "INSERT INTO job (task, due) VALUES ('x', 0)",
+		"joblog: jid":              "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', x'61', 'info', datetime('now'), 'm')",
+		"periodic_task: marked":    "INSERT INTO periodic_task (id, task, timer, worker, marked) VALUES ('t', 'x', 'daily', 'w', 5)",
+		"event_store: id":          "INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (randomblob(8), 't', 'y', 'a', 2)",
+		"outbox_message: event_id": "INSERT INTO outbox_message (event_id, topic) VALUES (x'65', 't')",
+	}
+)
 
 const typedRows = `INSERT INTO job (jid, task) VALUES ('j', 'x');
 	INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', 'j', 'info', '2026-03-04 05:06:07', 'm');
@@ -69,10 +48,19 @@ func TestSQLiteRefusesValuesOfWrongTypes(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.SQLite)
 	db.exec(typedRows)
-	for _, test := range wrongTypes {
-		_, err := db.SQL.Exec(test.statement)
-		if err == nil || !strings.Contains(err.Error(), test.column+" must be ") {
-			t.Errorf("%s: %v; it should be refused, naming %s", test.statement, err, test.column)
+	refuses := func(column, statement string) {
+		t.Helper()
+		if _, err := db.SQL.Exec(statement); err == nil || !strings.Contains(err.Error(), column+" must be ") {
+			t.Errorf("%s: %v; it should be refused, naming %s", statement, err, column)
+		}
+	}
+	for column, statement := range wrongInserts {
+		refuses(column, statement)
+	}
+	for value, columns := range wrongTypes {
+		for _, of := range columns {
+			table, column, _ := strings.Cut(of, ".")
+			refuses(table+": "+column, "UPDATE "+table+" SET "+column+" = "+value)
 		}
 	}
 }

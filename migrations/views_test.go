@@ -14,18 +14,3 @@ func TestOddValuesHideNoRows(t *testing.T) {
 		db.want("7", "SELECT missed_24h FROM periodic_health WHERE missed_24h > 0 ORDER BY missed_24h LIMIT 1")
 	})
 }
-
-// A task that fails every two seconds is stale, although its newest ticks are too young to tell.
-func TestFrequentTasksAreStale(t *testing.T) {
-	bothMade(t, func(db *database) {
-		ago := "(now() AT TIME ZONE 'UTC') - n * interval '2 s'"
-		if db.Kind == "sqlite" {
-			ago = "strftime('%Y-%m-%d %H:%M:%f', 'now', (-2 * n) || ' seconds')"
-		}
-		const series = " FROM (WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 90) SELECT n FROM s) AS s"
-		db.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('often', 'x', 'every 2s');" +
-			"INSERT INTO job (jid, task, tracker, single, state, finished) SELECT 'often-' || n, 'x', 'often', false, 'failed', " + ago + series + ";" +
-			"INSERT INTO periodic_tick (task_id, due, decision, decided, jid) SELECT 'often', " + ago + ", 'submitted', " + ago + ", 'often-' || n" + series)
-		db.want("1", "SELECT count(*) FROM periodic_stale WHERE id = 'often' AND state = 'failed' AND last_success IS NULL")
-	})
-}
