@@ -2,7 +2,6 @@ package migrations_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,46 +58,6 @@ func (db *database) named(drop, object string) {
 		}
 	}
 	db.check("after " + drop + " and the statements that make it")
-}
-
-// All that the file makes is found in it: each object of a new database is in the list of those that Check looks for.
-func TestCheckLooksForAllThatTheFileMakes(t *testing.T) {
-	bothMade(t, func(db *database) {
-		have := `SELECT string_agg(name, ',') FROM (
-			SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname <> 'nextrun_migration'
-			UNION ALL SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' AND relname LIKE 'nextrun\_%' AND relname <> 'nextrun_migration_pkey'
-			  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = pg_class.oid)
-			UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
-			UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-			UNION ALL SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
-			  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND relname <> 'nextrun_migration') AS list`
-		if db.Kind == "sqlite" {
-			have = `SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' AND tbl_name <> 'nextrun_migration'
-				UNION ALL SELECT s.name || '.' || c.name FROM sqlite_schema AS s JOIN pragma_table_xinfo(s.name) AS c
-				WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite%' AND s.name <> 'nextrun_migration')`
-		}
-		var names []string
-		for _, o := range wants(db) {
-			name := o.Name
-			if o.Kind == "column" {
-				name = o.Table + "." + name
-			}
-			names = append(names, name)
-		}
-		for name := range strings.SplitSeq(db.one(have), ",") {
-			if !slices.Contains(names, name) {
-				db.Errorf("Check does not look for %s", name)
-			}
-		}
-	})
-}
-
-func wants(db *database) []migrations.Object {
-	list, err := db.m.Wants(db.Context())
-	if err != nil {
-		db.Fatal(err)
-	}
-	return list
 }
 
 // What users and other programs add is none of nextrun's business, nor are the

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package crash runs nextrun in a process of a test's own program, which ends or stops itself at
-// the step that the test names. Its steps are those of the driver: the begin of a transaction, a
+// Package crash runs nextrun in a process of a test's own program, which kills itself at the step
+// that the test names. Its steps are those of the driver: the begin of a transaction, a
 // statement that comes next, a commit that comes next, and one that is done. To end after a
 // statement is the same as to end before the next one.
 package crash
@@ -23,26 +23,22 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// variable says that the process is nextrun, and where it ends or stops itself.
+// variable says that the process is nextrun, and where it kills itself.
 const variable = "NEXTRUN_TEST_CRASH"
 
-// What the process writes to standard error: before it ends or stops itself, and how many steps it made when it ends by itself.
-const (
-	Reached = "crash: here"
-	Steps   = "crash: steps: "
-)
+// Steps is what the process writes to standard error before the number of its steps when it ends by itself.
+const Steps = "crash: steps: "
 
 // Place says at which of its steps something happens to a process. 0 is none.
 type Place struct {
-	Step int  // at which it is killed, as by SIGKILL
-	Stop bool // instead it is stopped, until SIGCONT
-	Last int  // step, at which it is asked to end, as by SIGTERM
+	Step int // at which it is killed, as by SIGKILL
+	Last int // at which it is asked to end, as by SIGTERM
 }
 
 // Command is nextrun with arguments in a process of this program, whose TestMain calls [Main].
 func Command(at Place, args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...) //nolint:gosec // this test program itself
-	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %t %d", variable, at.Step, at.Stop, at.Last))
+	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", variable, at.Step, at.Last))
 	return c
 }
 
@@ -55,7 +51,7 @@ func Main() {
 	signalled, end := ui.WithSignals(context.Background())
 	ctx, cancel := context.WithCancel(signalled)
 	at := &counter{cancel: cancel}
-	if _, err := fmt.Sscan(text, &at.Step, &at.Stop, &at.Last); err != nil {
+	if _, err := fmt.Sscan(text, &at.Step, &at.Last); err != nil {
 		panic(err)
 	}
 	for _, system := range []sqldb.System{sqldb.Postgres, sqldb.SQLite} {
@@ -86,11 +82,6 @@ func (c *counter) step() {
 		c.cancel()
 	}
 	if n != c.Step {
-		return
-	}
-	fmt.Fprintln(os.Stderr, Reached)
-	if c.Stop {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

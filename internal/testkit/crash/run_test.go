@@ -3,12 +3,13 @@
 package crash_test
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -24,33 +25,28 @@ func TestMain(m *testing.M) {
 	migrated.VerifyTestMain(m)
 }
 
-// ways are how the processes run, one after the other.
-var ways = []way{{"shared", false}, {"shared", true}, {"leader", false}}
-
-// TestCrashPoints ends a process at its steps, and stops it beyond its leases. Another one takes over. Nothing is lost or done twice,
-// by our own count and by nextrun's. NEXTRUN_CRASH_RUNS=20 does so at twenty steps of each way to run, each in its part of all steps;
-// without it, at each step. NEXTRUN_CRASH_STEP=17 does so at one step.
+// TestCrashPoints kills a process at its steps, and another one takes over. Nothing is lost or done twice, by our own count
+// and by nextrun's. NEXTRUN_CRASH_RUNS=20 does so at twenty steps of each mode, each in its part of all steps; without
+// it, at each step.
 func TestCrashPoints(t *testing.T) {
 	seed := setting(t, "NEXTRUN_CRASH_SEED", int(time.Now().Unix()%1_000_000))
 	t.Logf("seed %d", seed)
-	for i, w := range ways {
+	for i, mode := range []string{"shared", "leader"} {
 		for _, kind := range kinds(i + seed) {
-			t.Run(fmt.Sprintf("%s/foreign=%t/%s", w.mode, w.foreign, kind), func(t *testing.T) {
+			t.Run(mode+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				steps := countSteps(t, kind, w)
-				runs, came := setting(t, "NEXTRUN_CRASH_RUNS", steps), atomic.Int64{}
+				all := newWorld(t, kind, mode).crash(0).steps
+				runs, killed := setting(t, "NEXTRUN_CRASH_RUNS", all), atomic.Int64{}
 				t.Cleanup(func() {
-					n := int(came.Load())
-					if t.Logf("of %d processes, %d came to their step", runs, n); n < runs/2 {
-						t.Error("too few came to their step")
+					if t.Logf("of %d processes with %d steps, %d were killed", runs, all, killed.Load()); int(killed.Load()) < runs/2 {
+						t.Error("too few were killed")
 					}
 				})
-				for n, step := range chosen(steps, runs, rand.New(rand.NewPCG(uint64(seed), uint64(i)))) {
+				for _, step := range chosen(all, runs, seed) {
 					t.Run(strconv.Itoa(step), func(t *testing.T) {
 						t.Parallel()
-						c := &crashes{place: newPlace(t, kind, w), stop: (n+seed)%stopEvery == 0, step: setting(t, "NEXTRUN_CRASH_STEP", step)}
-						if c.once().hasReached() {
-							came.Add(1)
+						if newWorld(t, kind, mode).crash(step).killed() {
+							killed.Add(1)
 						}
 					})
 				}
@@ -59,131 +55,108 @@ func TestCrashPoints(t *testing.T) {
 	}
 }
 
+// TestMigrationsAreKilled kills `migrate up` on an empty database and `migrate down` on one with rows. The program then makes
+// the schema whole.
+func TestMigrationsAreKilled(t *testing.T) {
+	seed := setting(t, "NEXTRUN_CRASH_SEED", int(time.Now().Unix()%1_000_000))
+	for i, command := range []string{"up", "down --yes"} {
+		for _, kind := range kinds(i + seed) {
+			t.Run(command+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				empty := i == 0
+				all := migrate(newDatabase(t, kind, empty), 0, command).steps
+				for _, step := range chosen(all, setting(t, "NEXTRUN_CRASH_RUNS", all), seed) {
+					d := newDatabase(t, kind, empty)
+					if p := migrate(d, step, command); !p.killed() {
+						t.Errorf("%d of %d steps: %v\n%s", step, all, p.err, p.said.String())
+					}
+					for _, then := range []string{"up", "status"} { // status ends with 3 if anything differs
+						if p := migrate(d, 0, then); p.err != nil {
+							t.Errorf("killed at step %d, then migrate %s: %v\n%s", step, then, p.err, p.said.String())
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func newDatabase(t *testing.T, kind string, empty bool) *storetest.Database {
+	t.Helper()
+	if empty {
+		return storetest.New(t, kind)
+	}
+	d := migrated.New(t, kind).Database
+	d.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('kept', 'x', 'daily'); INSERT INTO job (jid, task) VALUES ('kept', 'x')")
+	return d
+}
+
+func migrate(d *storetest.Database, step int, command string) *process {
+	p := start(d, crash.Place{Step: step}, nil, append([]string{"migrate"}, strings.Fields(command)...)...)
+	<-p.ended
+	return p
+}
+
+// process is a running nextrun.
+type process struct {
+	*exec.Cmd
+	said  bytes.Buffer
+	ended chan struct{} // closed: it has ended
+	err   error         // why, once it has
+	steps int           // that it made until then, if it ended by itself
+}
+
+func start(d *storetest.Database, at crash.Place, env []string, args ...string) *process {
+	d.Helper()
+	p := &process{Cmd: crash.Command(at, args...), ended: make(chan struct{})}
+	p.Env = append(append(p.Env, "NEXTRUN_DB="+d.URL), env...)
+	p.Stdout, p.Stderr = &p.said, &p.said
+	if err := p.Start(); err != nil {
+		d.Fatal(err)
+	}
+	go func() {
+		p.err = p.Wait()
+		_, steps, _ := strings.Cut(p.said.String(), crash.Steps)
+		p.steps, _ = strconv.Atoi(strings.TrimSpace(steps))
+		close(p.ended)
+	}()
+	d.Cleanup(func() {
+		_ = p.Process.Kill()
+		if <-p.ended; d.Failed() {
+			d.Logf("a process said:\n%s", p.said.String())
+		}
+	})
+	return p
+}
+
+// killed reports whether the process, which has ended, was killed.
+func (p *process) killed() bool {
+	exit := (*exec.ExitError)(nil)
+	return errors.As(p.err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+}
+
 // chosen are so many steps, one of each part of all.
-func chosen(steps, runs int, r *rand.Rand) (list []int) {
-	for i := range runs {
+func chosen(steps, runs, seed int) (list []int) {
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	for i := range min(runs, steps) {
 		from, to := i*steps/runs, (i+1)*steps/runs
 		list = append(list, 1+from+r.IntN(max(to-from, 1)))
 	}
 	return list
 }
 
-// countSteps counts the steps of a process that nothing happens to.
-func countSteps(t *testing.T, kind string, w way) int {
-	t.Helper()
-	c := &crashes{place: newPlace(t, kind, w)}
-	a := c.once()
-	if a.steps < 100 {
-		t.Fatalf("a process has %d steps:\n%s", a.steps, a.output())
-	}
-	t.Logf("a process has %d steps", a.steps)
-	return a.steps
-}
-
-// crashes are a process that ends or stops itself, and what becomes of its work.
-type crashes struct {
-	*place
-	stop   bool
-	step   int
-	prefix string
-	first  time.Time // tick of the tasks
-	left   string    // of the work, when quiet asked last
-}
-
-// lastStep is the one at which a process is asked to stop. By then all of its parts have worked.
-const lastStep = 2000
-
-// stopEvery is how often a run stops the process instead of ending it.
-const stopEvery = 4
-
-// once lets a process come to its step, and another one take over.
-func (c *crashes) once() *process {
-	c.t.Helper()
-	c.prefix = "r-"
-	c.first = c.fill(c.prefix)
-	a := c.serve("a", crash.Place{Step: c.step, Stop: c.stop, Last: lastStep})
-	defer a.kill()
-	c.await("the step, or the end of the process", nil, func() bool {
-		c.consume(slowJob)
-		return a.hasReached() || a.hasEnded()
-	})
-	reached := a.hasReached()
-	if !reached || !c.stop {
-		<-a.ended
-	}
-	b := c.serve("b", crash.Place{})
-	defer b.kill()
-	b = c.takeOver(a, b, reached && c.stop)
-	c.end(a, b)
-	c.check(a, b, reached)
-	return a
-}
-
-// takeOver waits until b does all the work, and if a was stopped, until a has found out
-// after it went on. It returns b, or the process that was started in its place.
-func (c *crashes) takeOver(a, b *process, paused bool) *process {
-	c.t.Helper()
-	if paused {
-		beyond := time.Now().Add(silence)
-		if c.mode == "leader" {
-			beyond = beyond.Add(4 * time.Second)
-		}
-		after := time.Now()
-		// On SQLite nobody can write while it is stopped in a transaction.
-		c.await("another instance to take over", []*process{b}, func() bool {
-			return time.Now().After(beyond) && (c.Kind == storetest.SQLite || c.ticking(after))
-		})
-		a.signal(syscall.SIGCONT)
-		c.await("the start of another instance", []*process{b}, func() bool { return b.hasStarted() || b.hasEnded() })
-		if !b.hasStarted() { // the file was locked; whoever starts services tries again
-			b = c.serve("b", crash.Place{})
-		}
-	}
-	after := time.Now()
-	c.await("ticks of all tasks", []*process{a, b}, func() bool { return c.ticking(after) })
-	return b
-}
-
-// ticking reports whether all tasks have ticks after a time.
-func (c *crashes) ticking(after time.Time) bool {
-	c.consume(slowJob)
-	return c.count(`SELECT count(*) FROM (SELECT task_id, max(coalesce(until, due)) AS last FROM periodic_tick
-		WHERE task_id LIKE '`+c.prefix+`%' GROUP BY task_id) AS t WHERE last >= ?`, timestamp(after)) >= len(c.tasks())
-}
-
-// consume does the work of the other queue, as far as it is as old as this.
-func (c *crashes) consume(age time.Duration) {
-	if c.foreign { // unless a stopped process has the file locked
-		_, _ = c.worker.Exec(c.SQL.Rebind(`UPDATE mail SET done = true WHERE NOT done AND due <= ?`), timestamp(time.Now().Add(-age)))
-	}
-}
-
-// end ends the tasks, waits until all is done, and stops the processes.
-func (c *crashes) end(a, b *process) {
-	c.Exec(`UPDATE periodic_task SET ends = ? WHERE id LIKE ?`, timestamp(time.Now()), c.prefix+"%")
-	defer func() {
-		if c.t.Failed() {
-			c.t.Logf("left when it was asked last: %s", c.left)
-		}
-	}()
-	c.await("the end of all work", []*process{a, b}, c.quiet)
-	for _, p := range []*process{a, b} {
-		p.signal(syscall.SIGTERM)
-	}
-	c.await("the processes to stop", nil, func() bool { return a.hasEnded() && b.hasEnded() })
-}
-
 // setting is a number of the environment.
 func setting(t *testing.T, name string, value int) int {
 	t.Helper()
-	if text := os.Getenv(name); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatalf("%s is %q: %v", name, text, err)
-		}
-		return n
+	text := os.Getenv(name)
+	if text == "" {
+		return value
 	}
-	return value
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s is %q: %v", name, text, err)
+	}
+	return n
 }
 
 // kinds are the databases: both, that of NEXTRUN_CRASH_DATABASE, or one after the other if it is "alternate".
@@ -197,14 +170,4 @@ func kinds(n int) []string {
 	default:
 		return []string{one}
 	}
-}
-
-func exitCode(err error) int {
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	if err != nil {
-		return -2
-	}
-	return 0
 }
