@@ -26,7 +26,7 @@ func (f *fixture) consumer(consume outbox.Consumer, cfg relay.Config) {
 // books is a consumer that writes each event into the table booked, in the transaction that marks it, unless fail is
 // not nil and returns an error after that.
 func (f *fixture) books(fail func(outbox.Event) error) outbox.Consumer {
-	f.exec(`CREATE TABLE booked (id varchar(254) NOT NULL PRIMARY KEY, aggregate varchar(254) NOT NULL, version integer NOT NULL)`)
+	f.Exec(`CREATE TABLE booked (id varchar(254) NOT NULL PRIMARY KEY, aggregate varchar(254) NOT NULL, version integer NOT NULL)`)
 	return func(ctx context.Context, tx jobqueue.DBTX, e outbox.Event) error {
 		text := strings.NewReplacer("'", "''")
 		_, err := tx.ExecContext(ctx, fmt.Sprintf(`INSERT INTO booked (id, aggregate, version) VALUES ('%s', '%s', %d)`,
@@ -61,33 +61,7 @@ func TestWhatAConsumerWritesHappensOnce(t *testing.T) {
 		f.append(events("a", 5)...)
 		f.awaitOne("45", `SELECT count(*) FROM booked`)
 		f.awaitOne("45", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-		f.want(3, `SELECT count(*) FROM outbox_message WHERE published IS NULL AND attempts = 0`) // of a topic that nobody consumes
-	})
-}
-
-// A refused event is set aside, or holds its topic with a limit of Never; nothing of it stays.
-func TestConsumerThatRefuses(t *testing.T) {
-	both(t, func(f *fixture) {
-		all := append(f.append(events("dead", 3)...), f.append(events("held", 3)...)...)
-		refuse := func(e outbox.Event) error {
-			switch e.ID {
-			case all[1].ID:
-				return outbox.RefuseUpTo(2, errors.New("cannot read it"))
-			case all[4].ID:
-				return outbox.RefuseUpTo(outbox.Never, errors.New("nor this"))
-			}
-			return nil
-		}
-		consume := f.books(refuse)
-		cfg := f.quick("one")
-		cfg.Topics = []string{"dead"}
-		f.consumer(consume, cfg)
-		cfg.Topics = []string{"held"}
-		f.consumer(consume, cfg)
-		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'dead' AND dead IS NOT NULL AND refusals = 2 AND problem = 'cannot read it'`)
-		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'held' AND dead IS NULL AND refusals > 6`)
-		f.awaitOne("3", `SELECT count(*) FROM booked`)
-		f.want(0, `SELECT count(*) FROM booked WHERE id IN (?, ?, ?)`, all[1].ID, all[4].ID, all[5].ID)
+		f.Want(3, `SELECT count(*) FROM outbox_message WHERE published IS NULL AND attempts = 0`) // of a topic that nobody consumes
 	})
 }
 
@@ -100,12 +74,12 @@ func TestConsumerWithoutItsLease(t *testing.T) {
 		try := func() error {
 			return f.db.Outbox().Consume(f.Context(), b.Lease, terms, b.Items[0], consume)
 		}
-		f.exec(`UPDATE scheduler_lock SET holder = 'new' WHERE name = 'topic:t'`)
+		f.Exec(`UPDATE scheduler_lock SET holder = 'new' WHERE name = 'topic:t'`)
 		if err := try(); !errors.Is(err, relay.ErrLeaseLost) {
 			f.Errorf("consumed under a lost lease: %v", err)
 		}
-		f.want(0, `SELECT count(*) FROM booked`)
-		f.exec(`UPDATE scheduler_lock SET holder = 'old' WHERE name = 'topic:t'`)
+		f.Want(0, `SELECT count(*) FROM booked`)
+		f.Exec(`UPDATE scheduler_lock SET holder = 'old' WHERE name = 'topic:t'`)
 		if err := try(); err != nil {
 			f.Error(err)
 		}
@@ -113,29 +87,11 @@ func TestConsumerWithoutItsLease(t *testing.T) {
 		if err := try(); !errors.As(err, &failed) { // its table refuses it
 			f.Errorf("consumed twice: %v", err)
 		}
-		f.want(1, `SELECT count(*) FROM booked`)
+		f.Want(1, `SELECT count(*) FROM booked`)
 	})
 }
 
-// An idle relay writes nothing, and takes no lease.
-func TestIdleIsQuiet(t *testing.T) {
-	both(t, func(f *fixture) {
-		r := newReceiver()
-		f.append(events("t", 2)...)
-		f.relay(r.publisher(), f.quick("one"))
-		r.await(f, 2)
-		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
-		f.awaitOne("0", `SELECT count(*) FROM scheduler_lock`)
-		for range 3 {
-			if list, err := f.db.Outbox().Topics(f.Context(), "x", nil); err != nil || len(list) > 0 {
-				f.Errorf("topics %+v, %v", list, err)
-			}
-		}
-		f.want(0, `SELECT count(*) FROM scheduler_lock`)
-	})
-}
-
-// Relays learn of events by notification, without a poll.
+// Relays learn of events by notification, without a poll. An idle one has nothing to do, and no lease.
 func TestEventsAreNoticedAtOnce(t *testing.T) {
 	both(t, func(f *fixture) {
 		r := newReceiver()
@@ -151,5 +107,9 @@ func TestEventsAreNoticedAtOnce(t *testing.T) {
 			f.Fatal(err)
 		}
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
+		f.awaitOne("0", `SELECT count(*) FROM scheduler_lock`)
+		if list, err := f.db.Outbox().Topics(f.Context(), "x", nil); err != nil || len(list) > 0 {
+			f.Errorf("topics %+v, %v", list, err)
+		}
 	})
 }

@@ -16,26 +16,11 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-func TestRelayPublishesInOrder(t *testing.T) {
-	both(t, func(f *fixture) {
-		r := newReceiver()
-		f.relay(r.publisher(), f.quick("one"))
-		want := f.append(append(events("a", 37), events("b", 12)...)...)
-		r.await(f, len(want))
-		want = append(want, f.append(events("a", 3)...)...)
-		r.await(f, len(want))
-		r.check(f, want)
-		if n := r.repetitions(); n > 0 {
-			f.Errorf("%d events came twice though nothing failed", n)
-		}
-	})
-}
-
 // Ids commit out of order: an event of a transaction that began earlier and
 // commits later is published too, and so is what came between.
 func TestLateCommitIsNotPassedOver(t *testing.T) {
 	t.Parallel()
-	f := newPostgres(t)
+	f := newFixture(migrated.New(t, storetest.Postgres))
 	r := newReceiver()
 	f.relay(r.publisher(), f.quick("one"))
 	var all []outbox.Event
@@ -62,14 +47,14 @@ func TestLateCommitIsNotPassedOver(t *testing.T) {
 func TestNothingOvertakesAMessageThatWaits(t *testing.T) {
 	both(t, func(f *fixture) {
 		want := f.append(events("t", 3)...)
-		f.exec(`UPDATE outbox_message SET attempts = 1, retry = '9999-01-01 00:00:00.000000' WHERE event_id = ?`, want[1].ID)
+		f.Exec(`UPDATE outbox_message SET attempts = 1, retry = '9999-01-01 00:00:00.000000' WHERE event_id = ?`, want[1].ID)
 		r := newReceiver()
 		f.relay(r.publisher(), f.quick("one"))
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
 		f.append(events("other", 1)...) // has the relay look again
 		r.await(f, 2)
-		f.want(2, `SELECT count(*) FROM outbox_message WHERE topic = 't' AND published IS NULL`)
-		f.exec(`UPDATE outbox_message SET retry = NULL`)
+		f.Want(2, `SELECT count(*) FROM outbox_message WHERE topic = 't' AND published IS NULL`)
+		f.Exec(`UPDATE outbox_message SET retry = NULL`)
 		r.await(f, 4)
 		r.set(func(r *receiver) {
 			r.got = slices.DeleteFunc(r.got, func(e outbox.Event) bool { return e.Topic == "other" })
@@ -104,7 +89,8 @@ func TestBatchKeepsToItsBytes(t *testing.T) {
 	})
 }
 
-// A relay that was stopped past its lease cannot record what it did.
+// A relay that was stopped past its lease cannot record what it did, nor can one that has given the topic back. A lease
+// that is given back has no row.
 func TestLostLeaseCannotRecord(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.append(events("t", 3)...)
@@ -115,15 +101,27 @@ func TestLostLeaseCannotRecord(t *testing.T) {
 		if list, err := f.db.Outbox().Topics(f.Context(), "new", nil); err != nil || len(list) != 1 || list[0].Wait <= 0 {
 			f.Errorf("topics %+v, %v; want one that somebody holds", list, err)
 		}
-		f.exec(`UPDATE scheduler_lock SET expires = '2000-01-01 00:00:00.000000'`)
-		if b := f.lease("new"); b == nil || len(b.Items) != 1 {
+		f.Exec(`UPDATE scheduler_lock SET expires = '2000-01-01 00:00:00.000000'`)
+		b := f.lease("new")
+		if b == nil || len(b.Items) != 1 {
 			f.Fatalf("leased %+v; want the topic whose lease ended", b)
 		}
-		_, err := f.db.Outbox().Settle(f.Context(), relay.Settlement{Lease: old.Lease, Accepted: old.Items})
-		if !errors.Is(err, relay.ErrLeaseLost) {
+		settle := func(b *relay.Batch) error {
+			_, err := f.db.Outbox().Settle(f.Context(), relay.Settlement{Lease: b.Lease, Accepted: b.Items})
+			return err
+		}
+		if err := settle(old); !errors.Is(err, relay.ErrLeaseLost) {
 			f.Errorf("settled under a lost lease: %v", err)
 		}
-		f.want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		f.Want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		if err := settle(b); err != nil {
+			f.Error(err)
+		}
+		f.Want(0, `SELECT count(*) FROM scheduler_lock`)
+		f.lease("next")
+		if err := settle(b); !errors.Is(err, relay.ErrLeaseLost) {
+			f.Errorf("settled under a lease of somebody else: %v", err)
+		}
 	})
 }
 
@@ -151,37 +149,19 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 		})
 		cfg := f.quick("one")
 		cfg.Lease = time.Hour
-		one, err := relay.New(f.db.Outbox(), slow, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := one.Start(f.Context()); err != nil {
-			f.Fatal(err)
-		}
-		if err := one.Start(f.Context()); !errors.Is(err, relay.ErrStarted) {
-			f.Errorf("started twice: %v", err)
-		}
+		one := f.relay(slow, cfg)
 		<-publishing
 		stopped := storetest.Stop(f, one.Stop)
 		close(proceed)
 		if err := <-stopped; err != nil {
 			f.Error(err)
 		}
-		if err := one.Stop(context.Background()); err != nil {
-			f.Errorf("stopped twice: %v", err)
-		}
-		if n := f.one(`SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`); n == "0" || n == "25" {
+		if n := f.One(`SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`); n == "0" || n == "25" {
 			f.Errorf("%s messages recorded; want those of the batch in flight", n)
 		}
-		r := newReceiver()
-		f.relay(r.publisher(), cfg)
+		f.relay(newReceiver().publisher(), cfg)
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
 	})
-}
-
-func newPostgres(t *testing.T) *fixture {
-	t.Helper()
-	return newFixture(migrated.New(t, storetest.Postgres))
 }
 
 func TestConfigNamesTheField(t *testing.T) {

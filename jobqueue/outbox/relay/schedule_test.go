@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -29,38 +31,21 @@ func (f *fixture) schedule(schedulers int) {
 	group.Wait()
 }
 
-func TestTickBecomesAnEvent(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(`INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
-			VALUES ('nightly', 'report.due', 'reports', '{"kind": "ä"}', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
-		f.schedule(1)
-		f.want(`reports report.due nightly 1 {"kind": "ä"}`,
-			`SELECT topic || ' ' || type || ' ' || aggregate_id || ' ' || aggregate_version || ' ' || payload FROM event_store`)
-		f.want(1, `SELECT count(*) FROM event_store WHERE due = '2026-01-01 02:00:00.000000'`)
-		f.want(0, `SELECT count(*) FROM job`)
-		f.want(1, `SELECT count(*) FROM periodic_tick AS k JOIN event_store AS e ON e.id = k.jid
-			JOIN outbox_message AS m ON m.event_id = e.id WHERE k.decision = 'submitted'`)
-		r := newReceiver()
-		f.relay(r.publisher(), f.quick("one"))
-		r.await(f, 1)
-	})
-}
-
 // G1 and G2 for events: each tick that is due becomes one event, and has its
 // row, however many schedulers race; overlap does not apply.
 func TestEveryTickIsOneEvent(t *testing.T) {
 	both(t, func(f *fixture) {
 		for i := range 8 {
-			f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, overlap, ends)
+			f.Exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, overlap, ends)
 				VALUES (?, 'x', '*:*', 'event', 'all', 'skip', '2026-01-01 00:40:00')`, fmt.Sprintf("t%d", i))
 		}
-		f.exec(`UPDATE periodic_task SET since = '2025-12-31 23:59:30.000000', due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000'`) // as if planned then
+		f.Exec(`UPDATE periodic_task SET since = '2025-12-31 23:59:30.000000', due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000'`) // as if planned then
 		f.schedule(3)
-		f.want(8*40, `SELECT count(*) FROM event_store`)
-		f.want(8*40, `SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND task_id LIKE 't%'`)
-		f.want(0, `SELECT count(*) FROM periodic_tick AS k WHERE NOT EXISTS
+		f.Want(8*40, `SELECT count(*) FROM event_store`)
+		f.Want(8*40, `SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND task_id LIKE 't%'`)
+		f.Want(0, `SELECT count(*) FROM periodic_tick AS k WHERE NOT EXISTS
 			(SELECT 1 FROM event_store AS e WHERE e.id = k.jid AND e.aggregate_id = k.task_id AND e.due = k.due)`)
-		f.want(0, `SELECT count(*) FROM (SELECT aggregate_version, row_number() OVER
+		f.Want(0, `SELECT count(*) FROM (SELECT aggregate_version, row_number() OVER
 			(PARTITION BY aggregate_id ORDER BY due) AS n FROM event_store) AS v WHERE aggregate_version <> n`)
 	})
 }
@@ -69,15 +54,15 @@ func TestEveryTickIsOneEvent(t *testing.T) {
 // event; the row says so and delays no other.
 func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('t', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('t', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
 		f.schedule(1)
-		f.exec(`DELETE FROM periodic_tick`)
-		f.exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('u', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
-		f.exec(`UPDATE periodic_task SET nextrun = '2026-01-01 02:00:00' WHERE id = 't'`)
+		f.Exec(`DELETE FROM periodic_tick`)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, sink, catchup, nextrun) VALUES ('u', 'x', '*-01-01 02:00', 'event', 'none', '2026-01-01 02:00:00')`)
+		f.Exec(`UPDATE periodic_task SET nextrun = '2026-01-01 02:00:00' WHERE id = 't'`)
 		f.schedule(1)
-		f.want(2, `SELECT count(*) FROM event_store`)
-		f.want(1, `SELECT version FROM event_aggregate WHERE id = 't'`)
-		if problem := f.one(`SELECT problem FROM periodic_task WHERE id = 't'`); !strings.Contains(problem, "cannot be scheduled") {
+		f.Want(2, `SELECT count(*) FROM event_store`)
+		f.Want(1, `SELECT version FROM event_aggregate WHERE id = 't'`)
+		if problem := f.One(`SELECT problem FROM periodic_task WHERE id = 't'`); !strings.Contains(problem, "cannot be scheduled") {
 			f.Errorf("the problem is %q", problem)
 		}
 	})
@@ -87,35 +72,35 @@ func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 // and their events come at the times of theirs.
 func TestMappingOfScheduleTable(t *testing.T) {
 	t.Parallel()
-	f := newPostgres(t)
-	f.exec(`CREATE TABLE schedule_t (
+	f := newFixture(migrated.New(t, storetest.Postgres))
+	f.Exec(`CREATE TABLE schedule_t (
 		schedule_id varchar(36) NOT NULL PRIMARY KEY, host_id varchar(36) NOT NULL, schedule_name varchar(126) NOT NULL,
 		frequency_unit varchar(16) NOT NULL, frequency_time integer NOT NULL,
 		start_ts timestamptz NOT NULL, next_run_ts timestamptz NOT NULL,
 		event_topic varchar(126) NOT NULL, event_type varchar(126) NOT NULL, event_data text NOT NULL,
 		aggregate_version bigint DEFAULT 1 NOT NULL, active boolean NOT NULL DEFAULT true)`)
 	add := func(id, unit string, n int, start, next string, version int, active bool) {
-		f.exec(`INSERT INTO schedule_t VALUES (?, 'host', ?, ?, ?, ?, ?, 'portal', 'Ran', '{"a":1}', ?, ?)`,
+		f.Exec(`INSERT INTO schedule_t VALUES (?, 'host', ?, ?, ?, ?, ?, 'portal', 'Ran', '{"a":1}', ?, ?)`,
 			id, "name of "+id, unit, n, start, next, version, active)
 	}
 	add("q", "MINUTES", 15, "2026-01-01 00:05:00+00", "2026-01-01 03:20:00+00", 14, true)
 	add("d", "DAYS", 2, "2026-01-01 06:00:00+00", "2999-01-05 06:00:00+00", 3, true)
 	add("off", "HOURS", 1, "2026-01-01 00:00:00+00", "2026-01-01 01:00:00+00", 1, false)
 	for _, statement := range documented(f) {
-		f.exec(statement)
+		f.Exec(statement)
 	}
-	f.want(3, `SELECT count(*) FROM periodic_task WHERE sink = 'event' AND group_ = 'portal' AND task = 'Ran' AND args = '{"a":1}'`)
-	f.want("name of q", `SELECT summary FROM periodic_task WHERE id = 'q'`)
-	f.want("every 15 minutes from 2026-01-01T00:05:00Z", `SELECT timer FROM periodic_task WHERE id = 'q'`)
+	f.Want(3, `SELECT count(*) FROM periodic_task WHERE sink = 'event' AND group_ = 'portal' AND task = 'Ran' AND args = '{"a":1}'`)
+	f.Want("name of q", `SELECT summary FROM periodic_task WHERE id = 'q'`)
+	f.Want("every 15 minutes from 2026-01-01T00:05:00Z", `SELECT timer FROM periodic_task WHERE id = 'q'`)
 
 	f.schedule(1)
 	// q goes on with the tick that was next, and with the version after the last.
-	f.want(1, `SELECT count(*) FROM event_store WHERE aggregate_id = 'q' AND due = '2026-01-01 03:20:00.000000' AND aggregate_version = 15`)
-	f.want(0, `SELECT count(*) FROM event_store WHERE aggregate_id <> 'q'`)
-	f.want("", `SELECT max(problem) FROM periodic_task`)
-	f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'd' AND nextrun >= '2999-01-05 06:00:00' AND nextrun < '2999-01-05 06:00:01'`)
-	f.want(1, `SELECT count(*) FROM periodic_task WHERE id = 'q' AND due > '2026-02-01'`)
-	due, err := time.Parse(time.RFC3339, strings.Replace(f.one(`SELECT substr(CAST(due AS char(30)), 1, 19) FROM periodic_task WHERE id = 'q'`), " ", "T", 1)+"Z")
+	f.Want(1, `SELECT count(*) FROM event_store WHERE aggregate_id = 'q' AND due = '2026-01-01 03:20:00.000000' AND aggregate_version = 15`)
+	f.Want(0, `SELECT count(*) FROM event_store WHERE aggregate_id <> 'q'`)
+	f.Want("", `SELECT max(problem) FROM periodic_task`)
+	f.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'd' AND nextrun >= '2999-01-05 06:00:00' AND nextrun < '2999-01-05 06:00:01'`)
+	f.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'q' AND due > '2026-02-01'`)
+	due, err := time.Parse(time.RFC3339, strings.Replace(f.One(`SELECT substr(CAST(due AS char(30)), 1, 19) FROM periodic_task WHERE id = 'q'`), " ", "T", 1)+"Z")
 	if err != nil || due.Sub(time.Date(2026, 1, 1, 0, 5, 0, 0, time.UTC))%(15*time.Minute) != 0 {
 		f.Errorf("q is due at %s, %v, which is not on the grid of its start", due, err)
 	}

@@ -37,27 +37,6 @@ func both(t *testing.T, test func(f *fixture)) {
 
 func newFixture(d *migrated.Database) *fixture { return &fixture{d.Database, d.Store} }
 
-// outbox is the outbox of the database, with what housekeeping calls.
-func (f *fixture) outbox() interface {
-	Prune(ctx context.Context, age time.Duration) (int, error)
-} {
-	return f.db.Outbox().(interface {
-		Prune(ctx context.Context, age time.Duration) (int, error)
-	})
-}
-
-// exec runs a user's SQL with ? as placeholder.
-func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }
-
-// one returns the single value of a user's query as text; "" for NULL.
-func (f *fixture) one(query string, args ...any) string { f.Helper(); return f.One(query, args...) }
-
-// want fails unless a query returns a value.
-func (f *fixture) want(value any, query string, args ...any) {
-	f.Helper()
-	f.Want(value, query, args...)
-}
-
 // append appends events in a transaction of their own.
 func (f *fixture) append(events ...outbox.Event) []outbox.Event {
 	f.Helper()
