@@ -3,8 +3,9 @@ package hooks_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -17,89 +18,42 @@ var errFailed = errors.New("exit status 2")
 // written is the query for the jobs of hooks, by what they tell.
 const written = "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND group_ = 'nextrun.hooks' AND tracker IS NULL AND subject LIKE CAST($1 AS text) || ' of %'"
 
-// undelivered is the query for those that have not succeeded.
-const undelivered = "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state <> 'success'"
-
-// Hooks hear of every final end of a job, and of no attempt that another one follows.
+// Hooks hear once of every final end of a job, whoever records it, of no attempt that another one follows, and of no job
+// that was cancelled.
 func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
-	both(t, func(f *fixture) {
-		var failure, success receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: failure.action(), hooks.OnSuccess: success.action()}})
-		failed := f.submit("fails", "nightly")
-		f.submit("works", "")
-		f.submit("fails-once", "")
-		f.executor(h)
-		f.ended()
-		success.wait(t, 2)
-		n := failure.wait(t, 1)[0]
-		if n.Event != hooks.Failure || n.Task != "nightly" || n.Handler != "fails" || n.Error != "exit status 2" || n.Hook != "on_failure" {
-			t.Errorf("got %+v", n)
-		}
-		if n.Job == nil || n.Job.ID != failed || n.Job.State != "failed" || n.Job.Finished.IsZero() {
-			t.Errorf("the job: %+v", n.Job)
-		}
-		if want := "no such file\nfailed: exit status 2"; len(n.Output) < len(want) || n.Output[len(n.Output)-len(want):] != want {
-			t.Errorf("the output: %q", n.Output)
-		}
-		storetest.Eventually(t, "all to be recorded as delivered", func() bool {
-			return f.One(undelivered) == "0"
-		})
-		if len(failure.got()) != 1 || len(success.got()) != 2 {
-			t.Errorf("%d failures, %d successes", len(failure.got()), len(success.got()))
-		}
-	})
-}
-
-// Hooks hear once of a job that its handler ends in its own transaction.
-func TestHooksHearOfCompleteTx(t *testing.T) {
-	both(t, func(f *fixture) {
-		var success, failure receiver
-		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: failure.action(), hooks.OnSuccess: success.action()}})
-		jid := f.submit("completes", "nightly")
-		f.submit("works", "")
-		f.executor(h)
-		f.ended()
-		n := 0
-		for _, heard := range success.wait(t, 2) {
-			if heard.Job.ID == jid && heard.Task == "nightly" {
-				n++
-			}
-		}
-		storetest.Eventually(t, "all to be recorded as delivered", func() bool {
-			return f.One(undelivered) == "0"
-		})
-		if n != 1 || len(success.got()) != 2 || len(failure.got()) != 0 {
-			t.Errorf("heard %d times of it, of %d successes and %d failures", n, len(success.got()), len(failure.got()))
-		}
-	})
-}
-
-// A cancelled job is none that failed.
-func TestHooksDoNotHearOfCancelledJobs(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.action(), hooks.OnSuccess: r.action()}})
-		jid := f.submit("works", "")
-		if _, err := jobqueue.NewQueue(f.db.Jobs()).Cancel(f.Context(), jid); err != nil {
+		cancelled := f.submit("works", "")
+		if _, err := jobqueue.NewQueue(f.db.Jobs()).Cancel(f.Context(), cancelled); err != nil {
 			t.Fatal(err)
 		}
-		f.executor(h)
-		f.ended()
-		f.Want(0, "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
-	})
-}
-
-// The executor that takes a job back from a dead one tells of its failure.
-func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
-	both(t, func(f *fixture) {
-		var r receiver
-		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"works": {hooks.OnFailure: r.action()}}})
-		jid := f.submit("works", "")
-		f.Exec("UPDATE job SET state = 'running', worker = 'gone@000000000001', started = submitted WHERE jid = $1", jid)
+		dead, failed := f.submit("works", ""), f.submit("fails", "nightly")
+		f.Exec("UPDATE job SET state = 'running', worker = 'gone@000000000001', started = submitted WHERE jid = $1", dead)
+		f.Exec("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', $1, 'info', '2026-01-01 00:00:00.000000', $2, 1)",
+			failed, strings.Repeat("x", 1<<20))
+		want := map[string]hooks.Event{dead: hooks.Failure, failed: hooks.Failure}
+		for _, handler := range []string{"works", "fails-once", "completes"} {
+			want[f.submit(handler, "")] = hooks.Success
+		}
 		f.executor(h, func(c *executor.Config) { c.MaxInterrupts = executor.Never })
-		f.ended()
-		f.Want("failed", "SELECT state FROM job WHERE jid = $1", jid)
-		f.Want(1, written, "failure")
+		f.ended("true")
+		heard := map[string]hooks.Event{}
+		for _, n := range r.got() {
+			heard[n.Job.ID] += n.Event
+			if n.Job.ID != failed {
+				continue
+			}
+			if n.Task != "nightly" || n.Handler != "fails" || n.Error != "exit status 2" || n.Hook != "on_failure" || n.Job.State != "failed" || n.Job.Finished.IsZero() {
+				t.Errorf("got %+v of the job %+v", n, n.Job)
+			}
+			if !strings.HasSuffix(n.Output, "no such file\nfailed: exit status 2") || len(n.Output) > 8<<10 {
+				t.Errorf("the output has %d bytes", len(n.Output))
+			}
+		}
+		if !maps.Equal(heard, want) {
+			t.Errorf("heard %q, want %q", heard, want)
+		}
 	})
 }
 
@@ -121,14 +75,14 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 		<-refused
 		f.Want(0, "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
 		f.allow()
-		f.ended()
+		f.ended(own)
 		f.Want(1, written, "failure")
 		f.refuse("INSERT", "NEW.task = 'nextrun.hook'")
 		jid := f.submit("fails", "")
 		<-refused
 		f.Want("running", "SELECT state FROM job WHERE jid = $1", jid)
 		f.allow()
-		f.ended()
+		f.ended(own)
 		f.Want(2, written, "failure")
 	})
 }
@@ -153,67 +107,21 @@ func (f *fixture) allow() {
 	f.Exec("DROP FUNCTION own_job() CASCADE")
 }
 
-// A receiver that is down delays neither other hooks nor other tasks, and gets
-// everything once it is back.
-func TestAReceiverThatIsDown(t *testing.T) {
-	both(t, func(f *fixture) {
-		var up receiver
-		down := receiver{fail: func(hooks.Notice) error { return errors.New("connection refused") }}
-		h := f.hooks(hooks.Hooks{
-			All:   hooks.Set{hooks.OnFailure: down.action(), hooks.OnSuccess: up.action()},
-			Tasks: map[string]hooks.Set{"important": {hooks.OnFailure: up.action()}},
-		})
-		f.executor(h)
-		for range 2 {
-			f.submit("fails", "nightly")
-		}
-		f.submit("works", "nightly")
-		f.submit("fails", "important")
-		up.wait(t, 2)
-		storetest.Eventually(t, "failed attempts", func() bool {
-			return f.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck' AND retries = 1") == "2"
-		})
-		down.mu.Lock()
-		down.fail = nil
-		down.mu.Unlock()
-		f.Exec("UPDATE job SET retry = submitted WHERE state = 'stuck'")
-		down.wait(t, 2)
-	})
-}
-
 // A process whose configuration lacks a hook does not lose its notice.
 func TestHooksOfAnotherConfiguration(t *testing.T) {
 	both(t, func(f *fixture) {
 		var mine, other receiver
 		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnMissed: other.action()}})
-		stranger := f.start(f.newExecutor(f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: mine.action()}})), nil)
+		stranger := f.newExecutor(f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: mine.action()}}))
+		f.start(stranger)
 		f.submit("fails", "")
 		mine.wait(t, 1)
 		_ = stranger.Stop(t.Context())
 		f.Exec("UPDATE job SET state = 'waiting', worker = NULL WHERE task = 'nextrun.hook'")
-		f.deliver(h)
+		f.executor(h)
 		storetest.Eventually(t, "an attempt", func() bool {
 			return f.One("SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'stuck' AND result LIKE 'this process has no hook on_failure%'") == "1"
 		})
-	})
-}
-
-// Stop ends what a hook does; the notice is delivered again.
-func TestAHookThatHangsIsEndedAtStop(t *testing.T) {
-	both(t, func(f *fixture) {
-		entered := make(chan struct{}, 10)
-		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: hooks.Func(func(ctx context.Context, _ hooks.Notice) error {
-			entered <- struct{}{}
-			<-ctx.Done()
-			return ctx.Err()
-		})}})
-		f.submit("fails", "")
-		executor := f.executor(h)
-		<-entered
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		defer cancel()
-		_ = executor.Stop(ctx)
-		f.Want(1, undelivered)
 	})
 }
 
@@ -224,7 +132,7 @@ func TestJobsOfHooksAreApart(t *testing.T) {
 		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: fails.action(), hooks.OnSuccess: fails.action()}})
 		jid := f.submit("works", "")
 		f.executor(h)
-		f.allEnded()
+		f.ended("true")
 		f.Want("2", "SELECT count(*) FROM job")
 		queue := jobqueue.NewQueue(f.db.Jobs())
 		own, err1 := queue.List(t.Context(), jobqueue.Filter{})
@@ -258,16 +166,16 @@ func TestHooksHavePlacesOfTheirOwn(t *testing.T) {
 			}
 			return nil
 		})
-		f.start(e, nil)
+		f.start(e)
 		for range 3 {
 			f.submit("works", "")
 		}
-		f.ended() // though the hooks of the first jobs hang
+		f.ended(own) // though the hooks of the first jobs hang
 		f.submit("long", "")
 		for range 3 {
 			<-told
 		}
 		close(free)
-		f.allEnded()
+		f.ended("true")
 	})
 }

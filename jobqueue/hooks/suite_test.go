@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -24,14 +25,14 @@ func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 // fixture is a database with hooks on it.
 type fixture struct {
-	*storetest.Database
+	*migrated.Database
 	db *store.DB
 }
 
 func both(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(&fixture{d.Database, d.Store}) })
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(&fixture{d, d.Store}) })
 }
 
 func silent() logrus.FieldLogger {
@@ -49,28 +50,18 @@ func (f *fixture) hooks(h hooks.Hooks) *store.Hooks {
 	return made
 }
 
-// service is an executor or a scheduler.
-type service interface {
-	Start(ctx context.Context) error
-	Stop(ctx context.Context) error
-}
-
-func (f *fixture) start(s service, err error) service {
+func (f *fixture) start(e *executor.Executor) {
 	f.Helper()
-	if err == nil {
-		err = s.Start(context.Background())
-	}
-	if err != nil {
+	if err := e.Start(context.Background()); err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(func() { _ = s.Stop(context.Background()) })
-	return s
+	f.Cleanup(func() { _ = e.Stop(context.Background()) })
 }
 
 // executor starts an executor whose handlers do what they are called.
-func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) service {
+func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) {
 	f.Helper()
-	return f.start(f.newExecutor(h, change...), nil)
+	f.start(f.newExecutor(h, change...))
 }
 
 func (f *fixture) newExecutor(h *store.Hooks, change ...func(*executor.Config)) *executor.Executor {
@@ -114,13 +105,6 @@ func (f *fixture) newExecutor(h *store.Hooks, change ...func(*executor.Config)) 
 	return e
 }
 
-// deliver starts an executor that runs the jobs of hooks only.
-func (f *fixture) deliver(h *store.Hooks) service {
-	f.Helper()
-	e, err := executor.NewHooks(f.db.Jobs(), executor.Config{Name: "hooks", Logger: silent(), Hooks: h})
-	return f.start(e, err)
-}
-
 func (f *fixture) submit(handler, tracker string) string {
 	f.Helper()
 	jids, err := jobqueue.NewQueue(f.db.Jobs()).Submit(f.Context(), jobqueue.Job{Task: handler, Group: "g", Tracker: tracker})
@@ -130,30 +114,21 @@ func (f *fixture) submit(handler, tracker string) string {
 	return jids[0]
 }
 
-// ended waits for the end of all jobs but those of hooks.
-func (f *fixture) ended() {
-	f.Helper()
-	f.endedOf("task <> 'nextrun.hook'")
-}
+// own are the jobs that are not those of hooks.
+const own = "task <> 'nextrun.hook'"
 
-// allEnded waits for the end of all jobs.
-func (f *fixture) allEnded() {
-	f.Helper()
-	f.endedOf("true")
-}
-
-func (f *fixture) endedOf(which string) {
+// ended waits for the end of the jobs of a condition.
+func (f *fixture) ended(which string) {
 	f.Helper()
 	storetest.Eventually(f, "the end of all jobs", func() bool {
 		return f.One("SELECT count(*) FROM job WHERE "+which+" AND state NOT IN ('success', 'failed', 'cancelled')") == "0"
 	})
 }
 
-// once has a scheduler do what is due.
-func (f *fixture) once(h *store.Hooks, change ...func(*scheduler.Config)) {
+// schedule has a scheduler do what is due.
+func (f *fixture) schedule(h *store.Hooks, others periodic.Submitters) {
 	f.Helper()
-	hooked := func(c *scheduler.Config) { c.Name, c.Hooks = "scheduler", h }
-	(&migrated.Database{Database: f.Database, Store: f.db}).Schedule(append([]func(*scheduler.Config){hooked}, change...)...)
+	f.Schedule(func(c *scheduler.Config) { c.Name, c.Hooks, c.Submitters = "scheduler", h, others })
 }
 
 // receiver is an action that records its notices.
@@ -175,13 +150,6 @@ func (r *receiver) action() *hooks.Action {
 		r.notices = append(r.notices, n)
 		return nil
 	})
-}
-
-// first is an action that hears of the first failure in a row only.
-func (r *receiver) first() *hooks.Action {
-	a := r.action()
-	a.First = true
-	return a
 }
 
 func (r *receiver) got() []hooks.Notice {
