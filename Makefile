@@ -260,13 +260,13 @@ model: ## Visit 100,000 states of each scene of the model, and more at random; M
 test-crashpoints: ## Kill a process at RUNS (8) of its statements and commits, in each mode, on one database or the other, and migrations
 	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(or $(RUNS),8) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
-		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 $(TESTFLAGS) ./internal/testkit/crash
+		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 $(TESTFLAGS) ./store/internal/testkit/crash
 
 .PHONY: crashpoints
 crashpoints: ## Kill a process at each of its statements and commits, or at RUNS of them, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
 	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 24h -parallel 12 -v \
-		-run '/$(CRASH)' ./internal/testkit/crash
+		-run '/$(CRASH)' ./store/internal/testkit/crash
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)

@@ -8,7 +8,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/nextrun/nextrun/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // maxDeadlocks is how often Up or Down begins again because of a deadlock.
@@ -62,7 +62,7 @@ func (m *Migrator) provider(ctx context.Context, found map[string]bool) (*goose.
 	dialect := goose.DialectSQLite3
 	if m.dialect == Postgres {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(postgres.MigrationLock), lock.WithLockTimeout(1, 300))
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(sqldb.MigrationLock), lock.WithLockTimeout(1, 300))
 		if err != nil {
 			return nil, fmt.Errorf("migration lock: %w", err)
 		}

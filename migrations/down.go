@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/nextrun/nextrun/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // Down removes everything that nextrun has added, and nothing else. While triggers that end
@@ -85,7 +85,7 @@ func (m *Migrator) dropOwnSchema(ctx context.Context) (name string, err error) {
 		return "", nil
 	}
 	err = m.db.QueryRowContext(ctx, `SELECT quote_ident(nspname) FROM pg_namespace
-		WHERE oid = current_schema()::regnamespace AND obj_description(oid, 'pg_namespace') = $1`, postgres.SchemaMark).Scan(&name)
+		WHERE oid = current_schema()::regnamespace AND obj_description(oid, 'pg_namespace') = $1`, sqldb.SchemaMark).Scan(&name)
 	if err == nil {
 		_, err = m.db.ExecContext(ctx, "DROP SCHEMA "+name)
 	}

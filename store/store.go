@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/jobs"
 	"github.com/nextrun/nextrun/store/internal/locks"

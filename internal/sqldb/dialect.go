@@ -56,3 +56,10 @@ const (
 	TopicLock   Topic = "nextrun_lock"
 	TopicEvents Topic = "nextrun_event"
 )
+
+// SchemaMark is the comment of a schema of PostgreSQL that nextrun has created. `nextrun migrate down` removes a
+// schema with it, once it is empty.
+const SchemaMark = "created by nextrun migrate up"
+
+// MigrationLock is the key of the advisory lock under which PostgreSQL migrates.
+const MigrationLock int64 = 0x6e65787472756e // "nextrun"

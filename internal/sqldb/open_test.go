@@ -11,21 +11,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
 )
 
 func openTest(t *testing.T, url string, o sqldb.Options) *sqldb.DB {
 	t.Helper()
 	o.Create = true
-	db, err := connect.Open(t.Context(), url, o)
+	db, err := store.Open(t.Context(), url, store.Options(o))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return sqldb.Of(db)
 }
 
 func oneValue(t *testing.T, conn jobqueue.DBTX, query string) (value string) {
@@ -137,7 +137,7 @@ func TestSQLiteWritesAreImmediate(t *testing.T) {
 func TestSQLiteFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := connect.Open(t.Context(), "sqlite:"+filepath.Join(dir, "none.db"), sqldb.Options{}); !errors.Is(err, sqldb.ErrNoDatabase) ||
+	if _, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "none.db"), store.Options{}); !errors.Is(err, sqldb.ErrNoDatabase) ||
 		!strings.Contains(err.Error(), "nextrun migrate up --db sqlite:") {
 		t.Errorf("a file that does not exist: %v", err)
 	}
@@ -154,7 +154,7 @@ func TestSQLiteFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if db, err := connect.Open(t.Context(), "sqlite:"+path, sqldb.Options{}); err == nil {
+	if db, err := store.Open(t.Context(), "sqlite:"+path, store.Options{}); err == nil {
 		_ = db.Close()
 		t.Error("a file that is no database was opened")
 	}
@@ -197,7 +197,7 @@ func TestOpenErrorHidesThePassword(t *testing.T) {
 		"postgres://user:hush@no-host.invalid/db?sslmode=disable",
 		"postgres://user:hush@127.0.0.1:1/db?sslrootcert=/no/such/file&sslmode=verify-full",
 	} {
-		db, err := connect.Open(t.Context(), text, sqldb.Options{ConnectTimeout: time.Second})
+		db, err := store.Open(t.Context(), text, store.Options{ConnectTimeout: time.Second})
 		if err == nil {
 			_ = db.Close()
 			t.Errorf("%s was opened", text)

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store"
 )
 
 // The check of tasks that are due does not read all jobs for each of them, which would take
@@ -16,7 +15,7 @@ import (
 func TestTasksThatNobodyTakesAreCheckedByIndexes(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLiteURL(t)
-	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
+	db, err := store.Open(t.Context(), url, store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

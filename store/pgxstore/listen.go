@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 // patience is how long it may take to make a connection, to close it, or to get an answer on

@@ -23,8 +23,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/sqldb/postgres"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 // New returns the database of a pool. The pool stays the program's: close the database

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/store/internal/dburl"
+	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 // dsnOnly is dsn without other schemas than that of the options.

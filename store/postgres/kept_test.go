@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 // A connection keeps statements as long as its session is the same one: behind a pooler each

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lib/pq"
 
-	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
+	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 // place is where watchers listen.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/lib/pq"
 
-	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/dburl"
+	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 func init() { //nolint:gochecknoinits // as drivers of database/sql do

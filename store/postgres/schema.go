@@ -1,8 +1,8 @@
 package postgres
 
 import (
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/dburl"
 )
 
 // schemaParameter is the parameter of a database URL that names the schema. The

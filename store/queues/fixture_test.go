@@ -12,12 +12,12 @@ import (
 
 	"github.com/lib/pq"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/queues"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
+	"github.com/nextrun/nextrun/store/internal/sqlite"
 )
 
 // file is the file of a database. It notices when its path names another

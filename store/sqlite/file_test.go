@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 func openTest(t *testing.T, url string) *sqldb.DB {

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/dburl"
 )
 
 // errNoSQLite is returned for the URL of a SQLite database by a program that was

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
+	"github.com/nextrun/nextrun/store/internal/dburl"
+	"github.com/nextrun/nextrun/store/internal/sqlite"
 )
 
 // open opens the database in a file and makes a first connection.

@@ -12,8 +12,8 @@
 package sqlite
 
 import (
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 func init() { //nolint:gochecknoinits // as drivers of database/sql do

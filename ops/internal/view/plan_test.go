@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 const tasks, ticks = 20, 300
@@ -21,7 +21,7 @@ const tasks, ticks = 20, 300
 func filled(t *testing.T, kind string) *sqldb.DB {
 	t.Helper()
 	d := storetest.New(t, kind)
-	db, err := connect.Open(t.Context(), d.URL, sqldb.Options{Create: true})
+	db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 	}
 	d.Exec("INSERT INTO job (task) VALUES ('x')")
 	d.Exec("ANALYZE")
-	return db
+	return sqldb.Of(db)
 }
 
 // explained are the plans of the queries that read makes.

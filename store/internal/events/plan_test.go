@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 // manyTopics is how many topics the tests below have, each with one event.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 // backlog opens a database with a long queue, many finished jobs, and no

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/batch"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 // explained explains each statement before it runs.

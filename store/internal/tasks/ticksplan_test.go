@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/connect"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/connect"
 )
 
 // The ticks of one task are found by their key, however many ticks others have.

@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/nextrun/nextrun/internal/connect"
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/cli"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/dburl"
 )
 
 // variable says that the process is nextrun, and where it kills itself.

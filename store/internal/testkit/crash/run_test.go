@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/crash"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/store/internal/testkit/crash"
 )
 
 func TestMain(m *testing.M) {

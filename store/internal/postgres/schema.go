@@ -8,13 +8,6 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
-// SchemaMark is the comment of a schema that nextrun has created. `nextrun migrate down` removes a
-// schema with it, once it is empty.
-const SchemaMark = "created by nextrun migrate up"
-
-// MigrationLock is the key of the advisory lock under which PostgreSQL migrates.
-const MigrationLock int64 = 0x6e65787472756e // "nextrun"
-
 // QuoteSchema makes an identifier of a name that ValidSchema has allowed.
 func QuoteSchema(name string) string { return `"` + name + `"` }
 
@@ -50,7 +43,7 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 func createSchema(ctx context.Context, pool *sql.DB, schema string) error {
 	quoted := QuoteSchema(schema)
 	_, err := pool.ExecContext(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); CREATE SCHEMA IF NOT EXISTS %s; COMMENT ON SCHEMA %[2]s IS '%s'",
-		MigrationLock, quoted, SchemaMark))
+		sqldb.MigrationLock, quoted, sqldb.SchemaMark))
 	if err != nil {
 		return fmt.Errorf("create the schema %s: %w; or have somebody who may do so run: CREATE SCHEMA %[1]s AUTHORIZATION (this role)", quoted, err)
 	}

@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/sqldb/postgres"
-	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
+	"github.com/nextrun/nextrun/store/internal/dburl"
+	"github.com/nextrun/nextrun/store/internal/postgres"
+	"github.com/nextrun/nextrun/store/internal/sqlite"
 )
 
 // Driver is what a package that knows a driver can do.

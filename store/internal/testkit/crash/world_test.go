@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/crash"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/store/internal/testkit/crash"
 )
 
 // settings are the configuration of the processes. %[1]s is the URL of the receiver of events, %[2]s a file.
