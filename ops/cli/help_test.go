@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // Only the help text of the program explains the flags of all commands.
@@ -20,8 +21,8 @@ func TestHelpIsShort(t *testing.T) {
 		}
 	}
 	clitest.WantLines(t, help, "Flags of all commands, such as --db and --config: nextrun --help")
-	clitest.WantLines(t, clitest.Shell{}.Must(t, "--help"), "--config file configuration file (NEXTRUN_CONFIG)")
-	clitest.WantLines(t, clitest.Shell{}.Must(t, "task", "add", "--help"), "--overlap skip|queue|replace|allow what to do while the task's last job has not ended (default skip)")
+	clitest.Shell{}.Says(t, ui.Done, "--help", "--config file configuration file (NEXTRUN_CONFIG)")
+	clitest.Shell{}.Says(t, ui.Done, "task add --help", "--overlap skip|queue|replace|allow what to do while the task's last job has not ended (default skip)")
 	for _, group := range []string{"task", "job"} {
 		if a, b := (clitest.Shell{}).Must(t, "help", group), (clitest.Shell{}).Must(t, group, "--help"); a != b {
 			t.Errorf("help %s is\n%s\n%s --help is\n%s", group, a, group, b)

@@ -72,6 +72,37 @@ func (s Shell) Fails(t *testing.T, exit int, args []string, texts ...string) Res
 	return r
 }
 
+// Says runs a command line, which must end with an exit code and say the texts, blanks reduced to one; of a text that
+// begins with "! " it must not say the rest. Words with blanks are in 'single quotes'.
+func (s Shell) Says(t *testing.T, exit int, line string, texts ...string) Result {
+	t.Helper()
+	r := s.Run(t.Context(), words(line)...)
+	if r.Exit != exit {
+		t.Errorf("nextrun %s: exit code %d, want %d\n%s%s", line, r.Exit, exit, r.Stdout, r.Stderr)
+	}
+	said := oneLine(r.Stdout + r.Stderr)
+	for _, text := range texts {
+		if unwanted, not := strings.CutPrefix(text, "! "); strings.Contains(said, oneLine(unwanted)) == not {
+			t.Errorf("nextrun %s: it does not say %q:\n%s%s", line, text, r.Stdout, r.Stderr)
+		}
+	}
+	return r
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// words are those of a command line.
+func words(line string) (list []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			list = append(list, part)
+		} else {
+			list = append(list, strings.Fields(part)...)
+		}
+	}
+	return list
+}
+
 // JSON runs the program with --json and decodes what it writes.
 func (s Shell) JSON(t *testing.T, value any, args ...string) {
 	t.Helper()

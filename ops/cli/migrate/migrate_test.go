@@ -15,17 +15,15 @@ func TestMigrate(t *testing.T) {
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
 		up := s.Must(t, "migrate", "up")
 		clitest.WantLines(t, up, "applied 00001_schema.sql")
-		if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
-			t.Errorf("migrate up again says %q", again)
-		}
-		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "1 00001_schema.sql yes")
+		s.Says(t, ui.Done, "migrate up", "nothing to do\n")
+		s.Says(t, ui.Done, "migrate status", "VERSION MIGRATION APPLIED", "1 00001_schema.sql yes")
 
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
-		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks, jobs", "--yes")
+		s.Says(t, ui.WrongUsage, "migrate down", "all tasks, jobs", "--yes")
 		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
 			t.Error("migrate down without --yes has removed the task")
 		}
-		clitest.WantLines(t, s.Must(t, "migrate", "down", "--yes"), "removed 00001_schema.sql")
+		s.Says(t, ui.Done, "migrate down --yes", "removed 00001_schema.sql")
 		var status []struct {
 			Version int
 			Name    string
@@ -45,13 +43,13 @@ func TestSchemaIsRequired(t *testing.T) {
 	commands := []string{"task list", "scheduler", "scheduler --once", "task run a"}
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
 		for _, command := range commands {
-			s.Fails(t, ui.Failed, strings.Fields(command), "nextrun migrate up")
+			s.Says(t, ui.Failed, command, "nextrun migrate up")
 		}
-		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		s.Says(t, ui.Failed, "check", "errors: 1")
 		s.Must(t, "scheduler", "--once", "--migrate")
 		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
 		for _, command := range append(commands, "migrate up", "scheduler --once --migrate") {
-			s.Fails(t, ui.Failed, strings.Fields(command), "made by another version of nextrun before its first release", "`task export` of the old program and `task apply`")
+			s.Says(t, ui.Failed, command, "made by another version of nextrun before its first release", "`task export` of the old program and `task apply`")
 		}
 	})
 }
@@ -82,9 +80,9 @@ func TestIncompleteSchema(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, "DROP INDEX nextrun_job_pending")
 		missing := "index nextrun_job_pending on job"
-		r := s.Fails(t, ui.Changes, []string{"migrate", "status"}, "missing: 1")
-		s.Fails(t, ui.Changes, []string{"migrate", "status", "--json"}, missing, "nextrun migrate status")
-		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
+		r := s.Says(t, ui.Changes, "migrate status", "missing: 1")
+		s.Says(t, ui.Changes, "migrate status --json", missing, "nextrun migrate status")
+		s.Says(t, ui.Changes, "check", "errors: 1")
 		s.Must(t, "task", "list")
 		s.Must(t, "scheduler", "--once")
 		_, statement, found := strings.Cut(r.Stdout, "-- "+missing+" is missing:\n")
@@ -95,8 +93,8 @@ func TestIncompleteSchema(t *testing.T) {
 		s.Must(t, "check")
 
 		s.Exec(t, "DROP TABLE periodic_calendar")
-		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1, ") // not one for each of its columns
-		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_calendar", "nextrun migrate status")
+		s.Says(t, ui.Changes, "check", "errors: 1, ") // not one for each of its columns
+		s.Says(t, ui.Failed, "scheduler --once", "table periodic_calendar", "nextrun migrate status")
 	})
 }
 
@@ -105,7 +103,7 @@ func TestFailedMigrationDoesNotSayThatThereIsNothingToDo(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
-		if r := s.Fails(t, ui.Failed, []string{"migrate", "up"}, "job.jid"); r.Stdout != "" {
+		if r := s.Says(t, ui.Failed, "migrate up", "job.jid"); r.Stdout != "" {
 			t.Errorf("it says %q", r.Stdout)
 		}
 	})
@@ -124,7 +122,7 @@ func TestMigrateDownOnDocspell(t *testing.T) {
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
 	comments := `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`
 	s.Must(t, "migrate", "up")
-	r := s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes")
+	r := s.Says(t, ui.WrongUsage, "migrate down", "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes")
 	if strings.Contains(r.Stderr, "with all tasks") {
 		t.Errorf("it says that tasks will be gone, which stay:\n%s", r.Stderr)
 	}

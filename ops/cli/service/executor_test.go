@@ -11,7 +11,7 @@ import (
 func TestExecutorNeedsHandlers(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Fails(t, ui.Failed, []string{"executor"}, "no handlers are configured", "--config FILE")
+		s.Says(t, ui.Failed, "executor", "no handlers are configured", "--config FILE")
 		b := s.Start(t, "serve")
 		b.WaitFor("WARN", "no handlers are configured")
 		b.WaitFor("started")
@@ -30,9 +30,9 @@ executor: {retry_limit: 0}
 		b := s.Start(t, "serve", "--config", config)
 		b.WaitFor("started", "name=test")
 		s.Must(t, "task", "add", "hi", "--handler", "greet", "--timer", "2099-01-01")
-		clitest.WantLines(t, s.Must(t, "task", "run", "hi"), "hi: job ")
+		s.Says(t, ui.Done, "task run hi", "hi: job ")
 		s.Must(t, "task", "add", "tell", "--handler", "told", "--timer", "yearly", "--sink", "event")
-		clitest.WantLines(t, s.Must(t, "task", "run", "tell"), "tell: event ")
+		s.Says(t, ui.Done, "task run tell", "tell: event ")
 		b.WaitFor("INFO", "job ended", "task=hi", "handler=greet", "state=success")
 		jid := s.Submit(t, "fail")
 		b.WaitFor("WARN", "job ended", "handler=fail", "state=failed")

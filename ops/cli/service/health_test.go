@@ -88,5 +88,5 @@ func TestHealthIsForThisHostOnly(t *testing.T) {
 			s.Fails(t, ui.WrongUsage, []string{command, "--health", address}, "use a loopback address with a port")
 		}
 	}
-	s.Fails(t, ui.WrongUsage, []string{"health"}, "missing --health")
+	s.Says(t, ui.WrongUsage, "health", "missing --health")
 }

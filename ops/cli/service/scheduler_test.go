@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
@@ -37,7 +36,7 @@ func TestModes(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		first := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "first")
 		first.WaitFor("started", "name=first")
-		s.Fails(t, ui.Failed, []string{"scheduler", "--mode", "exclusive"}, "another instance", "first@", "--mode leader")
+		s.Says(t, ui.Failed, "scheduler --mode exclusive", "another instance", "first@", "--mode leader")
 		first.Stop()
 		if exit := <-first.Exit; exit != ui.Done {
 			t.Errorf("exit code %d after the signal, want %d", exit, ui.Done)
@@ -53,7 +52,7 @@ func TestSchedulerBesideDocspell(t *testing.T) {
 		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254), not_found integer)`)
 		s.Exec(t, `INSERT INTO node VALUES ('joex1', 'joex', 'http://joex1', 0)`)
 		for _, command := range []string{"serve", "scheduler", "scheduler --once"} {
-			s.Fails(t, ui.Failed, strings.Fields(command), "joex1", "--beside-docspell")
+			s.Says(t, ui.Failed, command, "joex1", "--beside-docspell")
 		}
 		s.Must(t, "scheduler", "--once", "--beside-docspell")
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")

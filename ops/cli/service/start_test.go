@@ -11,10 +11,10 @@ import (
 func TestStartSaysWhichStageFailed(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
-		s.Fails(t, ui.Failed, []string{"scheduler", "--config", "none.yaml"}, "start failed at configuration")
+		s.Says(t, ui.Failed, "scheduler --config none.yaml", "start failed at configuration")
 		s.Must(t, "migrate", "up")
 		first := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "first")
 		first.WaitFor("started")
-		s.Fails(t, ui.Failed, []string{"serve", "--mode", "exclusive"}, "start failed at scheduler", "nextrun lock release")
+		s.Says(t, ui.Failed, "serve --mode exclusive", "start failed at scheduler", "nextrun lock release")
 	})
 }

@@ -20,9 +20,7 @@ func TestTaskApply(t *testing.T) {
 		file := clitest.WriteFile(t, "tasks.yaml", tasksFile)
 		dry := s.Fails(t, ui.Changes, []string{"task", "apply", "-f", file, "--dry-run"})
 		clitest.WantLines(t, dry.Stdout, "add a", "add b", "to change: 2 of 2")
-		if list := s.Must(t, "task", "list"); !strings.HasPrefix(list, "none; ") {
-			t.Errorf("a dry run has written\n%s", list)
-		}
+		s.Says(t, ui.Done, "task list", "none; ")
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", file), "add a", "add b", "changed: 2 of 2")
 		s.Must(t, "scheduler", "--once")
 		s.Must(t, "task", "apply", "-f", file, "--dry-run") // nothing to change
@@ -73,12 +71,10 @@ func TestTaskApplyAllOrNothing(t *testing.T) {
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", bad}, "nothing was changed", `task "b": timer "`, `task "c": overlap: is "maybe"`)
 		unknown := clitest.WriteFile(t, "unknown.yaml", "tasks:\n  a: {handler: t, timr: daily}\n")
 		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", unknown}, unknown+`:2: unknown key "timr"`)
-		if list := s.Must(t, "task", "list"); !strings.HasPrefix(list, "none; ") {
-			t.Errorf("after refusals:\n%s", list)
-		}
-		s.Fails(t, ui.WrongUsage, []string{"task", "apply"}, "missing -f FILE")
+		s.Says(t, ui.Done, "task list", "none; ")
+		s.Says(t, ui.WrongUsage, "task apply", "missing -f FILE")
 		s.Fails(t, ui.WrongUsage, []string{"task", "apply", "-f", bad, "--prune", "burn"}, "use one of disable, delete")
-		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", "/does/not/exist"}, "/does/not/exist")
+		s.Says(t, ui.Failed, "task apply -f /does/not/exist", "/does/not/exist")
 	})
 }
 
@@ -91,9 +87,7 @@ func TestTaskExportAndApply(t *testing.T) {
 			"--starts", "2026-01-01 00:00:00.5", "--overlap", "replace", "--catchup", "all", "--summary", "x: y")
 		exported := s.Must(t, "task", "export")
 		s.Stdin = exported
-		if out := s.Must(t, "task", "apply", "-f", "-", "--prune", "delete"); out != "changed: 0 of 3 tasks in the file\n" {
-			t.Errorf("what was exported is not what is there:\n%s\n%s", out, exported)
-		}
+		s.Says(t, ui.Done, "task apply -f - --prune delete", "changed: 0 of 3 tasks in the file\n")
 		s.Must(t, "task", "rm", "a", "b", "c")
 		s.Must(t, "task", "apply", "-f", "-")
 		s.Stdin = s.Must(t, "task", "export")
@@ -102,9 +96,7 @@ func TestTaskExportAndApply(t *testing.T) {
 				t.Errorf("%s is lost in\n%s", column, s.Stdin)
 			}
 		}
-		if out := s.Must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 3 tasks in the file\n" {
-			t.Errorf("exported again it is something else:\n%s", out)
-		}
+		s.Says(t, ui.Done, "task apply -f -", "changed: 0 of 3 tasks in the file\n")
 		if some := s.Must(t, "task", "export", "--handler", "t"); strings.Contains(some, "hourly") || !strings.Contains(some, "36h") {
 			t.Errorf("--task t exports\n%s", some)
 		}
@@ -119,9 +111,7 @@ func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args) VALUES ('plain', 'echo', 'daily', '--full /srv')`)
 		s.Must(t, "task", "add", "json", "--handler", "echo", "--timer", "daily")
 		s.Stdin = s.Must(t, "task", "export")
-		if out := s.Must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 2 tasks in the file\n" {
-			t.Errorf("applied to what is there:\n%s", out)
-		}
+		s.Says(t, ui.Done, "task apply -f -", "changed: 0 of 2 tasks in the file\n")
 		s.Must(t, "task", "rm", "plain", "json")
 		r := s.Run(t.Context(), "task", "apply", "-f", "-")
 		if r.Exit != ui.Done || !strings.Contains(r.Stderr, `warning: task "plain": args is not JSON`) || strings.Contains(r.Stderr, `"json"`) {
@@ -159,8 +149,6 @@ func TestTaskApplyWithAnOrigin(t *testing.T) {
 		if list := s.Must(t, "task", "list"); !strings.Contains(list, "mine") || !strings.Contains(list, "hourly") {
 			t.Errorf("the table has\n%s", list)
 		}
-		if shown := s.Must(t, "task", "show", "a"); !strings.Contains(shown, "declared by") {
-			t.Errorf("task show says\n%s", shown)
-		}
+		s.Says(t, ui.Done, "task show a", "declared by")
 	})
 }

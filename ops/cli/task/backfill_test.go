@@ -17,10 +17,10 @@ func TestTaskBackfill(t *testing.T) {
 		clitest.WantLines(t, out, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
 		again := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
 		clitest.WantLines(t, again, "submitted: 0, already had jobs: 3")
-		s.Fails(t, ui.Failed, []string{"task", "backfill", "b", "--from", "2026-03-01"}, "not found")
-		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a"}, "missing --from")
-		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-01", "--to", "2999-01-01"}, "future")
-		s.Fails(t, ui.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-02", "--to", "2026-03-01"}, "before --to")
+		s.Says(t, ui.Failed, "task backfill b --from 2026-03-01", "not found")
+		s.Says(t, ui.WrongUsage, "task backfill a", "missing --from")
+		s.Says(t, ui.WrongUsage, "task backfill a --from 2026-03-01 --to 2999-01-01", "future")
+		s.Says(t, ui.WrongUsage, "task backfill a --from 2026-03-02 --to 2026-03-01", "before --to")
 	})
 }
 

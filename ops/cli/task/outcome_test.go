@@ -72,7 +72,7 @@ func TestTaskListShowsOutcomes(t *testing.T) {
 		if strings.Count(list, " ago ") != 4 {
 			t.Errorf("the list does not say how long ago the runs were:\n%s", list)
 		}
-		clitest.WantLines(t, s.Must(t, "task", "list", "--handler", "y"), "feeds submitted")
+		s.Says(t, ui.Done, "task list --handler y", "feeds submitted")
 		var tasks []struct {
 			ID      string
 			LastRun *struct {
@@ -113,9 +113,7 @@ func TestTaskShowBeginsWithOutcomes(t *testing.T) {
 				}
 			}
 		}
-		if show := s.Must(t, "task", "show", "fails"); !strings.Contains(show, "took 1.00 s") {
-			t.Errorf("the last run is\n%s", show)
-		}
+		s.Says(t, ui.Done, "task show fails", "took 1.00 s")
 		var one struct {
 			Ticks    []struct{ State *string }
 			Upcoming []string
@@ -161,12 +159,8 @@ func TestTasksSaySinceWhenTheyFail(t *testing.T) {
 			s.Exec(t, `INSERT INTO job (jid, task, tracker, state, submitted, started, finished) VALUES ('`+jid+`', 'x', 'pay', '`+state+`', '`+at+`', '`+at+`', '`+at+`')`)
 			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided, jid) VALUES ('pay', '`+at+`', 'submitted', '`+at+`', '`+jid+`')`)
 		}
-		if list := s.Must(t, "task", "list", "--zone", "UTC"); !strings.Contains(list, "failed 3 times in a row, since 2026-03-02 02:00") {
-			t.Errorf("the list is\n%s", list)
-		}
-		if show := s.Must(t, "task", "show", "pay", "--zone", "UTC"); !strings.Contains(show, "3 times in a row, since 2026-03-02 02:00:00 UTC; the last success was that of 2026-03-01 02:00:00 UTC") {
-			t.Errorf("the task is\n%s", show)
-		}
+		s.Says(t, ui.Done, "task list --zone UTC", "failed 3 times in a row, since 2026-03-02 02:00")
+		s.Says(t, ui.Done, "task show pay --zone UTC", "3 times in a row, since 2026-03-02 02:00:00 UTC; the last success was that of 2026-03-01 02:00:00 UTC")
 		var tasks []struct {
 			ID      string
 			Failing *string `json:"since"`

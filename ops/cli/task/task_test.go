@@ -12,19 +12,17 @@ import (
 func TestTaskLifecycle(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		if got := s.Must(t, "task", "list"); !strings.HasPrefix(got, "none; ") {
-			t.Errorf("an empty list: %q", got)
-		}
+		s.Says(t, ui.Done, "task list", "none; ")
 		added := s.Must(t, "task", "add", "backup", "--handler", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
 			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
 		clitest.WantLines(t, added, "added backup", "ELAPSES ", "+ 0 s, its part of the jitter")
 		if !strings.Contains(added, "2099-01-01 02:00:00") {
 			t.Errorf("task add does not show the next elapse:\n%s", added)
 		}
-		s.Fails(t, ui.Failed, []string{"task", "add", "backup", "--handler", "x", "--timer", "daily"}, "exists already", "task set")
-		clitest.WantLines(t, s.Must(t, "task", "list"), "backup not run yet - not planned yet - 2099-01-01 02:00 dump -")
+		s.Says(t, ui.Failed, "task add backup --handler x --timer daily", "exists already", "task set")
+		s.Says(t, ui.Done, "task list", "backup not run yet - not planned yet - 2099-01-01 02:00 dump -")
 		s.Must(t, "scheduler", "--once")
-		clitest.WantLines(t, s.Must(t, "task", "show", "backup"), "task backup", `args {"a":1}`, "overlap queue", "deadline 3600 s",
+		s.Says(t, ui.Done, "task show backup", "task backup", `args {"a":1}`, "overlap queue", "deadline 3600 s",
 			"jitter 5 s", "summary all of it", "next run ")
 
 		changed := s.Must(t, "task", "set", "backup", "--deadline", "none", "--starts", "none", "--timer", "*-*-* 02:00")
@@ -32,14 +30,14 @@ func TestTaskLifecycle(t *testing.T) {
 		if show := s.Must(t, "task", "show", "backup"); strings.Contains(show, "starts") || strings.Contains(show, "deadline") {
 			t.Errorf("starts and deadline are still there:\n%s", show)
 		}
-		clitest.WantLines(t, s.Must(t, "task", "disable", "backup"), "disabled backup")
-		clitest.WantLines(t, s.Must(t, "task", "list"), "backup disabled - disabled - *-*-* 02:00 dump")
-		clitest.WantLines(t, s.Must(t, "task", "enable", "backup"), "enabled backup")
-		clitest.WantLines(t, s.Must(t, "task", "rm", "backup"), "deleted backup")
+		s.Says(t, ui.Done, "task disable backup", "disabled backup")
+		s.Says(t, ui.Done, "task list", "backup disabled - disabled - *-*-* 02:00 dump")
+		s.Says(t, ui.Done, "task enable backup", "enabled backup")
+		s.Says(t, ui.Done, "task rm backup", "deleted backup")
 		for _, command := range []string{"show", "enable", "disable", "rm", "run"} {
 			s.Fails(t, ui.Failed, []string{"task", command, "backup"}, `task "backup"`, "not found", "nextrun task list")
 		}
-		s.Fails(t, ui.Failed, []string{"task", "set", "backup", "--group", "x"}, "not found")
+		s.Says(t, ui.Failed, "task set backup --group x", "not found")
 	})
 }
 
@@ -93,7 +91,7 @@ func TestTaskThatNeverElapses(t *testing.T) {
 		} {
 			s.Fails(t, ui.Done, append([]string{"task"}, args...), warning)
 		}
-		r := s.Fails(t, ui.Done, []string{"task", "set", "a", "--ends", "none"})
+		r := s.Says(t, ui.Done, "task set a --ends none")
 		if r.Stderr != "" {
 			t.Errorf("a warning about what is good: %s", r.Stderr)
 		}
@@ -109,10 +107,8 @@ func TestTaskAddRefuses(t *testing.T) {
 		s.Fails(t, ui.WrongUsage, add("--args", "{"), "args", "JSON")
 		s.Fails(t, ui.WrongUsage, add("--starts", "2026-01-02", "--ends", "2026-01-01"), "ends", "later than starts")
 		s.Fails(t, ui.WrongUsage, add("--group", strings.Repeat("x", 255)), "group", "255 characters")
-		s.Fails(t, ui.WrongUsage, []string{"task", "add", "", "--handler", "t", "--timer", "daily"}, "id", "empty")
-		if got := s.Must(t, "task", "list"); !strings.HasPrefix(got, "none; ") {
-			t.Errorf("after refusals:\n%s", got)
-		}
+		s.Says(t, ui.WrongUsage, "task add '' --handler t --timer daily", "id", "empty")
+		s.Says(t, ui.Done, "task list", "none; ")
 	})
 }
 
@@ -132,12 +128,10 @@ func TestTaskListShowsProblems(t *testing.T) {
 		if text := s.Must(t, "task", "list", "--state", "problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
 			t.Errorf("--state problem lists\n%s", text)
 		}
-		r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
+		r := s.Says(t, ui.Changes, "check", "errors: 1")
 		clitest.WantLines(t, r.Stdout, "error task bad")
 		s.Must(t, "task", "set", "bad", "--timer", "hourly")
-		if text := s.Must(t, "task", "list", "--state", "problem"); text != "none of that kind\n" {
-			t.Errorf("after the edit:\n%s", text)
-		}
+		s.Says(t, ui.Done, "task list --state problem", "none of that kind\n")
 	})
 }
 
@@ -146,13 +140,13 @@ func TestTaskRun(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "on", "--handler", "t", "--timer", "2099-01-01")
 		s.Must(t, "task", "add", "off", "--handler", "t", "--timer", "2099-01-01", "--disabled")
-		clitest.WantLines(t, s.Must(t, "task", "run", "on", "off"), "on: job ", "off: job ")
+		s.Says(t, ui.Done, "task run on off", "on: job ", "off: job ")
 		for _, id := range []string{"on", "off"} {
 			if show := s.Must(t, "task", "show", id); !strings.Contains(show, "last run  waiting") {
 				t.Errorf("%s does not say that it was submitted:\n%s", id, show)
 			}
 		}
-		s.Fails(t, ui.Failed, []string{"task", "run", "off"}, "still waiting")
+		s.Says(t, ui.Failed, "task run off", "still waiting")
 	})
 }
 
@@ -174,7 +168,7 @@ func TestCheckLooksAtAllTasks(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			SELECT 'task-' || i, 'echo', 'daily', '{}' FROM n`)
-		clitest.WantLines(t, s.Must(t, "check"), "ok tasks 2500, no problems found")
+		s.Says(t, ui.Done, "check", "ok tasks 2500, no problems found")
 	})
 }
 

@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
@@ -15,11 +14,9 @@ func TestWhyFindsTheTask(t *testing.T) {
 		for _, id := range []string{"nightly-backup", "nightly-report", "weekly"} {
 			s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('"+id+"', 'x', 'yearly')")
 		}
-		if got := s.Must(t, "why", "week"); !strings.Contains(got, "weekly") {
-			t.Errorf("by the beginning of the id:\n%s", got)
-		}
-		s.Fails(t, ui.Failed, []string{"why", "nightly"}, "several ids begin so: nightly-backup or nightly-report")
-		s.Fails(t, ui.Failed, []string{"why", "backup"}, "did you mean nightly-backup?")
-		s.Fails(t, ui.Failed, []string{"why", "nope"}, "not found", "nextrun task list")
+		s.Says(t, ui.Done, "why week", "weekly")
+		s.Says(t, ui.Failed, "why nightly", "several ids begin so: nightly-backup or nightly-report")
+		s.Says(t, ui.Failed, "why backup", "did you mean nightly-backup?")
+		s.Says(t, ui.Failed, "why nope", "not found", "nextrun task list")
 	})
 }

@@ -20,7 +20,7 @@ func TestTickList(t *testing.T) {
 		}
 		s.Exec(t, "UPDATE periodic_task SET nextrun = '"+time.Now().UTC().Add(-time.Minute).Format("2006-01-02 15:04:05")+"' WHERE id = 'a'")
 		s.Must(t, "scheduler", "--once")
-		clitest.WantLines(t, s.Must(t, "tick", "list"), "DUE TASK OUTCOME REASON OR JOB")
+		s.Says(t, ui.Done, "tick list", "DUE TASK OUTCOME REASON OR JOB")
 		var ticks []struct {
 			TaskID   string `json:"task_id"`
 			Decision string
@@ -39,8 +39,8 @@ func TestTickList(t *testing.T) {
 		if len(ticks) != 2 {
 			t.Errorf("got %+v, want those of a and b", ticks)
 		}
-		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--decision", "lost"}, "use one of submitted, skipped")
-		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--since", "soon"}, "use an age such as")
+		s.Says(t, ui.WrongUsage, "tick list --decision lost", "use one of submitted, skipped")
+		s.Says(t, ui.WrongUsage, "tick list --since soon", "use an age such as")
 	})
 }
 
