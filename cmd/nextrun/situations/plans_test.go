@@ -60,14 +60,14 @@ func (w *world) schedulerOn(db *store.DB, lead time.Duration) {
 // Why nothing is submitted.
 var ofPlans = []situation{
 	{
-		name: "the task is paused, and its next tick is a second away",
+		name: "the task is paused, and its next tick is a minute away",
 		set: func(w *world) {
 			w.sh.Must(w.T, "task", "pause", "t", "--reason", "moving")
-			w.sql("UPDATE periodic_task SET due = {1s}, nextrun = {1s}, worker = 'main@1.1', marked = {0s}")
+			w.sql("UPDATE periodic_task SET due = {1m}, nextrun = {1m}, worker = 'main@1.1', marked = {0s}")
 		},
 		codes: []string{"task_paused"},
 		says:  []string{"state paused", "next run paused", ": moving. What falls due meanwhile is skipped.", "> to end the pause: nextrun task resume t"},
-		not:   []string{"has its next tick ready", "in 1 s", "working on it"},
+		not:   []string{"has its next tick ready", "in 1 min", "working on it"},
 	},
 	{
 		name: "the scheduler may not change tasks", only: storetest.Postgres,

@@ -83,7 +83,7 @@ func (s Shell) Says(t *testing.T, exit int, line string, texts ...string) Result
 	said := oneLine(r.Stdout + r.Stderr)
 	for _, text := range texts {
 		if unwanted, not := strings.CutPrefix(text, "! "); strings.Contains(said, oneLine(unwanted)) == not {
-			t.Errorf("nextrun %s: it does not say %q:\n%s%s", line, text, r.Stdout, r.Stderr)
+			t.Errorf("nextrun %s: want %q of\n%s%s", line, text, r.Stdout, r.Stderr)
 		}
 	}
 	return r

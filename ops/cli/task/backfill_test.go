@@ -13,10 +13,9 @@ func TestTaskBackfill(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
-		out := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
-		clitest.WantLines(t, out, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
-		again := s.Must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
-		clitest.WantLines(t, again, "submitted: 0, already had jobs: 3")
+		const days = "task backfill a --from 2026-03-01 --to 2026-03-04"
+		s.Says(t, ui.Done, days, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
+		s.Says(t, ui.Done, days, "submitted: 0, already had jobs: 3")
 		s.Says(t, ui.Failed, "task backfill b --from 2026-03-01", "not found")
 		s.Says(t, ui.WrongUsage, "task backfill a", "missing --from")
 		s.Says(t, ui.WrongUsage, "task backfill a --from 2026-03-01 --to 2999-01-01", "future")
@@ -44,10 +43,8 @@ func TestTaskBackfillWaits(t *testing.T) {
 		cancel()
 		r := <-ended
 		first := jobs[len(jobs)-1].JID
-		if strings.Count(r.Stderr, "waiting for the end of job") != 1 || !strings.Contains(r.Stderr, "job "+first+", which is waiting") {
-			t.Errorf("it does not say once that it waits for job %s:\n%s", first, r.Stderr)
-		}
-		if r.Exit != ui.Failed || !strings.Contains(r.Stderr, "run the same command to continue") {
+		if r.Exit != ui.Failed || strings.Count(r.Stderr, "waiting for the end of job") != 1 || !strings.Contains(r.Stderr, "job "+first+", which is waiting") ||
+			!strings.Contains(r.Stderr, "run the same command to continue") {
 			t.Errorf("after the signal: exit code %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
 		}
 	})

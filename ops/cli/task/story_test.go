@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +21,6 @@ func line(at, message string) string {
 	return "INSERT INTO joblog (id, jid, level, created, message) VALUES ('" + at + message[:1] + "', 'j', 'info', '" + at + "', '" + message + "')"
 }
 
-// told are the times of a story in UTC.
 const (
 	tuesday = "2026-03-24 14:00:00.000000"
 	notYet  = "UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'"
@@ -35,7 +33,7 @@ func TestStory(t *testing.T) {
 		sql   []string
 		at    string
 		state string
-		want  []string
+		says  []string
 	}{
 		"it ran at the second attempt": {[]string{
 			record(tuesday, "submitted", "jid", "'j'"),
@@ -50,38 +48,22 @@ func TestStory(t *testing.T) {
 			"14:00:00.250 UTC decided - submitted, by the scheduler sched; handler backup, group",
 			"14:01:06.000 UTC attempt 2 10 s on w2: success: all copied",
 			"14:01:16.000 UTC hook 2.00 s on_success (success): success, failed attempts: 2",
-			"The end of the log of job j: attempt 1 begins on w1@b copying failed",
+			"The end of the log of job j: attempt 1 begins on w1@b copying failed", "! of-another-job",
 		}},
-		"in between, the nearest one is told": {[]string{record(tuesday, "skipped", "reason", "'its last job still runs'"), record("2026-03-24 15:00:00.000000", "skipped", "", "")},
+		"in between, the nearest one is told": {[]string{record(tuesday, "skipped", "reason", "'its last job still runs'"), record("2026-03-24 15:00:00.000000", "late", "", "")},
 			"2026-03-24 14:20", "skipped", []string{"No tick was due at 2026-03-24 14:20:00 UTC. The nearest one, of 2026-03-24 14:00:00 UTC (20 min earlier), was skipped: its last job still runs.",
 				"tick after 2026-03-24 15:00:00 UTC"}},
-		"the later one is nearer": {[]string{record(tuesday, "skipped", "", ""), record("2026-03-24 15:00:00.000000", "late", "reason", "'decided 2 h after its time'")},
-			"2026-03-24 14:40", "late", []string{"The nearest one, of 2026-03-24 15:00:00 UTC (20 min later), was too late, and got no job: decided 2 h after its time.", "tick before 2026-03-24 14:00:00 UTC"}},
 		"several were missed": {[]string{record("2026-03-24 12:00:00.000000", "missed", "missed, until, reason", "4, '2026-03-24 15:00:00.000000', 'no scheduler ran in time'")},
 			"2026-03-24 14:00", "missed", []string{"The ticks from 2026-03-24 12:00:00 UTC to 2026-03-24 15:00:00 UTC were missed together: no scheduler ran in time.", "the first of 4 ticks until"}},
 		"the job has been deleted": {[]string{record(tuesday, "submitted", "jid", "'gone'")}, "2026-03-24 14:00", "submitted", []string{"was submitted as gone, which has been deleted since."}},
-		"it is in another queue": {[]string{"UPDATE periodic_task SET sink = 'river'", record(tuesday, "submitted", "jid", "'17'")}, "2026-03-24 14:00", "submitted",
-			[]string{`was submitted to the queue "river" as job 17, which has not ended, or the queue does not tell.`}},
 		"it failed in another queue": {[]string{"UPDATE periodic_task SET sink = 'river'",
 			record(tuesday, "submitted", "jid, outcome, finished, attempts, error", "'17', 'failed', '2026-03-24 14:00:09.000000', 3, 'disk is full'")}, "2026-03-24 14:00", "failed",
 			[]string{`was submitted to the queue "river" as job 17, which failed at 2026-03-24 14:00:09 UTC, after 3 attempts: disk is full`, "14:00:09.000 UTC ended -"}},
-		"its job waits": {[]string{record(tuesday, "submitted", "jid", "'j'"), "INSERT INTO job (jid, task, tracker, submitted) VALUES ('j', 'backup', 't', '2026-03-24 14:00:00.250000')"}, "2026-03-24 14:00", "waiting",
-			[]string{"was submitted. It has been waiting for ", "no executor runs, as far as the database shows.", "waited "}},
-		"its worker is silent": {[]string{
-			record(tuesday, "submitted", "jid", "'j'"),
-			"INSERT INTO job (jid, task, tracker, due, state, worker, submitted, started) VALUES ('j', 'backup', 't', '" + tuesday + "', 'running', 'w1@00000000000b', '2026-03-24 14:00:00.250000', '2026-03-24 14:00:01.000000')",
-			line("2026-03-24 14:00:01.000000", "attempt 1 begins on w1@b"),
-		}, "2026-03-24 14:00", "running", []string{"was submitted. It runs on w1@00000000000b, which last gave a sign of life", "on w1: running"}},
-		"it was run by hand": {[]string{record("2026-03-24 14:07:00.000000", "skipped", "", "")}, "2026-03-24 14:07", "skipped", []string{"not a time of the timer that the task has now"}},
-		"no record":          {[]string{notYet, record(tuesday, "skipped", "", "")}, "2026-03-24 15:00", "none", []string{"The timer elapses at 2026-03-24 15:00:00 UTC, and no tick of that time is recorded. Its record may have been deleted"}},
-		"it is due": {[]string{notYet, record(tuesday, "skipped", "", ""), "UPDATE periodic_task SET due = '2026-03-24 15:00:00.000000', nextrun = '2026-03-24 15:00:00.000000'"},
-			"2026-03-24 15:00", "none", []string{"no scheduler has decided it yet: nextrun why t says why."}},
+		"no record":           {[]string{notYet, record(tuesday, "skipped", "", "")}, "2026-03-24 15:00", "none", []string{"The timer elapses at 2026-03-24 15:00:00 UTC, and no tick of that time is recorded. Its record may have been deleted"}},
 		"older than the task": {nil, "2026-03-24 14:00", "none", []string{"the task was created later, at "}},
-		"to come":             {nil, "2199-01-01 00:00", "none", []string{"The tick of 2199-01-01 00:00:00 UTC is to come, in "}},
 		"to come while paused": {[]string{"UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_by = 'ada', paused_reason = 'moving'"}, "2199-01-01 00:00", "none",
 			[]string{"is to come, and will be skipped: the task is paused: ada: moving"}},
-		"to come and disabled": {[]string{"UPDATE periodic_task SET enabled = false"}, "2199-01-01 00:00", "none", []string{"is to come, but the task is disabled."}},
-		"never":                {nil, "2199-01-01 00:01", "none", []string{"The timer does not elapse at 2199-01-01 00:01:00 UTC. The next tick after it is that of 2199-01-01 01:00:00 UTC."}},
+		"never": {nil, "2199-01-01 00:01", "none", []string{"The timer does not elapse at 2199-01-01 00:01:00 UTC. The next tick after it is that of 2199-01-01 01:00:00 UTC."}},
 		"an event was given up": {[]string{"UPDATE periodic_task SET sink = 'event'", record(tuesday, "submitted", "jid", "'e'"),
 			"INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e', 'default', 'backup', 't', 1, '2026-03-24 14:00:00.250000')",
 			"INSERT INTO outbox_message (event_id, topic, created, dead, attempts, problem) VALUES ('e', 'default', '" + tuesday + "', '2026-03-24 14:00:09.000000', 5, 'status 400')"},
@@ -94,44 +76,19 @@ func TestStory(t *testing.T) {
 				for _, statement := range c.sql {
 					s.Exec(t, statement)
 				}
-				got := s.Must(t, "why", "t", "--at", c.at)
-				words := strings.Join(strings.Fields(got), " ")
-				for _, want := range c.want {
-					if !strings.Contains(words, want) {
-						t.Errorf("lacks %q:\n%s", want, got)
-					}
-				}
-				if strings.Contains(got, "of-another-job") {
-					t.Errorf("tells of the hook of another job:\n%s", got)
-				}
+				s.Says(t, ui.Done, "why t --at '"+c.at+"'", c.says...)
 				var story struct {
 					State string
-					Due   *time.Time
 					Steps []struct {
 						Step string
 						From time.Time
 					}
-					Output []string
 				}
 				s.JSON(t, &story, "why", "t", "--at", c.at)
-				if story.State != c.state || story.Steps == nil || story.Output == nil || (len(story.Steps) > 0) != (c.state != "none") {
+				if story.State != c.state || story.Steps == nil || (len(story.Steps) > 0) != (c.state != "none") {
 					t.Errorf("as JSON: %+v", story)
-				}
-				if len(story.Steps) > 1 && (story.Steps[1].Step != "decided" || story.Steps[1].From.Sub(story.Steps[0].From) != 250*time.Millisecond) {
-					t.Errorf("the decision is %+v, want one 0.25 s after it was due", story.Steps[1])
 				}
 			})
 		})
 	}
-}
-
-// Times are those of the zone that is asked for.
-func TestStoryInAZone(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'hourly')")
-		s.Exec(t, record(tuesday, "skipped", "", ""))
-		s.Says(t, ui.Done, "why t --at '2026-03-24 15:00' --zone Europe/Berlin", "The tick of 2026-03-24 15:00:00 CET was skipped.")
-		s.Says(t, ui.WrongUsage, "why t --at teatime", "--at", "2026-03-28 14:30")
-	})
 }

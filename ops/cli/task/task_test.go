@@ -6,38 +6,37 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 func TestTaskLifecycle(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Says(t, ui.Done, "task list", "none; ")
-		added := s.Must(t, "task", "add", "backup", "--handler", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
-			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
-		clitest.WantLines(t, added, "added backup", "ELAPSES ", "+ 0 s, its part of the jitter")
-		if !strings.Contains(added, "2099-01-01 02:00:00") {
-			t.Errorf("task add does not show the next elapse:\n%s", added)
-		}
+		s.Says(t, ui.Done, `task add backup --handler dump --timer '2099-01-01 02:00' --args {"a":1} --overlap queue --deadline 1h --jitter 5 --starts '2026-01-01 00:00' --summary 'all of it'`,
+			"added backup", "ELAPSES ", "2099-01-01 02:00:00", "+ 0 s, its part of the jitter")
 		s.Says(t, ui.Failed, "task add backup --handler x --timer daily", "exists already", "task set")
 		s.Says(t, ui.Done, "task list", "backup not run yet - not planned yet - 2099-01-01 02:00 dump -")
 		s.Must(t, "scheduler", "--once")
-		s.Says(t, ui.Done, "task show backup", "task backup", `args {"a":1}`, "overlap queue", "deadline 3600 s",
-			"jitter 5 s", "summary all of it", "next run ")
-
-		changed := s.Must(t, "task", "set", "backup", "--deadline", "none", "--starts", "none", "--timer", "*-*-* 02:00")
-		clitest.WantLines(t, changed, "changed backup", "ELAPSES ")
-		if show := s.Must(t, "task", "show", "backup"); strings.Contains(show, "starts") || strings.Contains(show, "deadline") {
-			t.Errorf("starts and deadline are still there:\n%s", show)
-		}
+		s.Says(t, ui.Done, "task show backup", "task backup", `args {"a":1}`, "overlap queue", "deadline 3600 s", "jitter 5 s", "summary all of it", "next run ")
+		s.Says(t, ui.Done, "task set backup --deadline none --starts none --timer '*-*-* 02:00'", "changed backup", "ELAPSES ")
+		s.Says(t, ui.Done, "task show backup", "! starts", "! deadline")
 		s.Says(t, ui.Done, "task disable backup", "disabled backup")
 		s.Says(t, ui.Done, "task list", "backup disabled - disabled - *-*-* 02:00 dump")
+		s.Says(t, ui.Done, "task run backup", "backup: job ")
+		s.Says(t, ui.Failed, "task run backup", "still waiting")
+		s.Says(t, ui.Done, "task show backup", "last run waiting")
 		s.Says(t, ui.Done, "task enable backup", "enabled backup")
 		s.Says(t, ui.Done, "task rm backup", "deleted backup")
-		for _, command := range []string{"show", "enable", "disable", "rm", "run"} {
-			s.Fails(t, ui.Failed, []string{"task", command, "backup"}, `task "backup"`, "not found", "nextrun task list")
+		for _, command := range []string{"show", "enable", "disable", "rm", "run", "pause"} {
+			s.Says(t, ui.Failed, "task "+command+" backup", `task "backup"`, "not found", "nextrun task list")
 		}
 		s.Says(t, ui.Failed, "task set backup --group x", "not found")
+		s.Must(t, "task", "add", "a\x1b[2J\nb", "--handler", "t", "--timer", "daily")
+		s.Says(t, ui.Done, "task list", "! \x1b") // names cannot move the cursor of a terminal
 	})
 }
 
@@ -78,37 +77,30 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 	})
 }
 
-// Who adds or changes a task that never elapses is warned, also if it is
-// disabled for now.
-func TestTaskThatNeverElapses(t *testing.T) {
+// Who adds or changes a task is warned of a timer that never elapses, also while the task is disabled, and told of a due tick that
+// the change drops; what cannot be is refused.
+func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		const warning = "warning: it never elapses"
-		for _, args := range [][]string{
-			{"add", "a", "--handler", "t", "--timer", "*-02-30"},
-			{"add", "b", "--handler", "t", "--timer", "2020-01-01", "--disabled"},
-			{"set", "a", "--timer", "daily", "--ends", "2020-01-01"},
-		} {
-			s.Fails(t, ui.Done, append([]string{"task"}, args...), warning)
-		}
-		r := s.Says(t, ui.Done, "task set a --ends none")
-		if r.Stderr != "" {
-			t.Errorf("a warning about what is good: %s", r.Stderr)
-		}
-	})
-}
+		const never = "warning: it never elapses"
+		s.Says(t, ui.Done, "task add a --handler t --timer *-02-30", never)
+		s.Says(t, ui.Done, "task add b --handler t --timer 2020-01-01 --disabled", never)
+		s.Says(t, ui.Done, "task set a --timer daily --ends 2020-01-01", never)
+		s.Says(t, ui.Done, "task set a --ends none", "! warning")
 
-func TestTaskAddRefuses(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		add := func(extra ...string) []string {
-			return append([]string{"task", "add", "a", "--handler", "t", "--timer", "daily"}, extra...)
-		}
-		s.Fails(t, ui.WrongUsage, add("--args", "{"), "args", "JSON")
-		s.Fails(t, ui.WrongUsage, add("--starts", "2026-01-02", "--ends", "2026-01-01"), "ends", "later than starts")
-		s.Fails(t, ui.WrongUsage, add("--group", strings.Repeat("x", 255)), "group", "255 characters")
+		const dropped = "was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run a"
+		s.Must(t, "scheduler", "--once")
+		s.Exec(t, "UPDATE periodic_task SET nextrun = '2026-01-01 00:00:00' WHERE id = 'a'")
+		s.Says(t, ui.Done, "task set a --subject mail --timer daily", "! "+dropped)
+		s.Says(t, ui.Done, "task set a --timer hourly", dropped)
+
+		const add = "task add c --handler t --timer daily "
+		s.Says(t, ui.WrongUsage, add+"--args {", "args", "JSON")
+		s.Says(t, ui.WrongUsage, add+"--starts 2026-01-02 --ends 2026-01-01", "ends", "later than starts")
+		s.Says(t, ui.WrongUsage, add+"--group "+strings.Repeat("x", 255), "group", "255 characters")
 		s.Says(t, ui.WrongUsage, "task add '' --handler t --timer daily", "id", "empty")
-		s.Says(t, ui.Done, "task list", "none; ")
+		s.Says(t, ui.WrongUsage, "task add c --handler t --timer 'Mon *-*-* 25:00'", "Mon *-*-* 25:00 ^")
+		s.Says(t, ui.Done, "task list", "! c ")
 	})
 }
 
@@ -117,78 +109,27 @@ func TestTaskAddRefuses(t *testing.T) {
 func TestTaskListShowsProblems(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'Mon 25:00')`)
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('good', 'echo', 'daily')`)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'Mon 25:00'), ('good', 'echo', 'daily')`)
 		s.Must(t, "scheduler", "--once")
-		list := s.Must(t, "task", "list")
-		clitest.WantLines(t, list, "bad blocked - blocked - Mon 25:00 echo timer", "good not run yet - in ")
-		if !strings.Contains(list, "25") {
-			t.Errorf("the list does not say what is wrong:\n%s", list)
-		}
-		if text := s.Must(t, "task", "list", "--state", "problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
-			t.Errorf("--state problem lists\n%s", text)
-		}
-		r := s.Says(t, ui.Changes, "check", "errors: 1")
-		clitest.WantLines(t, r.Stdout, "error task bad")
+		s.Says(t, ui.Done, "task list", "bad blocked - blocked - Mon 25:00 echo timer", "good not run yet - in ")
+		s.Says(t, ui.Done, "task list --state problem", "bad", "! good")
+		s.Says(t, ui.Changes, "check", "errors: 1", "error task bad")
 		s.Must(t, "task", "set", "bad", "--timer", "hourly")
-		s.Says(t, ui.Done, "task list --state problem", "none of that kind\n")
+		s.Says(t, ui.Done, "task list --state problem", "none of that kind")
 	})
 }
 
-func TestTaskRun(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "on", "--handler", "t", "--timer", "2099-01-01")
-		s.Must(t, "task", "add", "off", "--handler", "t", "--timer", "2099-01-01", "--disabled")
-		s.Says(t, ui.Done, "task run on off", "on: job ", "off: job ")
-		for _, id := range []string{"on", "off"} {
-			if show := s.Must(t, "task", "show", id); !strings.Contains(show, "last run  waiting") {
-				t.Errorf("%s does not say that it was submitted:\n%s", id, show)
-			}
-		}
-		s.Says(t, ui.Failed, "task run off", "still waiting")
-	})
-}
-
-// Names from the database cannot move the cursor of a terminal.
-func TestListsAreSafeForTerminals(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a\x1b[2J\nb", "--handler", "t", "--timer", "daily")
-		if list := s.Must(t, "task", "list"); strings.ContainsRune(list, '\x1b') || strings.Count(list, "\n") != 2 {
-			t.Errorf("the list is %q", list)
-		}
-	})
-}
-
-// Tasks are read page by page.
-func TestCheckLooksAtAllTasks(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args)
-			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
-			SELECT 'task-' || i, 'echo', 'daily', '{}' FROM n`)
-		s.Says(t, ui.Done, "check", "ok tasks 2500, no problems found")
-	})
-}
-
-// On Docspell's database, commands that write tasks warn of what Docspell cannot read.
+// On Docspell's database, commands that write tasks and check warn of what Docspell cannot read.
 func TestWarningsOfDocspell(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		warned := func(want string, args ...string) {
-			t.Helper()
-			r := s.Run(t.Context(), args...)
-			if r.Exit != ui.Done || (want == "") != (r.Stderr == "") || !strings.Contains(r.Stderr, want) {
-				t.Errorf("nextrun %s: %d, want the warning %q\n%s", strings.Join(args, " "), r.Exit, want, r.Stderr)
-			}
-		}
-		warned("", "task", "add", "a b", "--handler", "backup", "--timer", "daily")
+		s.Says(t, ui.Done, "task add 'a b' --handler backup --timer daily", "! Docspell cannot")
+		s.Says(t, ui.Done, "check", "! Docspell cannot")
 		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254))`)
-		warned(`warning: task "a/b": Docspell cannot read id "a/b"`, "task", "add", "a/b", "--handler", "backup", "--timer", "daily")
-		warned("", "task", "add", "good", "--handler", "empty-trash", "--timer", "*-*-* 02:00:00")
-		warned(`warning: task "good": Docspell cannot read the timer "every 36h"`, "task", "set", "good", "--timer", "every 36h")
-		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  filed: {handler: backup, timer: '*-*-* 03:00:00'}\n")
-		warned(`warning: task "filed": Docspell 0.43 has no task "backup"`, "task", "apply", "-f", file)
+		s.Says(t, ui.Done, "task add a/b --handler backup --timer daily", `warning: task "a/b": Docspell cannot read id "a/b"`)
+		s.Says(t, ui.Done, "task add good --handler empty-trash --timer '*-*-* 02:00:00'", "! warning")
+		s.Says(t, ui.Done, "check", `warning task a/b Docspell cannot read the timer "daily"`, `warning task a b Docspell 0.43 has no task "backup"`, "! task good")
+		s.Says(t, ui.Done, "task set good --timer 'every 36h'", `warning: task "good": Docspell cannot read the timer "every 36h"`)
+		s.Says(t, ui.Done, applied(t, "tasks:\n  filed: {handler: backup, timer: '*-*-* 03:00:00'}\n"), `warning: task "filed": Docspell 0.43 has no task "backup"`)
 	})
 }
