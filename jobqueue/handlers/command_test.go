@@ -1,117 +1,84 @@
 package handlers_test
 
 import (
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
-// command runs a job by a shell script on SQLite, and returns it with its log
-// but the lines of the executor.
-func (q *fixture) command(cfg handlers.CommandConfig, job jobqueue.Job) (jobqueue.Job, []string) {
-	q.Helper()
-	h, err := handlers.Command(cfg)
-	if err != nil {
-		q.Fatal(err)
-	}
-	q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{"t": h})
-	job.Task = "t"
-	jid := q.submit(job)
-	<-q.ends
-	log := q.log(jid)
-	return q.get(jid), slices.DeleteFunc(log, func(line string) bool { return strings.HasPrefix(line, "attempt ") })
-}
-
-func script(text string) []string { return []string{"/bin/sh", "-c", text} }
-
 func TestCommandGetsTheJob(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		dir := t.TempDir()
-		job, log := q.command(handlers.CommandConfig{
-			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_HANDLER $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
-				pwd; echo oops >&2; printf 'no end'`),
-			Dir: dir, Env: []string{"OWN=mine"},
-		}, jobqueue.Job{Args: `{"a": "$(id) ü"}`, Group: "g", Tracker: "nightly", Due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
-		if job.State != jobqueue.Success {
-			t.Errorf("%+v", job)
-		}
-		slices.Sort(log)
-		want := []string{`{"a": "$(id) ü"}`, `{"a": "$(id) ü"}`, "mine t nightly g 1 2026-01-02T03:04:05Z", dir, "oops", "no end"}
-		slices.Sort(want)
-		if !slices.Equal(log, want) {
-			t.Errorf("log %q, want %q", log, want)
-		}
-		lines, err := q.queue.Logs(q.ctx, jobqueue.LogFilter{JID: job.JID})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range lines {
-			if (line.Level == jobqueue.Warn) != (line.Message == "oops") {
-				t.Errorf("%s has level %s", line.Message, line.Level)
-			}
-		}
+	t.Parallel()
+	dir := t.TempDir()
+	h := command(t, handlers.CommandConfig{
+		Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_HANDLER $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
+			pwd; echo oops >&2; printf 'no end'`),
+		Dir: dir, Env: []string{"OWN=mine"},
 	})
+	a := run(t.Context(), h, jobqueue.Job{Args: `{"a": "$(id) ü"}`, Group: "g", Tracker: "nightly", Due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+	if a.err != nil {
+		t.Error(a.err)
+	}
+	slices.Sort(a.log)
+	want := []string{`{"a": "$(id) ü"}`, `{"a": "$(id) ü"}`, "mine t nightly g 1 2026-01-02T03:04:05Z", dir, "oops", "no end"}
+	slices.Sort(want)
+	if !slices.Equal(a.log, want) {
+		t.Errorf("log %q, want %q", a.log, want)
+	}
+	for _, line := range a.Lines {
+		if (line.Level == jobqueue.Warn) != (line.Message == "oops") {
+			t.Errorf("%s has level %s", line.Message, line.Level)
+		}
+	}
 }
 
-func TestCommandExitCodes(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		fail, err := handlers.Command(handlers.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}})
-		if err != nil {
-			t.Fatal(err)
+func TestCommandThatFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cfg   handlers.CommandConfig
+		says  string
+		final bool
+	}{
+		"exit code":           {handlers.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}}, "exit status 3", false},
+		"permanent exit code": {handlers.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}}, "exit status 4", true},
+		"no such program":     {handlers.CommandConfig{Argv: []string{"/nowhere/to/be/found"}}, "start /nowhere/to/be/found: ", true},
+		"no such directory":   {handlers.CommandConfig{Argv: []string{"/bin/true"}, Dir: "/no/such/directory"}, "working directory: stat /no/such/directory", true},
+	} {
+		err := run(t.Context(), command(t, c.cfg), jobqueue.Job{}).err
+		if err == nil || !strings.Contains(err.Error(), c.says) || jobqueue.IsPermanent(err) != c.final {
+			t.Errorf("%s: %v, permanent: %t", name, err, jobqueue.IsPermanent(err))
 		}
-		final, err := handlers.Command(handlers.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		missing, err := handlers.Command(handlers.CommandConfig{Argv: []string{"/nowhere/to/be/found"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.run(executor.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
-		for task, retries := range map[string]int{"fail": 1, "final": 0, "missing": 0} {
-			jid := q.submit(jobqueue.Job{Task: task})
-			q.awaitEnd(jid, jobqueue.Failed)
-			if job := q.get(jid); job.Retries != retries {
-				t.Errorf("%s: %+v", task, job)
-			}
-		}
-	})
+	}
 }
 
 // A program that is being replaced can be started a little later.
 func TestCommandThatCannotBeStartedJustNowIsTriedAgain(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		program := filepath.Join(t.TempDir(), "program")
-		file, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o700)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		if _, err := file.WriteString("#!/bin/sh\nexit 0\n"); err != nil {
-			t.Fatal(err)
-		}
-		h, err := handlers.Command(handlers.CommandConfig{Argv: []string{program}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.run(executor.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t"})
-		q.awaitEnd(jid, jobqueue.Stuck)
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
-		q.awaitEnd(jid, jobqueue.Success)
-	})
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "program")
+	file, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	h := command(t, handlers.CommandConfig{Argv: []string{program}})
+	if err := run(t.Context(), h, jobqueue.Job{}).err; !errors.Is(err, syscall.ETXTBSY) || jobqueue.IsPermanent(err) {
+		t.Errorf("while it is written: %v", err)
+	}
 }
 
 func TestCommandConfigIsChecked(t *testing.T) {
+	t.Parallel()
 	for field, cfg := range map[string]handlers.CommandConfig{
 		"Argv": {}, "Timeout": {Argv: []string{"x"}, Timeout: -1}, "Env": {Argv: []string{"x"}, Env: []string{"novalue"}},
 	} {
@@ -121,11 +88,129 @@ func TestCommandConfigIsChecked(t *testing.T) {
 	}
 }
 
-func TestCommandInAMissingDirectory(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		job, _ := q.command(handlers.CommandConfig{Argv: []string{"/bin/true"}, Dir: "/no/such/directory"}, jobqueue.Job{})
-		if job.State != jobqueue.Failed || !strings.Contains(job.Result, "working directory: stat /no/such/directory") {
-			t.Errorf("%s, result %q", job.State, job.Result)
+// What a command prints becomes the log of its job.
+func TestCommandOutput(t *testing.T) {
+	t.Parallel()
+	umlauts := "x" + strings.Repeat("ü", 20_000)
+	capped := func(lines int) func(log []string) bool {
+		return func(log []string) bool { return len(log) == lines+1 && strings.Contains(log[lines], "dropped") }
+	}
+	exactly := func(lines ...string) func(log []string) bool {
+		return func(log []string) bool { return slices.Equal(log, lines) }
+	}
+	for name, c := range map[string]struct {
+		cfg  handlers.CommandConfig
+		args string
+		want func(log []string) bool
+	}{
+		"args too long for the environment": {
+			handlers.CommandConfig{Argv: script(`echo "${NEXTRUN_ARGS-none}"; wc -c | tr -d ' '`)},
+			strings.Repeat("x", 1<<20), exactly("none", "1048576"),
+		},
+		"cut between characters": {
+			handlers.CommandConfig{Argv: []string{"cat"}},
+			umlauts, func(log []string) bool { return len(log) == 3 && strings.Join(log, "") == umlauts },
+		},
+		"capped":             {handlers.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, "", capped(10)},
+		"empty lines capped": {handlers.CommandConfig{Argv: script(`yes '' | head -20000`), MaxOutput: 1024}, "", capped(1024/16 + 100)},
+		"env goes before without": {
+			handlers.CommandConfig{
+				Argv:    script(`env | grep ^HANDLERS_TEST_ | sort`),
+				Env:     []string{"HANDLERS_TEST_NAMED=of the handler"},
+				Without: []string{"HANDLERS_TEST_SECRET", "HANDLERS_TEST_NAMED"},
+			},
+			"", exactly("HANDLERS_TEST_NAMED=of the handler", "HANDLERS_TEST_OPEN=of the process"),
+		},
+	} {
+		if a := run(t.Context(), command(t, c.cfg), jobqueue.Job{Args: c.args}); a.err != nil || !c.want(a.log) {
+			t.Errorf("%s: %v, %d lines of log: %.1000q", name, a.err, len(a.log), a.log)
 		}
-	})
+	}
+}
+
+// A process that has left the group and holds the output open is not waited for,
+// and the log says so.
+func TestCommandWhoseOutputIsHeldOpen(t *testing.T) {
+	t.Parallel()
+	a := run(t.Context(), command(t, handlers.CommandConfig{Argv: script(`setsid sh -c 'echo $$; exec sleep 1000' & echo done; wait -n 2>/dev/null; sleep 0.1`)}), jobqueue.Job{})
+	for _, line := range a.log {
+		if pid, err := strconv.Atoi(line); err == nil {
+			t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		}
+	}
+	if a.err != nil || !slices.Contains(a.log, "done") || !strings.Contains(a.log[len(a.log)-1], "still holds it open") {
+		t.Errorf("%v, log %q", a.err, a.log)
+	}
+}
+
+// alive reports whether a process is there and no zombie that nobody reaps.
+func alive(pid string) bool {
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	state := strings.TrimSpace(string(out))
+	return state != "" && state[0] != 'Z'
+}
+
+// A command that is cancelled, or takes too long, ends together with its children, though they ignore SIGTERM.
+func TestCommandEndsAsAWhole(t *testing.T) {
+	t.Parallel()
+	for cause, timeout := range map[error]time.Duration{jobqueue.ErrCancelled: 0, jobqueue.ErrTimeout: 200 * time.Millisecond} {
+		pids := filepath.Join(t.TempDir(), "pids")
+		begun := func() bool {
+			_, err := os.Stat(pids)
+			return err == nil
+		}
+		for { // until the script has begun before the timeout
+			h := command(t, handlers.CommandConfig{
+				Argv:    script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `.new; mv ` + pids + `.new ` + pids + `; while :; do sleep 1000; done`),
+				Timeout: timeout, KillGrace: time.Millisecond,
+			})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- run(ctx, h, jobqueue.Job{}).err }()
+			if timeout == 0 {
+				storetest.Eventually(t, "the script runs", begun)
+				cancel(cause)
+			}
+			err := <-ended
+			cancel(nil)
+			if !errors.Is(err, cause) {
+				t.Errorf("it ended with %v, want %v", err, cause)
+			}
+			if begun() {
+				break
+			}
+			timeout *= 4
+		}
+		said, err := os.ReadFile(pids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range strings.Fields(string(said)) {
+			storetest.Eventually(t, "process "+pid+" is gone", func() bool { return !alive(pid) })
+		}
+	}
+}
+
+// A program that ends because the executor asked it to has not done its job.
+func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
+	t.Parallel()
+	ready := filepath.Join(t.TempDir(), "ready")
+	h := command(t, handlers.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, h, jobqueue.Job{}).err }()
+	storetest.Eventually(t, "the script runs", func() bool { _, err := os.Stat(ready); return err == nil })
+	cancel(jobqueue.ErrShutdown)
+	if err := <-ended; !errors.Is(err, jobqueue.ErrShutdown) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestCommandLeavesNoChildrenBehind(t *testing.T) {
+	t.Parallel()
+	a := run(t.Context(), command(t, handlers.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}), jobqueue.Job{})
+	if a.err != nil || len(a.log) != 1 {
+		t.Fatalf("%v, log %q", a.err, a.log)
+	}
+	storetest.Eventually(t, "the child is gone", func() bool { return !alive(a.log[0]) })
 }

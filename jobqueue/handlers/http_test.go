@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,79 +10,84 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
+// call makes a handler of an HTTP call.
+func call(t *testing.T, cfg handlers.HTTPConfig) jobqueue.Handler {
+	t.Helper()
+	h, err := handlers.HTTP(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func serve(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server
+}
+
 func TestHTTPCall(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		requests := make(chan *http.Request, 1)
-		bodies := make(chan string, 1)
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			requests <- r
-			bodies <- string(body)
-			_, _ = io.WriteString(w, "thank you")
-		}))
-		defer server.Close()
-		h, err := handlers.HTTP(handlers.HTTPConfig{
-			URL: server.URL + "/hook?token=secret", Header: http.Header{"Authorization": {"Bearer x"}},
-			Client: server.Client(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.run(executor.Config{}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t", Tracker: "nightly", Args: `{"n": 1}`})
-		r := receive(q, requests, "the call")
-		if r.Method != http.MethodPost || r.URL.Path != "/hook" || r.Header.Get("Authorization") != "Bearer x" ||
-			r.Header.Get("Nextrun-Job-Id") != jid || r.Header.Get("Nextrun-Handler") != "t" || r.Header.Get("Nextrun-Task") != "nightly" || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
-		}
-		if body := receive(q, bodies, "the body"); body != `{"n": 1}` {
-			t.Errorf("body %q", body)
-		}
-		q.awaitEnd(jid, jobqueue.Success)
-		if job, log := q.get(jid), q.log(jid); job.Result != "200 OK" || log[1] != "thank you" {
-			t.Errorf("result %q, log %q", job.Result, log)
-		}
+	t.Parallel()
+	var r *http.Request
+	var body []byte
+	server := serve(t, func(w http.ResponseWriter, got *http.Request) {
+		r = got
+		body, _ = io.ReadAll(got.Body)
+		_, _ = io.WriteString(w, "thank you")
 	})
+	h := call(t, handlers.HTTPConfig{
+		URL: server.URL + "/hook?token=secret", Header: http.Header{"Authorization": {"Bearer x"}}, Client: server.Client(),
+	})
+	a := run(t.Context(), h, jobqueue.Job{JID: "j", Tracker: "nightly", Args: `{"n": 1}`})
+	if a.err != nil || a.Result != "200 OK" || a.log[0] != "thank you" {
+		t.Errorf("%v, result %q, log %q", a.err, a.Result, a.log)
+	}
+	if r.Method != http.MethodPost || r.URL.Path != "/hook" || string(body) != `{"n": 1}` {
+		t.Errorf("%s %s %q", r.Method, r.URL, body)
+	}
+	for name, want := range map[string]string{
+		"Authorization": "Bearer x", "Nextrun-Job-Id": "j", "Idempotency-Key": "j", "Nextrun-Handler": "t", "Nextrun-Task": "nightly", "Content-Type": "application/json",
+	} {
+		if got := r.Header.Get(name); got != want {
+			t.Errorf("header %s is %q, want %q", name, got, want)
+		}
+	}
 }
 
 func TestHTTPStatusDecides(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			status, after, _ := strings.Cut(string(body), " ")
-			w.Header().Set("Retry-After", after)
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		after  string // Retry-After
+		final  bool
+		delay  time.Duration
+	}{
+		{http.StatusServiceUnavailable, "", false, 0},
+		{http.StatusTooManyRequests, "1000", false, 1000 * time.Second},
+		{http.StatusTooManyRequests, "99999999999", false, 1000 * time.Second},
+		{http.StatusNotFound, "", true, 0},
+		{http.StatusFound, "", true, 0},
+	} {
+		server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", c.after)
 			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(map[string]int{"503": 503, "429": 429, "404": 404, "302": 302, "204": 204}[status])
-		}))
-		defer server.Close()
-		h, err := handlers.HTTP(handlers.HTTPConfig{URL: server.URL + "/?token=secret"})
-		if err != nil {
-			t.Fatal(err)
+			w.WriteHeader(c.status)
+		})
+		err := run(t.Context(), call(t, handlers.HTTPConfig{URL: server.URL + "/?token=secret"}), jobqueue.Job{}).err
+		var asked service.DelayedError
+		if errors.As(err, &asked); err == nil || jobqueue.IsPermanent(err) != c.final || asked.Delay < c.delay || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%d: %v, permanent: %t, again after %s", c.status, err, jobqueue.IsPermanent(err), asked.Delay)
 		}
-		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		q.run(executor.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
-		for args, want := range map[string]jobqueue.State{
-			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "429 99999999999": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
-		} {
-			jid := q.submit(jobqueue.Job{Task: "t", Args: args})
-			q.awaitEnd(jid, want)
-			job := q.get(jid)
-			if strings.Contains(job.Result+strings.Join(q.log(jid), ""), "secret") {
-				t.Errorf("%s: the query is shown: %q", args, job.Result)
-			}
-			if strings.HasPrefix(args, "429 ") && time.Until(job.Retry) < 900*time.Second {
-				t.Errorf("tried again at %s", job.Retry)
-			}
-		}
-	})
+	}
 }
 
 func TestHTTPConfigIsChecked(t *testing.T) {
+	t.Parallel()
 	for _, cfg := range []handlers.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"},
 		{URL: "http://host", Header: http.Header{"X-Key": {"with a line end\n"}}}} {
 		if _, err := handlers.HTTP(cfg); err == nil {
@@ -92,43 +98,30 @@ func TestHTTPConfigIsChecked(t *testing.T) {
 
 // A receiver that repeats the request brings no configured value into the log.
 func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = io.WriteString(w, "seen: "+r.URL.RequestURI()+" "+strings.Repeat("x", 16<<10-60))
-			_ = r.Header.Write(w)
-		}))
-		defer server.Close()
-		h, err := handlers.HTTP(handlers.HTTPConfig{
-			URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/?token=s3cret-token",
-			Header: http.Header{"X-Key": {"s3cret-key"}, "Content-Type": {"text/plain"}}, Client: server.Client(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t"})
-		q.awaitEnd(jid, jobqueue.Failed)
-		log := strings.Join(q.log(jid), "\n") + q.get(jid).Result
-		basic := base64.StdEncoding.EncodeToString([]byte("user:s3cret-password"))
-		if !strings.Contains(log, "seen: /?xxxxx") || strings.Contains(log, "s3cret") || strings.Contains(log, basic[:10]) {
-			t.Errorf("log %q", strings.ReplaceAll(log, "xxxxxxxxxxxxxxxx", ""))
-		}
+	t.Parallel()
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "seen: "+r.URL.RequestURI()+" "+strings.Repeat("x", 16<<10-60))
+		_ = r.Header.Write(w)
 	})
+	a := run(t.Context(), call(t, handlers.HTTPConfig{
+		URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/?token=s3cret-token",
+		Header: http.Header{"X-Key": {"s3cret-key"}, "Content-Type": {"text/plain"}}, Client: server.Client(),
+	}), jobqueue.Job{})
+	if a.err == nil {
+		t.Fatal("a status of 500 is a success")
+	}
+	log := strings.Join(a.log, "\n") + a.Result + a.err.Error()
+	basic := base64.StdEncoding.EncodeToString([]byte("user:s3cret-password"))
+	if !strings.Contains(log, "seen: /?xxxxx") || strings.Contains(log, "s3cret") || strings.Contains(log, basic[:10]) {
+		t.Errorf("log %q", strings.ReplaceAll(log, "xxxxxxxxxxxxxxxx", ""))
+	}
 }
 
 func TestHTTPJobThatNoHeaderCanHold(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		h, err := handlers.HTTP(handlers.HTTPConfig{URL: "http://127.0.0.1:1/"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.run(executor.Config{RetryDelay: 1, RetryLimit: 3}, map[string]jobqueue.Handler{"t": h})
-		jid := "a\r\nX-Forged: 1"
-		q.submit(jobqueue.Job{Task: "t", JID: jid})
-		q.awaitEnd(jid, jobqueue.Failed)
-		if job := q.get(jid); job.Retries != 0 || !strings.Contains(job.Result, "header cannot hold") {
-			t.Errorf("%d retries, result %q", job.Retries, job.Result)
-		}
-	})
+	t.Parallel()
+	err := run(t.Context(), call(t, handlers.HTTPConfig{URL: "http://127.0.0.1:1/"}), jobqueue.Job{JID: "a\r\nX-Forged: 1"}).err
+	if !jobqueue.IsPermanent(err) || !strings.Contains(err.Error(), "header cannot hold") {
+		t.Errorf("got %v", err)
+	}
 }
