@@ -18,19 +18,8 @@ import (
 // An executor in a program, with one task whose args are JSON.
 func Example() {
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "nextrun")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
-	if err != nil {
-		panic(err)
-	}
-	defer db.Close()
-	if _, err := migrations.Of(db).Up(ctx); err != nil {
-		panic(err)
-	}
+	db, end := exampleDB(ctx)
+	defer end()
 
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "example"})
 	if err != nil {
