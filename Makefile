@@ -229,7 +229,6 @@ bench-list: ## Name what make bench measures
 bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 	@scripts/need cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
-	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
 .PHONY: hostile
 hostile: DURATION = 10m

@@ -20,7 +20,6 @@ type queue struct {
 	sink     string // its name in the configuration, and the tasks' sink
 	database string // the kind of database
 	config   string // the value of its entry in the section queues
-	schema   string // where its tables are on PostgreSQL
 	// program is the worker's command line, to which "migrate" or "work" is added.
 	program func(t testing.TB) []string
 	dir     string   // where the program runs
@@ -45,10 +44,8 @@ type fixture struct {
 	*storetest.Database
 	queue     queue
 	config    string // the file
-	url, role string // by which nextrun's processes connect
 	processes map[string]*process
 	work      *journal // of all the workers, one after the other
-	pinged    func() []string
 }
 
 type process struct {
@@ -59,43 +56,27 @@ type process struct {
 }
 
 // newFixture makes the tables, those of the queue by its own migrations.
-func newFixture(t testing.TB, q queue, migration ...string) *fixture {
-	t.Helper()
-	f := bareFixture(t, q)
-	f.migrateQueue(migration...)
-	return f
-}
-
-// bareFixture makes nextrun's tables only.
-func bareFixture(t testing.TB, q queue) *fixture {
+func newFixture(t testing.TB, q queue) *fixture {
 	t.Helper()
 	d := storetest.New(t, q.database)
 	f := &fixture{
-		Database: d, queue: q, url: d.URL, config: filepath.Join(t.TempDir(), "nextrun.yaml"),
+		Database: d, queue: q, config: filepath.Join(t.TempDir(), "nextrun.yaml"),
 		processes: map[string]*process{}, work: &journal{ready: make(chan struct{}, 10)},
 	}
-	text := "scheduler:\n  lease: 2s\n"
-	if q.config != "" {
-		text += "queues:\n  " + q.sink + ": " + q.config + "\n"
-	}
+	text := "scheduler:\n  lease: 2s\nqueues:\n  " + q.sink + ": " + q.config + "\n"
 	if err := os.WriteFile(f.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.output(f.nextrun("migrate", "up"))
-	f.Exec("DELETE FROM periodic_task")
+	f.output(f.worker("migrate"))
 	return f
-}
-
-func (f *fixture) migrateQueue(level ...string) {
-	f.Helper()
-	f.output(f.worker(append([]string{"migrate"}, level...)...))
 }
 
 // nextrun is a command of the program from this repository.
 func (f *fixture) nextrun(args ...string) *exec.Cmd {
 	f.Helper()
 	c := exec.Command(built(f, "./cmd/nextrun", "../.."), args...)
-	c.Env = append(os.Environ(), "NEXTRUN_DB="+f.url, "NEXTRUN_CONFIG="+f.config)
+	c.Env = append(os.Environ(), "NEXTRUN_DB="+f.URL, "NEXTRUN_CONFIG="+f.config)
 	return c
 }
 
@@ -120,9 +101,9 @@ func (f *fixture) output(c *exec.Cmd) string {
 }
 
 // startScheduler starts a process `nextrun scheduler`.
-func (f *fixture) startScheduler(name string, flags ...string) {
+func (f *fixture) startScheduler(name string) {
 	f.Helper()
-	f.start(name, f.nextrun(append([]string{"scheduler", "--name", name, "--log-level", "warning"}, flags...)...))
+	f.start(name, f.nextrun("scheduler", "--name", name, "--log-level", "warning"))
 }
 
 // startWorker starts the queue's worker and waits until it is ready.

@@ -11,10 +11,12 @@ require (
 	github.com/nextrun/nextrun v0.0.0
 	github.com/riverqueue/river v0.51.2
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
-	github.com/sirupsen/logrus v1.10.2
 )
 
-require go.uber.org/goleak v1.3.0 // indirect
+require (
+	github.com/sirupsen/logrus v1.10.2 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
+)
 
 require (
 	github.com/google/uuid v1.6.0 // indirect

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // A table of the user's is the queue; SQL in the configuration feeds it.
@@ -19,21 +18,13 @@ const (
 )
 
 var (
-	legacyKind       = queues.SQL{Enqueue: legacyEnqueue, Pending: legacyPending, Cancel: legacyCancel, Notify: legacyNotify}
-	legacySQLiteKind = queues.SQL{
-		Enqueue: legacyEnqueue, Pending: legacyPending, Cancel: strings.Replace(legacyCancel, " FOR UPDATE OF j SKIP LOCKED", "", 1),
-	}
-	legacyPostgres = legacy(storetest.Postgres, legacyKind, 10*time.Second)
-	legacySQLite   = legacy(storetest.SQLite, legacySQLiteKind, 100*time.Millisecond)
+	legacyPostgres = legacy(storetest.Postgres, legacyCancel, `, notify: "`+legacyNotify+`"`, 10*time.Second)
+	legacySQLite   = legacy(storetest.SQLite, strings.Replace(legacyCancel, " FOR UPDATE OF j SKIP LOCKED", "", 1), "", 100*time.Millisecond)
 )
 
-func legacy(database string, kind queues.SQL, poll time.Duration) queue {
-	config := `{type: sql, enqueue: "` + kind.Enqueue + `", pending: "` + kind.Pending + `", cancel: "` + kind.Cancel + `"`
-	if kind.Notify != "" {
-		config += `, notify: "` + kind.Notify + `"`
-	}
+func legacy(database, cancel, notify string, poll time.Duration) queue {
 	return queue{
-		sink: "legacy", database: database, schema: "public", config: config + "}", poll: poll,
+		sink: "legacy", database: database, config: `{type: sql, enqueue: "` + legacyEnqueue + `", pending: "` + legacyPending + `", cancel: "` + cancel + `"` + notify + "}", poll: poll,
 		program: func(t testing.TB) []string { return []string{built(t, "./legacy", ".")} },
 		unfinished: map[string]string{
 			storetest.Postgres: "SELECT args::json->>'task' AS task FROM legacy_job WHERE state IN ('new', 'busy')",

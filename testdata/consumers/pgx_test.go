@@ -23,8 +23,8 @@ func TestRiverTutorialOfPgx(t *testing.T) {
 	}
 	program := overlaid(t, blockOf(t, string(page), "(?s)<!-- file: main.go -->\n```go\n(.*?)```"))
 	d := storetest.New(t, storetest.Postgres)
-	f := &fixture{Database: d, queue: riverPostgres, url: d.URL, processes: map[string]*process{}}
-	f.migrateQueue()
+	f := &fixture{Database: d, queue: riverPostgres, processes: map[string]*process{}}
+	f.output(f.worker("migrate"))
 
 	instances := make([]*instance, 3)
 	for i := range instances {

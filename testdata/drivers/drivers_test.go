@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
@@ -15,58 +14,52 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// terminate ends the connections of everybody else.
-func terminate(d *storetest.Database) func() {
-	return func() {
-		d.One("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+// nextrun runs on pools of drivers that it does not know: of pgx, also over its own pool, which programs use for the rest, and
+// without prepared statements, as through a transaction pooler; and of a SQLite without cgo.
+func TestPoolsOfOtherDrivers(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T, url string) *sql.DB{
+		"pgx": func(t *testing.T, url string) *sql.DB {
+			pool, err := sql.Open("pgx", url)
+			must(t, err)
+			return pool
+		},
+		"the pool of pgx": func(t *testing.T, url string) *sql.DB { return stdlib.OpenDBFromPool(newPool(t, url)) },
+		"pgx with the simple protocol": func(t *testing.T, url string) *sql.DB {
+			config, err := pgx.ParseConfig(url)
+			must(t, err)
+			config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+			return stdlib.OpenDB(*config)
+		},
+		"SQLite without cgo": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if open == nil {
+				pool := withoutCgo(t)
+				defer pool.Close()
+				pooltest.Run(t, pool, store.Options{}, nil)
+				return
+			}
+			d := storetest.New(t, storetest.Postgres)
+			pool := open(t, d.URL)
+			defer pool.Close()
+			options := store.Options{}
+			if name == "pgx" {
+				options.ListenURL = d.URL
+			}
+			pooltest.Run(t, pool, options, func() {
+				d.One("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+			})
+		})
 	}
 }
 
-func TestPgx(t *testing.T) {
-	t.Parallel()
-	d := storetest.New(t, storetest.Postgres)
-	pool, err := sql.Open("pgx", d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	pooltest.Run(t, pool, store.Options{ListenURL: d.URL}, terminate(d))
-}
-
-// The way of those who use pgx's own pool for the rest of their program.
-func TestPgxOverItsOwnPool(t *testing.T) {
-	t.Parallel()
-	d := storetest.New(t, storetest.Postgres)
-	own, err := pgxpool.New(t.Context(), d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.Close()
-	pool := stdlib.OpenDBFromPool(own)
-	defer pool.Close()
-	pooltest.Run(t, pool, store.Options{}, terminate(d))
-}
-
-// The way through a transaction pooler, without prepared statements.
-func TestPgxWithSimpleProtocol(t *testing.T) {
-	t.Parallel()
-	config, err := pgx.ParseConfig(storetest.PostgresURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	pool := stdlib.OpenDB(*config)
-	defer pool.Close()
-	pooltest.Run(t, pool, store.Options{}, nil)
-}
-
-func TestSQLiteWithoutCgo(t *testing.T) {
-	t.Parallel()
+// withoutCgo is a pool of modernc.org/sqlite.
+func withoutCgo(t *testing.T) *sql.DB {
+	t.Helper()
 	pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "app.db")+
-		"?_pragma=journal_mode(wal)&_pragma=foreign_keys(on)&_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	pooltest.Run(t, pool, store.Options{}, nil)
+		"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+	must(t, err)
+	return pool
 }

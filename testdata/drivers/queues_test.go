@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,12 +27,7 @@ func TestQueues(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (*sql.DB, string){
 		"pgx":             func(t *testing.T) (*sql.DB, string) { return viaPgx(t, pgx.QueryExecModeCacheStatement), "postgres" },
 		"simple protocol": func(t *testing.T) (*sql.DB, string) { return viaPgx(t, pgx.QueryExecModeSimpleProtocol), "postgres" },
-		"modernc": func(t *testing.T) (*sql.DB, string) {
-			pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "app.db")+
-				"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
-			must(t, err)
-			return pool, "sqlite"
-		},
+		"modernc":         func(t *testing.T) (*sql.DB, string) { return withoutCgo(t), "sqlite" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,5 @@
 // Command river is a worker program of River on PostgreSQL, as its users write
-// it. `river migrate [LEVEL]` makes River's tables, `river work` runs jobs of the
+// it. `river migrate` makes River's tables, `river work` runs jobs of the
 // kind "proof" until SIGTERM and then waits for those that run. The other worker
 // programs for the tests in .. have the same interface:
 //
@@ -50,28 +50,20 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer pool.Close()
 	switch {
-	case len(args) > 0 && args[0] == "migrate":
-		return migrate(ctx, pool, args[1:])
+	case len(args) == 1 && args[0] == "migrate":
+		return migrate(ctx, pool)
 	case len(args) == 1 && args[0] == "work":
 		return work(ctx, pool)
 	}
-	return errors.New("usage: river migrate [LEVEL] | river work")
+	return errors.New("usage: river migrate | river work")
 }
 
-func migrate(ctx context.Context, pool *pgxpool.Pool, args []string) error {
-	opts := &rivermigrate.MigrateOpts{}
-	if len(args) > 0 {
-		level, err := strconv.Atoi(args[0])
-		if err != nil {
-			return err
-		}
-		opts.TargetVersion = level
-	}
+func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
 		return err
 	}
-	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, opts)
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
 }
 

@@ -42,28 +42,20 @@ func run(ctx context.Context, args []string) error {
 	pool.SetMaxOpenConns(1) // as River's manual asks
 	defer func() { _ = pool.Close() }()
 	switch {
-	case len(args) > 0 && args[0] == "migrate":
-		return migrate(ctx, pool, args[1:])
+	case len(args) == 1 && args[0] == "migrate":
+		return migrate(ctx, pool)
 	case len(args) == 1 && args[0] == "work":
 		return work(ctx, pool)
 	}
-	return errors.New("usage: riversqlite migrate [LEVEL] | riversqlite work")
+	return errors.New("usage: riversqlite migrate | riversqlite work")
 }
 
-func migrate(ctx context.Context, pool *sql.DB, args []string) error {
-	opts := &rivermigrate.MigrateOpts{}
-	if len(args) > 0 {
-		level, err := strconv.Atoi(args[0])
-		if err != nil {
-			return err
-		}
-		opts.TargetVersion = level
-	}
+func migrate(ctx context.Context, pool *sql.DB) error {
 	migrator, err := rivermigrate.New(riversqlite.New(pool), nil)
 	if err != nil {
 		return err
 	}
-	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, opts)
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
 }
 
