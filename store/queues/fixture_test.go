@@ -239,19 +239,3 @@ func (f *fixture) hear(channel string) func(n int) []string {
 		}
 	}
 }
-
-// join is an aggregate that puts texts together.
-func (f *fixture) join(column string) string {
-	if f.Kind == storetest.SQLite {
-		return "group_concat(" + column + ", ' ')"
-	}
-	return "string_agg(" + column + ", ' ')"
-}
-
-// text is a time of PostgreSQL, or a text of SQLite that looks like one, as text.
-func (f *fixture) text(column string) string {
-	if f.Kind == storetest.SQLite {
-		return "rtrim(" + column + ", '0')"
-	}
-	return column + "::text"
-}

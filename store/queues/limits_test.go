@@ -15,13 +15,6 @@ import (
 // get what the configuration or the queue says.
 func TestLimitsOfATaskReachItsJob(t *testing.T) {
 	t.Parallel()
-	river := func(kind string) func(*testing.T) *fixture {
-		return func(t *testing.T) *fixture {
-			t.Parallel()
-			d := migrated.New(t, kind).Database
-			return newFixture(t, d, riverFiles(d, 7)...)
-		}
-	}
 	boss := func(t *testing.T) *fixture {
 		f := pgBossFixture(t)
 		f.Exec("UPDATE pgboss.queue SET retry_limit = 3, retry_delay = 4, expire_seconds = 5")
@@ -48,8 +41,8 @@ func TestLimitsOfATaskReachItsJob(t *testing.T) {
 		query   string
 		want    []string // of tasks without limits, with a retry_limit of 0, and with large ones
 	}{
-		"river on postgres": {river(storetest.Postgres), queues.River{MaxAttempts: 7}, []string{"retry_limit", "priority"}, ofRiver, []string{"7", "1", "32767"}},
-		"river on sqlite":   {river(storetest.SQLite), queues.River{Priority: 2}, []string{"retry_limit"}, ofRiver, []string{"25", "1", "32767"}},
+		"river on postgres": {riverOn(storetest.Postgres), queues.River{MaxAttempts: 7}, []string{"retry_limit", "priority"}, ofRiver, []string{"7", "1", "32767"}},
+		"river on sqlite":   {riverOn(storetest.SQLite), queues.River{Priority: 2}, []string{"retry_limit"}, ofRiver, []string{"25", "1", "32767"}},
 		"graphile worker": {graphileFixture, queues.GraphileWorker{MaxAttempts: 7}, []string{"retry_limit", "priority"},
 			"SELECT max_attempts FROM graphile_worker._private_jobs ORDER BY key", []string{"7", "1", "32767"}},
 		"pg-boss": {boss, queues.PgBoss{Queue: "report"}, []string{"retry_limit", "retry_delay", "timeout", "priority"},

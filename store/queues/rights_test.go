@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -32,11 +31,7 @@ func TestRightsAreEnough(t *testing.T) {
 		fixture func(*testing.T) *fixture
 		kind    queues.Kind
 	}{
-		"River": {func(t *testing.T) *fixture {
-			t.Parallel()
-			d := migrated.New(t, storetest.Postgres).Database
-			return newFixture(t, d, riverFiles(d, 7)...)
-		}, queues.River{}},
+		"River":           {riverOn(storetest.Postgres), queues.River{}},
 		"Graphile Worker": {graphileFixture, queues.GraphileWorker{}},
 		"pg-boss":         {pgBossFixture, queues.PgBoss{}},
 		"PGMQ":            {pgmqFixture, queues.PGMQ{Queue: "Mail"}},

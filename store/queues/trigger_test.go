@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -50,9 +49,7 @@ const askedSoon = "SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM periodi
 // The trigger has schedulers ask about a job at once when it ends, and only then.
 // Migrations leave it alone, and are not taken back while it is there, since no job of the queue could end then.
 func TestEndTrigger(t *testing.T) {
-	t.Parallel()
-	d := migrated.New(t, storetest.Postgres).Database
-	f := newFixture(t, d, riverFiles(d, 7)...)
+	f := riverOn(storetest.Postgres)(t)
 	open := f.accept(f.queue(queues.River{}), f.tasks(4)...)
 	f.open(open...)
 	f.Exec("UPDATE periodic_open SET sink = 'other' WHERE task_id = 't3'")

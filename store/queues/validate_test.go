@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -35,6 +36,17 @@ func TestKindsCheckTheirSettings(t *testing.T) {
 			if !strings.Contains(fmt.Sprint(err), want) {
 				t.Errorf("%+v: %v\n  lacks %s", test.kind, err, want)
 			}
+		}
+	}
+}
+
+// What only PostgreSQL has is refused on SQLite.
+func TestKindsOfPostgreSQLAreRefusedOnSQLite(t *testing.T) {
+	t.Parallel()
+	db := open(t, storetest.SQLiteURL(t))
+	for _, k := range []queues.Kind{queues.River{Schema: "river"}, queues.GraphileWorker{}, queues.PgBoss{}, queues.PGMQ{Queue: "mail"}} {
+		if _, err := queues.OpenIn(db, k); err == nil || !strings.Contains(err.Error(), "SQLite") {
+			t.Errorf("%+v: %v, want an error", k, err)
 		}
 	}
 }

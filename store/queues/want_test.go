@@ -2,8 +2,6 @@ package queues_test
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/url"
 	"slices"
@@ -11,10 +9,8 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/queues"
 )
 
 // wantStates compares pending jobs, by their ids.
@@ -42,25 +38,14 @@ func wantSame(t *testing.T, got []string, want ...string) {
 // wantRefused checks which jobs were refused for good, and parts of the reasons.
 func wantRefused(t *testing.T, done []sink.Submission, want map[string]string) {
 	t.Helper()
-	checkRefused(t, done, false, want)
-}
-
-// wantPassing checks which jobs were refused for now.
-func wantPassing(t *testing.T, done []sink.Submission, want map[string]string) {
-	t.Helper()
-	checkRefused(t, done, true, want)
-}
-
-func checkRefused(t *testing.T, done []sink.Submission, passing bool, want map[string]string) {
-	t.Helper()
 	refused := 0
 	for _, s := range done {
 		reason, ok := want[s.JID]
 		if s.Refused != "" {
 			refused++
 		}
-		if ok != (s.Refused != "") || !strings.Contains(s.Refused, reason) || s.Passing != (passing && ok) {
-			t.Errorf("submission %+v, want it refused: %v (passing: %v) %s", s, ok, passing, reason)
+		if ok != (s.Refused != "") || !strings.Contains(s.Refused, reason) || s.Passing {
+			t.Errorf("submission %+v, want it refused for good: %v %s", s, ok, reason)
 		}
 	}
 	if refused != len(want) {
@@ -68,50 +53,20 @@ func checkRefused(t *testing.T, done []sink.Submission, passing bool, want map[s
 	}
 }
 
-// broken is what somebody did to the tables of a queue, and what the queue says then;
-// with want "" it can be used nevertheless.
-type broken struct{ setup, want string }
-
-// wantSaysWhy checks what a queue says about tables that it cannot use.
-func wantSaysWhy(t *testing.T, fixtureOf func(*testing.T) *fixture, k queues.Kind, all map[string]broken) {
-	t.Helper()
-	for name, b := range all {
-		t.Run(name, func(t *testing.T) {
-			f := fixtureOf(t)
-			job := f.task("t", "{}")
-			f.Exec(b.setup)
-			q := f.queue(k)
-			if b.want == "" {
-				f.accept(q, job)
-			} else {
-				f.unusable(q, b.want)
-			}
-		})
-	}
-}
-
-// wantNotOnSQLite checks that a queue of PostgreSQL cannot be opened on SQLite.
-func wantNotOnSQLite(t *testing.T, k queues.Kind) {
-	t.Helper()
-	f := newFixture(t, storetest.New(t, storetest.SQLite))
-	if _, err := queues.OpenIn(f.db, k); err == nil || !strings.Contains(err.Error(), "SQLite") {
-		t.Errorf("on SQLite: %v, want an error", err)
-	}
-}
-
-// wantRunsSince checks when a job that runs was started, in UTC, and that a reference
-// of another kind of queue names no job of this one.
-func wantRunsSince(t *testing.T, f *fixture, q sink.Submitter, running sink.Open, want, otherRef string) {
-	t.Helper()
-	for _, p := range f.pending(q, running) {
-		if got := p.Started.Format("15:04"); got != want {
-			t.Errorf("the job started at %s UTC, want %s", got, want)
+// ends asks how open jobs have ended, by their ids.
+func (f *fixture) ends(q sink.Submitter, open []sink.Open) map[string]sink.JobEnd {
+	f.Helper()
+	by := map[string]sink.JobEnd{}
+	if err := f.db.View(f.Context(), func(tx *sqldb.Tx) error {
+		ends, err := q.(sink.EndTeller).Ends(f.Context(), tx.DBTX(), open)
+		for _, e := range ends {
+			by[e.JID] = e
 		}
+		return err
+	}); err != nil {
+		f.Fatal(err)
 	}
-	running.Ref = otherRef
-	if got := f.pending(q, running); len(got) > 0 {
-		t.Errorf("%v is pending, which is no job of this queue", got)
-	}
+	return by
 }
 
 // role is the fixture as another role sees it, which has all rights in nextrun's
@@ -133,37 +88,6 @@ func (f *fixture) role() role {
 	}
 	u.User = url.UserPassword(name, "secret")
 	return role{&fixture{Database: f.Database, db: open(f, u.String())}, name, u.String()}
-}
-
-func sha224(text string) string {
-	sum := sha256.Sum224([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// wantLocksPassedOver checks, for two jobs of which a worker has locked the first,
-// that a look takes no locks, that Cancel does not wait, and that Probe does not
-// wait for a locked table.
-func wantLocksPassedOver(t *testing.T, f *fixture, q sink.Submitter, table string, open []sink.Open, lock string) {
-	t.Helper()
-	worker, err := f.SQL.Beginx()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = worker.Rollback() }()
-	if _, err := worker.Exec(lock); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.pending(q, open...); len(got) != 2 {
-		t.Errorf("%d jobs are pending, want both", len(got))
-	}
-	wantSame(t, f.cancel(q, open...), open[1].JID)
-	if _, err := worker.Exec("LOCK TABLE " + table + " IN SHARE MODE"); err != nil {
-		t.Fatal(err)
-	}
-	err = f.db.UpdateWithin(t.Context(), sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
-	if !errors.Is(err, sqldb.ErrContended) {
-		t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
-	}
 }
 
 // sortOut submits jobs until the queue has taken or refused each of them, as a scheduler
