@@ -6,31 +6,28 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
-		up := s.Must(t, "migrate", "up")
-		clitest.WantLines(t, up, "applied 00001_schema.sql")
-		s.Says(t, ui.Done, "migrate up", "nothing to do\n")
+		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
+		s.Says(t, ui.Failed, "migrate up", "job.jid", "! nothing to do")
+		s.Exec(t, "DROP TABLE job")
+		s.Says(t, ui.Done, "migrate up", "applied 00001_schema.sql")
+		s.Says(t, ui.Done, "migrate up", "nothing to do")
 		s.Says(t, ui.Done, "migrate status", "VERSION MIGRATION APPLIED", "1 00001_schema.sql yes")
-
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
 		s.Says(t, ui.WrongUsage, "migrate down", "all tasks, jobs", "--yes")
-		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
-			t.Error("migrate down without --yes has removed the task")
-		}
+		s.Says(t, ui.Done, "task list", "echo")
 		s.Says(t, ui.Done, "migrate down --yes", "removed 00001_schema.sql")
-		var status []struct {
-			Version int
-			Name    string
-			Applied bool
-		}
-		s.JSON(t, &status, "migrate", "status")
-		if len(status) == 0 || status[0].Applied {
+		var status []struct{ Applied bool }
+		if s.JSON(t, &status, "migrate", "status"); len(status) == 0 || status[0].Applied {
 			t.Errorf("after migrate down: %+v", status)
 		}
 	})
@@ -98,19 +95,7 @@ func TestIncompleteSchema(t *testing.T) {
 	})
 }
 
-// A failure is not called "nothing to do".
-func TestFailedMigrationDoesNotSayThatThereIsNothingToDo(t *testing.T) {
-	t.Parallel()
-	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
-		if r := s.Says(t, ui.Failed, "migrate up", "job.jid"); r.Stdout != "" {
-			t.Errorf("it says %q", r.Stdout)
-		}
-	})
-}
-
-// On Docspell's database `migrate down` says that Docspell's rows stay, and leaves
-// nothing of nextrun behind.
+// On Docspell's database `migrate down` says that Docspell's rows stay, and leaves nothing of nextrun behind.
 func TestMigrateDownOnDocspell(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("../../../testdata/docspell/postgres.sql")
@@ -120,14 +105,28 @@ func TestMigrateDownOnDocspell(t *testing.T) {
 	d := storetest.New(t, storetest.Postgres)
 	d.Exec(string(schema))
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
-	comments := `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`
 	s.Must(t, "migrate", "up")
-	r := s.Says(t, ui.WrongUsage, "migrate down", "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes")
-	if strings.Contains(r.Stderr, "with all tasks") {
-		t.Errorf("it says that tasks will be gone, which stay:\n%s", r.Stderr)
-	}
+	s.Says(t, ui.WrongUsage, "migrate down", "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes", "! with all tasks")
 	rows := d.One("SELECT count(*) FROM periodic_task")
 	s.Must(t, "migrate", "down", "--yes")
-	d.Want(0, comments)
+	d.Want(0, `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`)
 	d.Want(rows, "SELECT count(*) FROM periodic_task")
+}
+
+// Where strangers may create in nextrun's schema, migrate up and check say who, and the
+// statement that they print ends it.
+func TestStrangersWhoMayCreateAreNamed(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
+	const remedy = "REVOKE CREATE ON SCHEMA public FROM PUBLIC"
+	d.Exec(remedy) // PostgreSQL 13 and 14 grant it
+	s.Must(t, "migrate", "up")
+	for _, command := range []string{"migrate up", "check"} {
+		s.Says(t, ui.Done, command, "! may create objects")
+		d.Exec("GRANT CREATE ON SCHEMA public TO PUBLIC")
+		s.Says(t, ui.Done, command, "PUBLIC may create objects in the schema public, ", remedy)
+		d.Exec(remedy)
+		s.Says(t, ui.Done, command, "! may create objects")
+	}
 }

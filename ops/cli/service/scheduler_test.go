@@ -7,42 +7,19 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-func TestSchedulerRunsUntilTheSignal(t *testing.T) {
+// A failure to start names the stage; an exclusive scheduler, who is there already.
+func TestStartSaysWhatFailed(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		b := s.Start(t, "scheduler")
-		b.WaitFor("INFO", "started", "name=test")
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('tick', 'echo', '*:*:*')`)
-		b.WaitFor("INFO", "job submitted", "task=tick", "handler=echo")
-		b.WaitFor("INFO", "tick skipped", "task=tick", "cause=overlap")
-		b.Stop()
-		b.WaitFor("stopped")
-		if exit := <-b.Exit; exit != ui.Done {
-			t.Errorf("exit code %d after the signal, want %d", exit, ui.Done)
-		}
-	})
-}
-
-func TestLogFormatJSON(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		b := s.Start(t, "scheduler", "--log-format", "json", "--name", "other")
-		b.WaitFor(`"msg":"started"`, `"name":"other"`, `"level":"info"`)
-	})
-}
-
-func TestModes(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Says(t, ui.Failed, "scheduler --config none.yaml", "start failed at configuration")
 		first := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "first")
 		first.WaitFor("started", "name=first")
-		s.Says(t, ui.Failed, "scheduler --mode exclusive", "another instance", "first@", "--mode leader")
+		s.Says(t, ui.Failed, "serve --mode exclusive", "start failed at scheduler", "another instance", "first@", "--mode leader", "nextrun lock release")
 		first.Stop()
 		if exit := <-first.Exit; exit != ui.Done {
 			t.Errorf("exit code %d after the signal, want %d", exit, ui.Done)
 		}
-		second := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "second")
-		second.WaitFor("started", "name=second")
+		s.Start(t, "scheduler", "--mode", "exclusive", "--name", "second", "--log-format", "json").WaitFor(`"msg":"started"`, `"name":"second"`, `"level":"info"`)
 	})
 }
 

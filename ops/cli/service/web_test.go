@@ -17,12 +17,15 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
+// started is the line of a service all of whose parts have started.
+var started = regexp.MustCompile(`INFO +started `)
+
 // webOf starts a service that serves something, and returns where.
 func webOf(t *testing.T, s clitest.Shell, what string, args ...string) (b *clitest.Background, address string) {
 	t.Helper()
 	b = s.Start(t, args...)
 	for line := range b.Lines {
-		if match := regexp.MustCompile(what + ` listening .*address=(http://127\.0\.0\.1:\d+/)`).FindStringSubmatch(line); match != nil {
+		if match := regexp.MustCompile(what + ` listening .*address=(\S*127\.0\.0\.1:\d+/?)`).FindStringSubmatch(line); match != nil {
 			address = match[1]
 		}
 		if started.MatchString(line) && address != "" {
@@ -127,16 +130,16 @@ func TestDashboardOfAService(t *testing.T) {
 // Whoever reaches a dashboard may see what is in the rows.
 func TestDashboardAsksWhoYouAre(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		for want, args := range map[string][]string{
-			"for another address say who may see it":           {"--dashboard", "0.0.0.0:8320"},
-			"needs --dashboard-proxy NETWORK":                  {"--dashboard", "0.0.0.0:8320", "--dashboard-user-header", "X-User"},
-			`--dashboard-proxy is "everybody"`:                 {"--dashboard", "0.0.0.0:8320", "--dashboard-user-header", "X-User", "--dashboard-proxy", "everybody"},
-			"exclude each other":                               {"--dashboard-users", "x", "--dashboard-user-header", "X-User"},
-			`NEXTRUN_METRICS is "9310"; use an address with a`: {"--metrics", "9310"},
-		} {
-			s.Fails(t, ui.WrongUsage, append([]string{"dashboard"}, args...), want)
-		}
-		s.Says(t, ui.Failed, "dashboard --dashboard-users /no/such/file", "--dashboard-users: open /no/such/file")
-	})
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t)}}
+	s.Must(t, "migrate", "up")
+	for want, args := range map[string]string{
+		"for another address say who may see it":           "--dashboard 0.0.0.0:8320",
+		"needs --dashboard-proxy NETWORK":                  "--dashboard 0.0.0.0:8320 --dashboard-user-header X-User",
+		`--dashboard-proxy is "everybody"`:                 "--dashboard 0.0.0.0:8320 --dashboard-user-header X-User --dashboard-proxy everybody",
+		"exclude each other":                               "--dashboard-users x --dashboard-user-header X-User",
+		`NEXTRUN_METRICS is "9310"; use an address with a`: "--metrics 9310",
+	} {
+		s.Says(t, ui.WrongUsage, "dashboard "+args, want)
+	}
+	s.Says(t, ui.Failed, "dashboard --dashboard-users /no/such/file", "--dashboard-users: open /no/such/file")
 }
