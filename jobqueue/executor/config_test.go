@@ -32,13 +32,3 @@ func TestConfigNamesEveryBadField(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestStartNeedsAHandler(t *testing.T) {
-	e, err := executor.New(nil, executor.Config{Name: "n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Register") {
-		t.Errorf("start: %v", err)
-	}
-}

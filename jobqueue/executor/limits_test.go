@@ -26,33 +26,26 @@ func TestLimitsOfTheNearestCount(t *testing.T) {
 		e.Register("payment", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: executor.Never}))
 		e.Register("eager", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: 3}), jobqueue.WithLimits(soon))
 		e.start()
-		retries := map[string]int{}
-		for name, job := range map[string]jobqueue.Job{
-			"executor's":               {Task: "plain"},
-			"handler's":                {Task: "payment"},
-			"handler's three":          {Task: "eager"},
-			"job's never":              {Task: "eager", Limits: jobqueue.Limits{RetryLimit: executor.Never}},
-			"job's, of a payment":      {Task: "payment", Limits: jobqueue.Limits{RetryLimit: 1}},
-			"job's, of the executor's": {Task: "plain", Limits: jobqueue.Limits{RetryLimit: 1}},
+		for name, c := range map[string]struct {
+			job     jobqueue.Job
+			retries int
+		}{
+			"executor's":             {jobqueue.Job{Task: "plain"}, 2},
+			"handler's":              {jobqueue.Job{Task: "payment"}, 0},
+			"handler's three":        {jobqueue.Job{Task: "eager"}, 3},
+			"job's never":            {jobqueue.Job{Task: "eager", Limits: jobqueue.Limits{RetryLimit: executor.Never}}, 0},
+			"job's, of a payment":    {jobqueue.Job{Task: "payment", Limits: jobqueue.Limits{RetryLimit: 1}}, 1},
+			"job's, of the executor": {jobqueue.Job{Task: "plain", Limits: jobqueue.Limits{RetryLimit: 1}}, 1},
 		} {
-			jid := q.submit(job)[0]
-			if got := q.get(jid); got.Limits != job.Limits {
-				t.Errorf("%s: limits %+v, want %+v", name, got.Limits, job.Limits)
-			}
+			jid := q.submit(c.job)[0]
 			e.awaitEnd(jid, jobqueue.Failed)
-			retries[name] = q.get(jid).Retries
-			if n := e.count(func(event executor.Event) bool {
-				return event.Kind == executor.EventEnded && event.Job.JID == jid && event.Attempts == retries[name]+1
-			}); n != retries[name]+1 {
-				t.Errorf("%s: %d events name %d attempts, want all of its attempts", name, n, retries[name]+1)
+			if job := q.get(jid); job.Retries != c.retries || job.Limits != c.job.Limits {
+				t.Errorf("%s: %d retries, want %d; limits %+v", name, job.Retries, c.retries, job.Limits)
 			}
-		}
-		want := map[string]int{
-			"executor's": 2, "handler's": 0, "handler's three": 3, "job's never": 0, "job's, of a payment": 1, "job's, of the executor's": 1,
-		}
-		for name, n := range want {
-			if retries[name] != n {
-				t.Errorf("%s: %d retries, want %d", name, retries[name], n)
+			if n := e.count(func(event executor.Event) bool {
+				return event.Kind == executor.EventEnded && event.Job.JID == jid && event.Attempts == c.retries+1
+			}); n != c.retries+1 {
+				t.Errorf("%s: %d events name %d attempts, want all of its attempts", name, n, c.retries+1)
 			}
 		}
 	})

@@ -101,15 +101,6 @@ func runCrowded(t *testing.T, takes time.Duration, pool int, check func(a *crowd
 	})
 }
 
-// neverCalled checks that jobs went back to waiting whose handlers were never called.
-func (a *crowded) neverCalled(back map[string]bool) {
-	for jid := range back {
-		if _, called := a.called.Load(jid); called {
-			a.Errorf("job %s was unclaimed, although its handler was called", jid)
-		}
-	}
-}
-
 // However long a claim takes, its jobs then get their time to begin.
 func TestShortJobsWaitForAPlace(t *testing.T) {
 	for _, takes := range []time.Duration{0, 300 * time.Millisecond} {
@@ -123,23 +114,39 @@ func TestShortJobsWaitForAPlace(t *testing.T) {
 	}
 }
 
+// Jobs that have waited for a place too long, or when the executor stops, wait in the queue again, and their handlers
+// were never called.
 func TestJobsWithoutAPlaceGoBack(t *testing.T) {
-	runCrowded(t, 0, 4, func(a *crowded, stop func()) {
-		pass(time.Second)
-		a.length.Store(int64(time.Hour))
-		pass(200 * time.Millisecond)
-		back := a.unclaimed()
-		if len(back) < 4 {
-			t.Errorf("%d jobs were unclaimed", len(back))
-		}
-		a.neverCalled(back)
-		a.largest()
-		pass(time.Minute)
-		if n, more := a.largest(), len(a.unclaimed()); n != 0 || more != len(back) {
-			t.Errorf("while all places are taken, a claim asked for %d jobs, and %d more were unclaimed", n, more-len(back))
-		}
-		stop()
-	})
+	for wait, stops := range map[time.Duration]bool{200 * time.Millisecond: false, 10 * time.Millisecond: true} {
+		runCrowded(t, 0, 4, func(a *crowded, stop func()) {
+			pass(time.Second)
+			a.length.Store(int64(time.Hour))
+			pass(wait)
+			if stops {
+				go stop()
+				pass(20 * time.Millisecond)
+			}
+			back := a.unclaimed()
+			if len(back) < 4 {
+				t.Errorf("%d jobs were unclaimed; the executor stops: %t", len(back), stops)
+			}
+			for jid := range back {
+				if _, called := a.called.Load(jid); called {
+					t.Errorf("job %s was unclaimed, although its handler was called", jid)
+				}
+			}
+			if stops {
+				pass(2 * time.Second)
+				return
+			}
+			a.largest()
+			pass(time.Minute)
+			if n, more := a.largest(), len(a.unclaimed()); n != 0 || more != len(back) {
+				t.Errorf("while all places are taken, a claim asked for %d jobs, and %d more were unclaimed", n, more-len(back))
+			}
+			stop()
+		})
+	}
 }
 
 func TestLongJobsAreClaimedForFreePlacesOnly(t *testing.T) {
@@ -157,21 +164,4 @@ func TestLongJobsAreClaimedForFreePlacesOnly(t *testing.T) {
 			stop()
 		})
 	}
-}
-
-func TestJobsWithoutAPlaceGoBackAtOnceOnStop(t *testing.T) {
-	runCrowded(t, 0, 4, func(a *crowded, stop func()) {
-		pass(time.Second)
-		a.length.Store(int64(time.Hour))
-		pass(10 * time.Millisecond)
-		began := time.Now()
-		go stop()
-		pass(20 * time.Millisecond)
-		back := a.unclaimed()
-		if len(back) < 4 {
-			t.Errorf("after %s of a stop, %d jobs were unclaimed", time.Since(began), len(back))
-		}
-		a.neverCalled(back)
-		pass(2 * time.Second)
-	})
 }

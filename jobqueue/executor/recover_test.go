@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,35 +44,33 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 
 func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, columns := range []string{
+		before := map[string]jobqueue.Job{}
+		for i, columns := range []string{
 			"'running', 'docspell', NULL", "'scheduled', 'docspell@home', NULL",
 			"'stuck', 'docspell', NULL", "'dreaming', NULL, NULL",
 			"'dreaming', 'other', '2020-01-01 00:00:00.000000'",
 		} {
+			jid := fmt.Sprintf("foreign%d", i)
 			q.sql(`INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, retries, progress,
-				state, worker, retry) VALUES ('foreign', 't', 'g', '{}', '', %s, 'x', 0, 0, 0, %s)`,
-				utc(time.Now()), columns)
-			before := q.get("foreign")
-			if !before.Foreign() {
+				state, worker, retry) VALUES ('%s', 't', 'g', '{}', '', %s, 'x', 0, 0, 0, %s)`, jid, utc(time.Now()), columns)
+			if before[jid] = q.get(jid); !before[jid].Foreign() {
 				t.Errorf("%s counts as ours", columns)
 			}
-			mine := q.submit(jobqueue.Job{Task: "t"})[0]
-			s, compared := q.comparing()
-			e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
-			e.awaitEnd(mine, jobqueue.Success)
-			for range 10 {
-				receive(q, compared, "a comparison")
-			}
-			if _, err := q.queue.Cancel(q.ctx, "foreign"); !errors.Is(err, jobqueue.ErrForeign) {
+		}
+		mine := q.submit(jobqueue.Job{Task: "t"})[0]
+		s, compared := q.comparing()
+		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
+		e.awaitEnd(mine, jobqueue.Success)
+		for range 10 {
+			receive(q, compared, "a comparison")
+		}
+		for jid, job := range before {
+			if _, err := q.queue.Cancel(q.ctx, jid); !errors.Is(err, jobqueue.ErrForeign) {
 				t.Errorf("cancel: %v", err)
 			}
-			if err := e.Stop(q.ctx); err != nil {
-				t.Error(err)
+			if after := q.get(jid); after != job {
+				t.Errorf("%+v became %+v", job, after)
 			}
-			if after := q.get("foreign"); after != before {
-				t.Errorf("%+v became %+v", before, after)
-			}
-			q.sql("DELETE FROM job WHERE jid = 'foreign'")
 		}
 	})
 }

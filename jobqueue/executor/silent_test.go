@@ -41,15 +41,8 @@ func (n *network) through(t *testing.T, databaseURL string) string {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	var mu sync.Mutex
-	var conns []net.Conn
-	t.Cleanup(func() {
+	t.Cleanup(func() { // the program has closed its connections
 		_ = l.Close()
-		mu.Lock()
-		for _, c := range conns {
-			_ = c.Close()
-		}
-		mu.Unlock()
 		all.Wait()
 	})
 	all.Go(func() {
@@ -63,9 +56,6 @@ func (n *network) through(t *testing.T, databaseURL string) string {
 				_ = c.Close()
 				continue
 			}
-			mu.Lock()
-			conns = append(conns, c, d)
-			mu.Unlock()
 			for _, way := range [][2]net.Conn{{c, d}, {d, c}} {
 				all.Go(func() {
 					_, _ = io.Copy(gate{way[0], n}, way[1])
