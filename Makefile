@@ -143,7 +143,7 @@ test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm fo
 	@scripts/need chromium
 	testdata/browser/axe/install
 	cd testdata/browser && go vet ./... && go vet -tags pictures ./...
-	cd testdata/browser && ../../scripts/with-postgres go test -count 1 -v -timeout 30m $(TESTFLAGS) .
+	cd testdata/browser && ../../scripts/in-memory go test -count 1 -v -timeout 30m $(TESTFLAGS) .
 
 .PHONY: licenses
 licenses: ## Write dist/licenses.txt, the licences of all that is linked, after a change of go.mod

@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,87 +31,6 @@ func (s *site) hours(id, newest string, now time.Time) {
 			decided("skipped", "paused", "ada")
 		}
 	}
-}
-
-// A task needs attention while the newest tick that ended did not end well, or no run has succeeded in time; one that has recovered
-// does not, nor one that is paused or skipped now and then. The page, the list and why agree.
-func TestNowFindsWhatNeedsAttention(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		now := time.Now().UTC()
-		cases := []struct{ id, newest, cause string }{
-			{"a-failing", "fffff.fffff", "failed 5 times in a row, since "},
-			{"b-missed", "sm.f.", "missed"},
-			{"c-losing", ".s.s.s.s.s.s", ""},
-			{"d-lost", "ssssssss.", "no run has succeeded since "},
-			{"e-fine", "............", ""},
-			{"f-recovered", ".fffffffff", ""},
-			{"g-never", "sss", "no run has succeeded yet; one was due "},
-			{"i-paused", "pppp.pppp", ""},
-		}
-		var want, got, listed []string
-		for _, c := range cases {
-			s.hours(c.id, c.newest, now)
-			if c.cause != "" {
-				want = append(want, c.id)
-			}
-			var why struct{ Why struct{ Attention string } }
-			if s.data("/task?format=json&id="+c.id, &why); (why.Why.Attention != "") != (c.cause != "") {
-				s.Errorf("%s: the page of the task says %q", c.id, why.Why.Attention)
-			}
-		}
-		var d struct {
-			Troubled []struct {
-				ID    string
-				Words string `json:"attention_in_words"`
-			}
-		}
-		s.data("/?format=json", &d)
-		for _, one := range d.Troubled {
-			got = append(got, one.ID)
-			at := slices.IndexFunc(cases, func(c struct{ id, newest, cause string }) bool { return c.id == one.ID })
-			if !strings.HasPrefix(one.Words, cases[at].cause) {
-				s.Errorf("%s: the page says %q, want %q", one.ID, one.Words, cases[at].cause)
-			}
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			s.Errorf("the page has %q, want %q", got, want)
-		}
-		var list struct{ Tasks []struct{ ID string } }
-		s.data("/tasks?state=attention&format=json", &list)
-		for _, one := range list.Tasks {
-			listed = append(listed, one.ID)
-		}
-		if !slices.Equal(listed, want) {
-			s.Errorf("the list has %q", listed)
-		}
-	})
-}
-
-// Since when a task fails is known beyond what a strip shows, and whether it has ever succeeded.
-func TestNowSaysSinceWhenTasksFail(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		now := time.Now().UTC()
-		s.hours("never", strings.Repeat("f", 30), now)
-		s.hours("once", strings.Repeat("f", 20)+"s.f", now)
-		jid := s.One(`SELECT jid FROM periodic_tick WHERE task_id = 'once' ORDER BY due DESC LIMIT 1`)
-		for i, line := range []string{"attempt 1 begins on vm", "GET /balance: 503 Service Unavailable", "failed: exit status 1"} {
-			s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) VALUES (?, ?, 'info', '2026-01-01 00:00:00', ?, ?)`, fmt.Sprint(i), jid, line, i)
-		}
-		at := func(hours int) string {
-			return now.Truncate(time.Hour).Add(-time.Duration(hours) * time.Hour).Format("15:04")
-		}
-		page := s.get("/")
-		for _, want := range []string{"failed 30 times in a row, since ", at(30) + " or earlier; no success is recorded", "failed 20 times in a row, since ",
-			at(20) + "; the last success was that of ", at(22), "<code>GET /balance: 503 Service Unavailable</code>"} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the page lacks %q", want)
-			}
-		}
-		if page := s.get("/task?id=never"); !strings.Contains(page, "It has failed 30 times in a row, since ") {
-			s.Error("the page of the task does not say since when it fails")
-		}
-	})
 }
 
 // Each task is in one state, the states add up, and each leads to as many tasks.

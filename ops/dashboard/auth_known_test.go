@@ -14,17 +14,24 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// Those who are known do not wait until the password that somebody else tries is compared.
-func TestGuessesHoldUpNobody(t *testing.T) {
-	t.Parallel()
+// known has ada with her password.
+func known(t *testing.T, l Logins) *passwords {
+	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPasswords(strings.NewReader("ada:"+string(hash)), Act, Logins{})
+	p, err := newPasswords(strings.NewReader("ada:"+string(hash)), Act, l)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// Those who are known do not wait until the password that somebody else tries is compared.
+func TestGuessesHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	p := known(t, Logins{})
 	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 	r.SetBasicAuth("ada", "s3cret")
 	p.authorize(r)
@@ -49,18 +56,11 @@ func TestGuessesHoldUpNobody(t *testing.T) {
 // A client that has gone does not wait, and has tried nothing.
 func TestGuessesAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var told []string
-	p, err := newPasswords(strings.NewReader("ada:"+string(hash)), Act, Logins{
+	p := known(t, Logins{
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")},
 		Failed:  func(user string, address netip.Addr, _ int) { told = append(told, user+"@"+address.String()) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	try := func(from, forwarded, password string) Access {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		r.RemoteAddr = from

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
@@ -30,19 +31,27 @@ type site struct {
 // may lets everybody do everything.
 func may(*http.Request) (string, dashboard.Access) { return "ada", dashboard.Act }
 
+// both is for pages that read the database.
 func both(t *testing.T, o dashboard.Options, run func(s *site)) {
 	t.Parallel()
-	migrated.Both(t, func(_ *testing.T, d *migrated.Database) {
-		o := o
-		o.Logger, _ = test.NewNullLogger()
-		pages, err := dashboard.Handler(d.As("operator"), o)
-		if err != nil {
-			d.Fatal(err)
-		}
-		server := httptest.NewServer(pages)
-		d.Cleanup(server.Close)
-		run(&site{d, server.URL + o.Prefix})
-	})
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { serve(d, o, run) })
+}
+
+// one is for what no database makes different.
+func one(t *testing.T, o dashboard.Options, run func(s *site)) {
+	t.Parallel()
+	serve(migrated.New(t, storetest.SQLite), o, run)
+}
+
+func serve(d *migrated.Database, o dashboard.Options, run func(s *site)) {
+	o.Logger, _ = test.NewNullLogger()
+	pages, err := dashboard.Handler(d.As("operator"), o)
+	if err != nil {
+		d.Fatal(err)
+	}
+	server := httptest.NewServer(pages)
+	d.Cleanup(server.Close)
+	run(&site{d, server.URL + o.Prefix})
 }
 
 // ask sends a request and returns the status and the body.

@@ -1,15 +1,12 @@
 package dashboard_test
 
 import (
-	"context"
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
@@ -28,6 +25,7 @@ func TestWhoMayAsk(t *testing.T) {
 		"may act":                            {options: dashboard.Options{Authorize: by("ada", dashboard.Act)}, get: 200, post: 303},
 		"may read":                           {options: dashboard.Options{Authorize: by("ada", dashboard.Read)}, get: 200, post: 403},
 		"may nothing":                        {options: dashboard.Options{Authorize: by("", dashboard.None)}, get: 401, post: 401},
+		"has guessed too often":              {options: dashboard.Options{Authorize: by("", dashboard.TooMany)}, get: 429, post: 429},
 		"read-only for all":                  {options: dashboard.Options{Authorize: by("ada", dashboard.Act), ReadOnly: true}, get: 200, post: 403},
 		"a foreign name of this host (DNS rebinding)": {change: func(r *http.Request) { r.Host = "evil.example" }, get: 421, post: 421},
 		"a name with a port":                          {change: func(r *http.Request) { r.Host = "localhost:99" }, get: 200, post: 403},
@@ -42,7 +40,9 @@ func TestWhoMayAsk(t *testing.T) {
 			change: func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, get: 200, post: 403},
 	} {
 		t.Run(name, func(t *testing.T) {
-			both(t, test.options, func(s *site) {
+			woken := "0"
+			test.options.Wake = func() { woken = "1" }
+			one(t, test.options, func(s *site) {
 				s.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'work', 'yearly', false)`)
 				for method, want := range map[string]int{http.MethodGet: test.get, http.MethodPost: test.post} {
 					form := pause
@@ -66,38 +66,20 @@ func TestWhoMayAsk(t *testing.T) {
 					jobs = "1"
 				}
 				s.Want(jobs, `SELECT count(*) FROM job WHERE tracker = 'report'`)
+				r := s.request(http.MethodPost, "/wake", url.Values{})
+				if test.change != nil {
+					test.change(r)
+				}
+				if code, _, _ := s.ask(r); code != test.post || woken != jobs {
+					s.Errorf("wake: %d, want %d; the scheduler was woken %s times, want %s", code, test.post, woken, jobs)
+				}
 			})
 		})
 	}
 }
 
-var formValue = regexp.MustCompile(`value="[^"]*"`)
-
-// A row full of markup and marks that deceive a reader does no harm.
-func TestHostileRow(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		evil := `"><script>alert(1)</script><b onmouseover=alert(2)>` + "\u202Egnp.exe\u2066\x07"
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, args, nextrun, subject, summary) VALUES (?, 'work', 'yearly', ?, '2026-01-01 08:00:00', ?, ?)`,
-			evil, `{"x": "`+strings.ReplaceAll(strings.ReplaceAll(evil, `"`, `\"`), "\x07", "")+`"}`, evil, evil)
-		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error { job.SetResult(evil); return nil })
-		id := url.QueryEscape(evil)
-		for _, path := range append([]string{"/task?id=" + id, "/tick?id=" + id, "/jobs?task=" + id, "/tasks?q=" + id + "&done=" + id, "/task?id=" + id + "&timer=" + id}, allPages...) {
-			code, _, body := s.ask(s.request(http.MethodGet, path, nil))
-			if code != 200 && !strings.Contains(path, "report") {
-				s.Errorf("%s: %d", path, code)
-			}
-			body = formValue.ReplaceAllString(body, "") // which a form sends back as it is
-			for _, bad := range []string{"<script>alert", "<b onmouseover", "\u202E", "\u2066", "\x07"} {
-				if strings.Contains(body, bad) {
-					s.Errorf("%s shows %q", path, bad)
-				}
-			}
-		}
-	})
-}
-
 func TestErrorsOfPages(t *testing.T) {
-	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		for _, method := range []string{http.MethodPut, http.MethodDelete} {
 			if code, header, _ := s.ask(s.request(method, "/tasks", nil)); code != http.StatusMethodNotAllowed || header.Get("Allow") == "" {
 				s.Errorf("%s: %d, Allow: %s", method, code, header.Get("Allow"))
@@ -139,45 +121,9 @@ func TestErrorsOfPages(t *testing.T) {
 	})
 }
 
-// A pause says who, why and until when; resuming ends it.
-func TestPauseAndResume(t *testing.T) {
-	both(t, dashboard.Options{Authorize: may}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly'), ('other', 'work', 'yearly')`)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, group_) VALUES ('office', 'work', 'yearly', 'x')`)
-		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
-		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
-		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+other%2C+report.&state=paused" {
-			s.Errorf("%d to %q: %s", code, to, body)
-		}
-		if _, header, _ := s.ask(s.request(http.MethodPost, "/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"2999-01-01 08:00"}})); !strings.Contains(header.Get("Location"), "Paused") {
-			s.Errorf("pause in a zone: %v", header)
-		}
-		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
-		if page := s.get("/task?id=office&zone=Asia/Tokyo"); !strings.Contains(page, "<dt>group</dt><dd>x</dd>") {
-			s.Error("a setting is not called as in files of tasks: " + page)
-		}
-		page := s.get("/tasks?state=paused&zone=Asia/Tokyo")
-		if !strings.Contains(page, "Until (Asia/Tokyo)") || !strings.Contains(page, `action="/tasks?zone=Asia%2FTokyo"`) {
-			s.Error("the form does not take times of the zone of the page")
-		}
-		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 1 Jan 2999, 17:00: the &lt;b&gt;disk&lt;/b&gt; is full"} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the list of paused tasks lacks %q", want)
-			}
-		}
-		s.Want(2, `SELECT count(*) FROM periodic_task WHERE paused_by = 'ada' AND paused_until = '2999-01-01 08:00:00.000000'`)
-		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"resume"}, "id": {"report"}})); code != 303 {
-			s.Errorf("resume: %d", code)
-		}
-		if page := s.get("/tasks?state=paused"); strings.Contains(page, ">report</a>") {
-			s.Error("report was resumed and shows as paused")
-		}
-	})
-}
-
 // The script asks for the main part only, and gets it only when something has changed.
 func TestRefresh(t *testing.T) {
-	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
 		ask := func(path, tag string) (int, string, string) {
 			r := s.request(http.MethodGet, path, nil)
@@ -212,7 +158,7 @@ func TestRefresh(t *testing.T) {
 
 // An edited timer shows what it would change, and is saved only if nobody was faster.
 func TestEditOfATimer(t *testing.T) {
-	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
 		var d struct {
 			Edit struct {

@@ -12,11 +12,8 @@ import (
 )
 
 type nowData struct {
-	Empty  bool
 	Totals struct {
-		Troubled int  `json:"need_attention"`
-		Overdue  int  `json:"overdue"`
-		Fresh    bool `json:"no_scheduler_yet"`
+		Troubled int `json:"need_attention"`
 	}
 	Troubled []struct {
 		ID    string
@@ -24,17 +21,9 @@ type nowData struct {
 	}
 	Others   int `json:"troubled_not_listed"`
 	Sentence string
-	Hour     struct {
-		Soon []struct{ ID, Blocked string }
-	} `json:"next_hour"`
-	Strips []struct {
-		ID  string
-		Day []struct {
-			Ticks, Failed int
-			Worst         string
-		}
+	Strips   []struct {
+		Day []struct{ Worst string }
 	}
-	Silent int `json:"tasks_without_a_tick"`
 }
 
 // The first page finds what fails among all tasks, and says how many it does not list.
@@ -68,49 +57,6 @@ func TestNowLooksAtAllTasks(t *testing.T) {
 		list := s.get("/tasks?state=attention&after=t118")
 		if !strings.Contains(list, ">t119</a>") {
 			s.Error("the list of tasks that need attention lacks the last one")
-		}
-	})
-}
-
-// The first page of a new database says what to do, and raises no alarm.
-func TestNowOfANewDatabase(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		var d nowData
-		s.data("/?format=json", &d)
-		page := s.get("/")
-		if !d.Empty || !d.Totals.Fresh || d.Sentence != "No tasks yet" || !strings.Contains(page, "Add the first one:") || !strings.Contains(page, "No scheduler is known to run") ||
-			strings.Contains(page, `role="alert"`) || strings.Contains(page, `class="bad"`) {
-			s.Errorf("%+v\n%s", d, page)
-		}
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('t', 'work', 'hourly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
-		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
-		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
-		s.data("/?format=json", &d)
-		if d.Empty || d.Totals.Fresh || d.Totals.Overdue == 0 || !strings.Contains(s.get("/"), `role="alert"`) {
-			s.Errorf("with a task that a scheduler has known: %+v", d)
-		}
-		if page := s.get("/"); !strings.Contains(page, "No scheduler is known to run") {
-			s.Errorf("without a scheduler:\n%s", page)
-		}
-		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
-		if page := s.get("/"); strings.Contains(page, "No scheduler") || !strings.Contains(page, "and no scheduler has taken it") {
-			s.Errorf("with a scheduler that runs:\n%s", page)
-		}
-	})
-}
-
-// What is due soon, but cannot be submitted, is not shown as if it could.
-func TestNowOfATaskThatIsBlocked(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		for id, columns := range map[string]string{"a": "NULL, 'nosuch'", "b": "'it is wrong', 'job'", "c": "'warning: args is not JSON', 'job'"} {
-			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, problem, sink) VALUES (?, 'work', 'hourly', '2026-01-01 00:00:00', `+columns+`)`, id)
-			s.Exec(`UPDATE periodic_task SET problem = `+strings.Split(columns, ",")[0]+` WHERE id = ?`, id)
-		}
-		var d nowData
-		s.data("/?format=json", &d)
-		want := `[{a sink "nosuch": this program has no queue of that name} {b it is wrong} {c }]`
-		if got := fmt.Sprint(d.Hour.Soon); got != want || !strings.Contains(s.get("/"), `<span class="bad">it is wrong</span>`) {
-			s.Errorf("%s; want %s", got, want)
 		}
 	})
 }
@@ -160,35 +106,39 @@ func TestNowSortsByHarm(t *testing.T) {
 	})
 }
 
-// Jobs that wait for an executor which nobody has started are trouble, too.
-func TestNowSaysThatJobsWait(t *testing.T) {
+// The first page of a new database says what to do, and raises no alarm. Then it names what is missing, one after the other.
+func TestSentencesOfNow(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('t', 'work', 'hourly', '2099-01-01 00:00:00')`)
+		says := func(sentence string, texts ...string) (page string) {
+			s.Helper()
+			var d nowData
+			s.data("/?format=json", &d)
+			page = s.get("/")
+			for _, want := range texts {
+				if d.Sentence != sentence || !strings.Contains(page, want) {
+					s.Errorf("it says %q, want %q and %q in:\n%s", d.Sentence, sentence, want, page)
+				}
+			}
+			return page
+		}
+		if page := says("No tasks yet", "Add the first one:", "No scheduler is known to run"); strings.Contains(page, `role="alert"`) || strings.Contains(page, `class="bad"`) {
+			s.Error("a new database is an alarm")
+		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('t', 'work', 'hourly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
 		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
-		var d nowData
-		if s.data("/?format=json", &d); d.Sentence != "No scheduler is known to run" || !strings.Contains(s.get("/"), "so what falls due waits") {
-			s.Errorf("%q", d.Sentence)
-		}
+		says("No scheduler runs, and 1 task is due", `role="alert"`)
+		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
+		says("No scheduler is known to run", "so what falls due waits")
 		s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
-		if s.data("/?format=json", &d); d.Sentence != "The task is on time" {
-			s.Errorf("%q", d.Sentence)
-		}
+		says("The task is on time", "")
 		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'x', 'a', 1)`)
 		s.Exec(`INSERT INTO outbox_message (event_id, topic, dead) VALUES ('e', 't', '2026-01-01 00:00:00')`)
-		if s.data("/?format=json", &d); d.Sentence != "Events of 1 topic do not get out" || !strings.Contains(s.get("/"), `href="/events?status=dead">1 dead event</a>`) {
-			s.Errorf("%q", d.Sentence)
-		}
+		says("Events of 1 topic do not get out", `href="/events?status=dead">1 dead event</a>`)
 		s.Exec(`DELETE FROM outbox_message`)
 		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, sqldb.Timestamp(time.Now().Add(-31*time.Minute)))
-		if s.data("/?format=json", &d); d.Sentence != "1 job is waiting, and no executor is known to run" {
-			s.Errorf("%q", d.Sentence)
-		}
+		says("1 job is waiting, and no executor is known to run", "")
 		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`)
-		if s.data("/?format=json", &d); d.Sentence != "1 job is waiting, the oldest for 31 min" {
-			s.Errorf("%q", d.Sentence)
-		}
-		if page := s.get("/"); !strings.Contains(page, "0 of 4 places are taken, on 1 executor.") {
-			s.Error(page)
-		}
+		says("1 job is waiting, the oldest for 31 min", "0 of 4 places are taken, on 1 executor.")
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 type tickData struct {
@@ -79,97 +78,11 @@ func TestTicksThatDidNotRun(t *testing.T) {
 		if page := s.get("/"); !strings.Contains(page, `<a href="/ticks">14 ticks did not run: 2 skipped, 12 missed</a>`) {
 			s.Error("Now does not lead to the ticks that did not run")
 		}
-		for _, path := range []string{"/tasks", "/jobs", "/timeline"} {
-			if page := s.get(path); !strings.Contains(page, `>runs that did not happen</a>`) {
-				s.Errorf("%s does not lead to the ticks that did not run", path)
-			}
-		}
 		if code, _, body := s.ask(s.request("GET", "/ticks?decision=lost", nil)); code != 400 || !strings.Contains(body, "use one of not-run") {
 			s.Errorf("an unknown decision: %d", code)
 		}
 		if code, _, body := s.ask(s.request("GET", "/ticks?from=2026-01-02T00:00&to=2026-01-01T00:00", nil)); code != 400 || !strings.Contains(body, "is not before") {
 			s.Errorf("a time that ends before it begins: %d", code)
-		}
-	})
-}
-
-// A long list has pages, which stay in the time and the choice.
-func TestTicksHavePages(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('pay', 'work', 'minutely')`)
-		for i := range 130 {
-			at := sqldb.Timestamp(time.Date(2026, 3, 1, 0, i, 0, 0, time.UTC))
-			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('pay', ?, 'late', ?, 'x')`, at, at)
-		}
-		link := "/ticks?decision=late&from=2026-03-01T00%3A00%3A00Z&to=2026-03-01T02%3A10%3A00Z"
-		var first, second tickData
-		s.data(link+"&format=json", &first)
-		s.data(link+"&format=json&page=2", &second)
-		if len(first.Ticks) != 100 || len(second.Ticks) != 30 || !first.More || second.More {
-			s.Errorf("the pages have %d and %d ticks", len(first.Ticks), len(second.Ticks))
-		}
-		older, newer := strings.Replace(link, "&to", "&page=2&to", 1), link
-		if !strings.Contains(s.get(link), strings.ReplaceAll(older, "&", "&amp;")+`">older →`) || !strings.Contains(s.get(link+"&page=2"), strings.ReplaceAll(newer, "&", "&amp;")+`">← newer`) {
-			s.Error("a link to another page is missing, or leads elsewhere")
-		}
-	})
-}
-
-// What somebody has asked for is marked wherever ticks are listed: run now, and made up for.
-func TestWhatWasAskedForIsMarked(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		tasks := periodic.NewTasks(s.Open().Tasks())
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, due) VALUES ('pay', 'work', '*-01-01 00:00', '2099-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`)
-		if err := tasks.RunNow(s.Context(), "pay"); err != nil {
-			s.Fatal(err)
-		}
-		s.Schedule()
-		s.Exec(`UPDATE job SET state = 'success', finished = submitted`)
-		past := periodic.Backfill{From: time.Date(2020, 12, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2021, 2, 1, 0, 0, 0, 0, time.UTC)}
-		if err := tasks.Backfill(s.Context(), "pay", past); err != nil {
-			s.Fatal(err)
-		}
-		for path, want := range map[string][]string{
-			"/tasks":                                 {"run by hand", ", backfilled", "<use href=\"#hand\"/></svg> run by hand"},
-			"/task?id=pay":                           {"<use href=\"#hand\"/></svg> run by hand", "<use href=\"#hand\"/></svg> backfilled"},
-			"/ticks?decision=":                       {"<use href=\"#hand\"/></svg> run by hand"},
-			"/jobs":                                  {"<use href=\"#hand\"/></svg> run by hand", "<use href=\"#hand\"/></svg> backfilled"},
-			"/ticks?decision=&from=2020-01-01T00:00": {"<use href=\"#hand\"/></svg> backfilled"},
-		} {
-			page := s.get(path)
-			for _, text := range want {
-				if !strings.Contains(page, text) {
-					s.Errorf("%s lacks %q", path, text)
-				}
-			}
-		}
-	})
-}
-
-// What becomes of the ticks of a paused task is said in the same words on each page.
-func TestPausedTasksSayWhatBecomesOfTheirTicks(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		for id, set := range map[string]string{"open": "paused = '2026-01-01 00:00:00'", "until": "paused = '2026-01-01 00:00:00', paused_until = '2099-03-01 12:30:00'",
-			"failing": "paused = '2026-01-01 00:00:00', paused_by = 'nextrun', pause_after = 3", "off": "enabled = false", "broken": "problem = 'bad'"} {
-			s.hours(id, "..", time.Now().UTC())
-			s.Exec(`UPDATE periodic_task SET `+set+` WHERE id = ?`, id)
-		}
-		for id, want := range map[string]string{"open": "skipped until resumed", "until": "skipped until 1 Mar 2099, 12:30", "failing": "skipped until resumed", "off": "none while disabled", "broken": "none while blocked"} {
-			paths := []string{"/tasks?q=" + id}
-			if id != "broken" && id != "failing" { // they need attention
-				paths = append(paths, "/")
-			}
-			for _, path := range paths {
-				if !strings.Contains(s.get(path), want) {
-					s.Errorf("%s does not say of %s: %s", path, id, want)
-				}
-			}
-		}
-		if page := s.get("/task?id=open"); !strings.Contains(page, "<dd>none</dd><dd class=\"quiet\">skipped until resumed</dd>") || strings.Contains(page, "will be skipped") {
-			s.Error("the page of a paused task says something else")
-		}
-		if page := s.get("/task?id=until"); !strings.Contains(page, "<dt>Next run</dt><dd data-ago=\"2099-03-01T13:00:00Z\">") {
-			s.Error("the page of a task that is paused until a time does not say when it runs next")
 		}
 	})
 }
@@ -193,23 +106,6 @@ func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
 		for _, want := range []string{"<b>river</b>: 3 jobs submitted and not known to have ended, the oldest ", "3 h ago", "<b>legacy</b>: it does not tell how jobs end, so nothing here knows whether some wait"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page of the scheduler lacks %q", want)
-			}
-		}
-	})
-}
-
-// The page of the scheduler says who runs, and when the next tick is due.
-func TestSchedulerSaysWhoRuns(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		if page := s.get("/scheduler"); !strings.Contains(page, "No scheduler is known to run.") || !strings.Contains(page, "No tick is planned.") {
-			s.Error("the page of an empty database says something else")
-		}
-		s.hours("pay", "s.s", time.Now().UTC())
-		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, trouble) VALUES ('vm@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 'the disk is full')`)
-		page := s.get("/scheduler")
-		for _, want := range []string{"1 scheduler runs: vm, since <time", "The next tick is due <time datetime=\"2099-01-01T00:00:00Z\"", "the disk is full"} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the page lacks %q", want)
 			}
 		}
 	})

@@ -3,12 +3,10 @@ package dashboard_test
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
@@ -84,59 +82,6 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 		}
 		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
 			s.Error("does not say that the clock changes")
-		}
-	})
-}
-
-// What Now calls the last 24 hours is on the timeline, also of events and other queues. A task takes as long as its page says, and
-// one that takes longer than the time between its ticks skips some of them.
-func TestTimelineAgreesWithOtherPages(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, sink) VALUES ('slow', 'work', 'hourly', 'job'), ('weekly', 'other', 'weekly', 'job'), ('told', 'work', 'daily', 'event')`)
-		now := time.Now().UTC().Truncate(time.Hour)
-		for i := range 3 {
-			s.ran("slow", now.Add(time.Duration(-23+3*i)*time.Hour), 75*time.Minute, "success")
-			s.ran("weekly", now.AddDate(0, 0, -7*(i+1)), 2*time.Hour, "success")
-		}
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided, outcome) VALUES ('told', ?, 'submitted', 'a', ?, NULL), ('told', ?, 'submitted', 'b', ?, 'failed')`,
-			sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-24*time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(-time.Hour)))
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until) VALUES ('slow', ?, 'skipped', ?, 0, NULL), ('weekly', ?, 'missed', ?, 7, ?)`,
-			sqldb.Timestamp(now.Add(-2*time.Hour)), sqldb.Timestamp(now.Add(-2*time.Hour)), sqldb.Timestamp(now.AddDate(0, 0, -3)), sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-time.Hour)))
-		var d timelineData
-		s.data("/timeline?format=json", &d)
-		out := map[string]int{}
-		for _, row := range d.Rows {
-			for _, c := range row.Cells {
-				if c.Out != "" {
-					out[fmt.Sprint(row.Name, " ", row.Out, " ", c.Out)]++
-				}
-			}
-		}
-		if out["slow 1 off"] != 1 || out["weekly 7 warn"] < 90 || len(out) != 2 {
-			s.Errorf("a skipped tick, and some that were missed until an hour ago, are %v", out)
-		}
-		rows := map[string]int{}
-		for i, row := range d.Rows {
-			rows[row.Name] = i
-		}
-		if told := d.Rows[rows["told"]]; told.Name != "told" || told.Runs != 2 || told.Failed != 1 {
-			s.Errorf("of 2 events of the last 24 hours, it shows %+v", told)
-		}
-		if slow := d.Rows[rows["slow"]]; slow.Runs != 3 || slow.Usual != "1 h 15 min" || slow.Skipped < slow.Planned/3 || slow.Skipped > slow.Planned/2 {
-			s.Errorf("of a slow task it shows %d runs, that take %s, and of %d to come %d skipped", slow.Runs, slow.Usual, slow.Planned, slow.Skipped)
-		}
-		if !strings.Contains(s.get("/task?id=slow"), "1 h 15 min") {
-			s.Error("the page of the task says another duration")
-		}
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('twin', 'work', 'hourly', 'allow')`)
-		s.ran("twin", now.Add(-10*time.Hour), 30*time.Minute, "success")
-		s.ran("twin", now.Add(-10*time.Hour+time.Minute), time.Minute, "success")
-		if s.data("/timeline?format=json", &d); d.Most != 2 {
-			s.Errorf("at most %d run at once", d.Most)
-		}
-		page := s.get("/timeline")
-		if !regexp.MustCompile(`<p>\w+ \d+ \w+ \d+, \d\d:00 to \w+ \d+ \w+ \d+, \d\d:00, UTC\.`).MatchString(page) {
-			s.Error("the page does not say which time it shows")
 		}
 	})
 }

@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
 // All times of a page are in one zone, which visitors choose. What a refresh compares with
 // is apart for each zone and for what somebody may do.
 func TestPagesAreInTheChosenZone(t *testing.T) {
-	both(t, dashboard.Options{Prefix: "/p", Authorize: func(r *http.Request) (string, dashboard.Access) {
+	one(t, dashboard.Options{Prefix: "/p", Authorize: func(r *http.Request) (string, dashboard.Access) {
 		if r.Header.Get("X-Acts") != "" {
 			return "ada", dashboard.Act
 		}
@@ -53,6 +54,22 @@ func TestPagesAreInTheChosenZone(t *testing.T) {
 		}
 		if len(tags) != 4 {
 			s.Errorf("four looks have %d tags", len(tags))
+		}
+	})
+}
+
+// A page has its times in one zone. What is due and not taken is not said to be due later.
+func TestOneZoneOfAPage(t *testing.T) {
+	one(t, dashboard.Options{}, func(s *site) {
+		now := time.Now().UTC()
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('sync', 'work', 'hourly', ?)`, sqldb.Timestamp(now.Add(-time.Hour)))
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'sync'`)
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, cause) VALUES ('sync', '2026-01-03 11:00:00.000000', 'skipped', '2026-01-03 11:00:00.000000', 'overlap')`)
+		page := s.get("/task?id=sync&zone=Asia/Tokyo")
+		for _, want := range []string{"The tick of <span class=\"took\">2026-01-03 20:00:00 JST</span> was skipped: a job of the task had not ended", `<dd class="bad">due</dd><dd class="quiet">since `} {
+			if !strings.Contains(page, want) {
+				s.Errorf("lacks %q", want)
+			}
 		}
 	})
 }

@@ -47,7 +47,7 @@ func withChromium(run func() int) (code int, err error) {
 	browser, cancel := chromedp.NewContext(allocator)
 	defer cancel()
 	if err := chromedp.Do(browser); err != nil {
-		return 0, fmt.Errorf("chromium does not start: %w; scripts/need-chromium says how to install it", err)
+		return 0, fmt.Errorf("chromium does not start: %w; make doctor says how to install it", err)
 	}
 	chromium = browser
 	code = run()

@@ -1,11 +1,6 @@
 package browser_test
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
-)
+import "fmt"
 
 // jobsPerTask is how many of the newest ticks of each task still have their jobs.
 const jobsPerTask = 5
@@ -17,17 +12,13 @@ const logLines = 800
 // have a problem; some ticks were skipped, some jobs have failed. Each is one statement,
 // so that millions take seconds.
 func (s *site) fill(tasks, ticks int) {
-	from := `strftime('%Y-%m-%d %H:%M:%f000', 'now', (?) || ' minutes')`
-	yes, no := "1", "0"
-	if s.Kind == storetest.Postgres {
-		from = `date_trunc('milliseconds', now() AT TIME ZONE 'utc' + (?) * interval '1 minute')`
-		yes, no = "true", "false"
+	at := func(minutes string) string {
+		return `strftime('%Y-%m-%d %H:%M:%f000', 'now', (` + minutes + `) || ' minutes')`
 	}
-	at := func(minutes string) string { return strings.Replace(from, "?", minutes, 1) }
 	numbers := func(n int) string {
 		return fmt.Sprintf("WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d) ", n)
 	}
-	s.Exec(`CREATE TABLE past (n integer, at timestamp)`) // computed once, as texts on SQLite
+	s.Exec(`CREATE TABLE past (n integer, at timestamp)`) // computed once
 	s.Exec(`INSERT INTO past ` + numbers(ticks) + `SELECT n, ` + at("-15 * n") + ` FROM numbers`)
 	s.Exec(`CREATE TABLE number (n integer, id varchar(254))`)
 	s.Exec(`INSERT INTO number ` + numbers(tasks) + `SELECT n, 'task-' || substr(CAST(100000 + n AS varchar(6)), 2) FROM numbers`)
@@ -36,7 +27,7 @@ func (s *site) fill(tasks, ticks int) {
 		SELECT id, 'handler-' || (n % 50), 'group-' || (n % 20),
 			CASE n % 5 WHEN 0 THEN 'hourly' WHEN 1 THEN 'daily' WHEN 2 THEN 'Mon..Fri 09:00 Europe/Berlin'
 				WHEN 3 THEN '*:0/15' ELSE '*-*-* 02:30 America/New_York' END,
-			` + at("n % 1440 + 30") + `, ` + at("n % 1440 + 30") + `, CASE WHEN n % 97 = 9 THEN ` + no + ` ELSE ` + yes + ` END,
+			` + at("n % 1440 + 30") + `, ` + at("n % 1440 + 30") + `, n % 97 <> 9,
 			CASE WHEN n % 89 = 5 THEN ` + at("-90") + ` END, CASE WHEN n % 89 = 5 THEN 'grace' END,
 			CASE WHEN n % 89 = 5 THEN 'the warehouse moves' END FROM number`)
 	s.Exec(`UPDATE periodic_task SET problem = 'the timer cannot be read: unknown weekday "Mun"' WHERE id LIKE '%17'`)
@@ -54,8 +45,5 @@ func (s *site) fill(tasks, ticks int) {
 		`SELECT 'line-' || n, 'task-00001-1', 'info', ` + at("-15") + `, 'line ' || n || ' of the log', n FROM numbers`)
 	s.Exec(`DROP TABLE past`)
 	s.Exec(`DROP TABLE number`)
-	if s.Kind == storetest.Postgres {
-		s.Exec(`ANALYZE`) // as autovacuum would soon
-	}
 	s.Want(tasks*ticks, `SELECT count(*) FROM periodic_tick`)
 }

@@ -4,17 +4,15 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -22,16 +20,6 @@ import (
 type site struct {
 	*migrated.Database
 	url string
-
-	mutex    sync.Mutex
-	requests []request
-}
-
-// request is one that the dashboard has answered.
-type request struct {
-	what string // method and path
-	code int
-	took time.Duration
 }
 
 // person is who uses the dashboard.
@@ -40,9 +28,9 @@ const person = "ada"
 func may(*http.Request) (string, dashboard.Access) { return person, dashboard.Act }
 
 // newSite serves a dashboard on an empty database that has the tables.
-func newSite(t testing.TB, kind string, o dashboard.Options) *site {
+func newSite(t testing.TB, o dashboard.Options) *site {
 	t.Helper()
-	s := &site{Database: migrated.New(t, kind)}
+	s := &site{Database: migrated.New(t, storetest.SQLite)}
 	// The program gives the pages two connections, too.
 	small, err := store.Open(t.Context(), s.URL, store.Options{MaxConns: 2})
 	if err != nil {
@@ -53,7 +41,7 @@ func newSite(t testing.TB, kind string, o dashboard.Options) *site {
 	logger.SetOutput(t.Output())
 	logger.SetLevel(logrus.WarnLevel)
 	o.Logger = logger
-	s.url = serve(t, s.watch(handler(t, small, o))) + o.Prefix
+	s.url = serve(t, handler(t, small, o)) + o.Prefix
 	return s
 }
 
@@ -80,36 +68,6 @@ func serve(t testing.TB, pages http.Handler) (url string) {
 	return server.URL
 }
 
-// watch notes every request.
-func (s *site) watch(pages http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		noted := &status{ResponseWriter: w, code: http.StatusOK}
-		pages.ServeHTTP(noted, r)
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		s.requests = append(s.requests, request{r.Method + " " + r.URL.RequestURI(), noted.code, time.Since(began)})
-	})
-}
-
-// status is the code of an answer.
-type status struct {
-	http.ResponseWriter
-	code int
-}
-
-func (s *status) WriteHeader(code int) {
-	s.code = code
-	s.ResponseWriter.WriteHeader(code)
-}
-
-// asked are the requests so far.
-func (s *site) asked() []request {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.requests
-}
-
 // tab opens a tab that shows this site.
 func (s *site) tab(t testing.TB) *tab { return newTab(t, s.url) }
 
@@ -133,36 +91,4 @@ func (s *site) execute(t testing.TB, name string, run func(context.Context, *job
 			t.Error(err)
 		}
 	})
-}
-
-// schedule starts a scheduler that runs until the test ends.
-func (s *site) schedule(t testing.TB) {
-	t.Helper()
-	logger := logrus.New()
-	logger.SetOutput(t.Output())
-	logger.SetLevel(logrus.ErrorLevel)
-	scheduler, err := scheduler.New(s.Store.Periodic(), scheduler.Config{Name: "browser", Logger: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := scheduler.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := scheduler.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// eventually waits until a query yields a value.
-func (s *site) eventually(t testing.TB, want, query string) {
-	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for late := time.Now().Add(patience); s.One(query) != want; <-again.C {
-		if time.Now().After(late) {
-			t.Fatalf("waited %s, but not %s: %s", patience, want, query)
-		}
-	}
 }
