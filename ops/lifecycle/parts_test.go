@@ -46,41 +46,6 @@ func silent() *logrus.Logger {
 	return log
 }
 
-// A part that cannot do its work in the database is named, and the process does not
-// count as started. While a database cannot be reached later, the process is unhealthy.
-func TestStartNeedsPartsThatWork(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		for part, table := range map[string]string{"scheduler": "periodic_task", "executor": "job", "relay": "outbox_message"} {
-			d.Exec("ALTER TABLE " + table + " RENAME TO away")
-			db, err := store.Open(t.Context(), d.URL, store.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			startFails(t, db, part, "without "+table)
-			if db.Ping(t.Context()) == nil {
-				t.Errorf("the database is open after a start that failed")
-			}
-			d.Exec("ALTER TABLE away RENAME TO " + table)
-		}
-	})
-}
-
-// startFails starts a process with one part, which must be what the start fails at.
-func startFails(t *testing.T, db *store.DB, part, state string) {
-	t.Helper()
-	p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Add(lifecycle.Database(db))
-	p.AddService(part, parts(t, db, silent())[part])
-	var stage *lifecycle.StageError
-	if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
-		t.Errorf("start %s = %v, want a failure of stage %s", state, err, part)
-	}
-}
-
 // A part whose first statement has no answer yet does not count as started.
 func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 	t.Parallel()
@@ -101,12 +66,21 @@ func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 			if _, err := locker.ExecContext(t.Context(), "LOCK TABLE "+table); err != nil {
 				t.Fatal(err)
 			}
-			startFails(t, db, part, "while "+table+" is locked")
+			p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Add(lifecycle.Database(db))
+			p.AddService(part, parts(t, db, silent())[part])
+			var stage *lifecycle.StageError
+			if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
+				t.Errorf("start while %s is locked = %v, want a failure of stage %s", table, err, part)
+			}
 		})
 	}
 }
 
-// Drift of the schema is found at the start, and a process tells of it later.
+// A table that is missing is found at the start.
 func TestSchemaIsChecked(t *testing.T) {
 	t.Parallel()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -53,57 +52,5 @@ func TestStages(t *testing.T) {
 		if got := strings.Join(journal, " "); got != test.journal {
 			t.Errorf("%s: did %s\nwant %s", test.name, got, test.journal)
 		}
-	}
-}
-
-func TestStagesComeUpInParts(t *testing.T) {
-	var s stages
-	count := 0
-	once := func(context.Context) error { count++; return nil }
-	for _, name := range []string{"a", "b"} {
-		s.add(Stage{Name: name, Up: once})
-		if err := s.up(t.Context(), nobody); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if count != 2 {
-		t.Errorf("%d stages came up, want each once", count)
-	}
-}
-
-func TestStagesEndWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var s stages
-	undone := false
-	s.add(
-		Stage{Name: "a", Up: func(context.Context) error { cancel(); return nil },
-			Down: func(ctx context.Context) error { undone = ctx.Err() == nil; return nil }},
-		Stage{Name: "b", Up: func(context.Context) error { t.Error("b came up after the end"); return nil }})
-	if err := s.up(ctx, nobody); !errors.Is(err, context.Canceled) || !undone {
-		t.Errorf("up = %v, undone with a context that goes on: %v; want context.Canceled and true", err, undone)
-	}
-}
-
-func TestStagesReportHealth(t *testing.T) {
-	sick := func(context.Context) error { return errors.New("cannot be reached") }
-	bad := func(context.Context) error { return errors.New("no luck") }
-	var s stages
-	s.add(Stage{Name: "config"}, Stage{Name: "database", Health: sick})
-	if err := s.up(t.Context(), nobody); err != nil {
-		t.Fatal(err)
-	}
-	s.add(Stage{Name: "lock"})
-	want := []StageHealth{{"config", "up", ""}, {"database", "failed", "cannot be reached"}, {"lock", "down", ""}}
-	if got, _ := s.health(t.Context()); !reflect.DeepEqual(got, want) {
-		t.Errorf("health = %v, want %v", got, want)
-	}
-	var f stages
-	f.add(Stage{Name: "config"}, Stage{Name: "lock", Up: bad}, Stage{Name: "scheduler"})
-	if err := f.up(t.Context(), nobody); err == nil {
-		t.Fatal("up succeeded")
-	}
-	want = []StageHealth{{"config", "down", ""}, {"lock", "failed", "no luck"}, {"scheduler", "down", ""}}
-	if got, _ := f.health(t.Context()); !reflect.DeepEqual(got, want) {
-		t.Errorf("health after a failed start = %v, want %v", got, want)
 	}
 }

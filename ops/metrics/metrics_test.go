@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -143,37 +141,15 @@ func TestWhatARunShows(t *testing.T) {
 
 // What has not happened yet has a counter of 0, so that its first time is an increase.
 func TestCountersBeginAtZero(t *testing.T) {
-	t.Parallel()
-	registry := prometheus.NewPedanticRegistry()
-	m := metrics.New(metrics.Options{})
-	registry.MustRegister(m)
-	m.Relay(relay.Notice{Kind: relay.NoticePublished, Topic: "orders", Count: 2})
-	m.Scheduler(scheduler.Event{Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "main", Token: 7}})
-	found, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for _, family := range found {
-		for _, metric := range family.GetMetric() {
-			name := family.GetName()
-			for _, label := range metric.GetLabel() {
-				name += " " + label.GetValue()
-			}
-			values[name] = metric.GetCounter().GetValue()
-		}
-	}
-	for name, want := range map[string]float64{
-		"nextrun_task_problems_total": 0, "nextrun_marks_cleared_total": 0, "nextrun_executor_errors_total": 0,
-		"nextrun_scheduler_errors_total schedule": 0, "nextrun_relay_errors_total claim topics": 0,
-		"nextrun_ticks_total submitted job": 0, "nextrun_ticks_total late event": 0,
-		"nextrun_events_published_total orders": 2, "nextrun_events_dead_total orders": 0, "nextrun_event_failures_total orders": 0,
-		"nextrun_lock_changes_total leading main": 1, "nextrun_lock_changes_total lost main": 0,
-	} {
-		if got, ok := values[name]; !ok || got != want {
-			t.Errorf("%s is %v (shown: %t), want %v", name, got, ok, want)
-		}
-	}
+	both(t, metrics.Options{}, func(f *fixture) {
+		f.m.Relay(relay.Notice{Kind: relay.NoticePublished, Topic: "orders", Count: 2})
+		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "main", Token: 7}})
+		f.shows("nextrun_task_problems_total 0", "nextrun_marks_cleared_total 0", "nextrun_executor_errors_total 0",
+			`nextrun_scheduler_errors_total{doing="schedule"} 0`, `nextrun_relay_errors_total{doing="claim topics"} 0`,
+			`nextrun_ticks_total{decision="submitted",sink="job"} 0`, `nextrun_ticks_total{decision="late",sink="event"} 0`,
+			`nextrun_events_published_total{topic="orders"} 2`, `nextrun_events_dead_total{topic="orders"} 0`, `nextrun_event_failures_total{topic="orders"} 0`,
+			`nextrun_lock_changes_total{change="leading",lock="main"} 1`, `nextrun_lock_changes_total{change="lost",lock="main"} 0`)
+	})
 }
 
 // A scheduler that is dead is seen by anybody who reads the database.

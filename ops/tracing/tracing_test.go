@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/exchange"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/tracing"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -30,14 +30,14 @@ type fixture struct {
 	tracer   *tracing.Tracer
 }
 
-func both(t *testing.T, run func(f *fixture)) {
+// newFixture is on SQLite: what spans say, no database makes different.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		spans := tracetest.NewInMemoryExporter()
-		provider := sdk.NewTracerProvider(sdk.WithSyncer(spans))
-		d.Exec("DELETE FROM periodic_task")
-		run(&fixture{t, d, spans, provider, tracing.New(tracing.Options{Provider: provider, Version: "v1"})})
-	})
+	t.Parallel()
+	d := migrated.New(t, storetest.SQLite)
+	spans := tracetest.NewInMemoryExporter()
+	provider := sdk.NewTracerProvider(sdk.WithSyncer(spans))
+	return &fixture{t, d, spans, provider, tracing.New(tracing.Options{Provider: provider, Version: "v1"})}
 }
 
 // task adds a task that is due.
@@ -54,12 +54,7 @@ func (f *fixture) schedule() {
 // are not traced.
 func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
 	f.Helper()
-	f.workWith(nil, n, task, handler, tracer)
-}
-
-func (f *fixture) workWith(hooks exchange.Hooks, n int, task string, handler jobqueue.Handler, tracer executor.Tracer) {
-	f.Helper()
-	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
+	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Tracer = 1, tracer })
 }
 
 // span is the only span of a name.
@@ -111,92 +106,73 @@ func header(s tracetest.SpanStub) string {
 }
 
 func TestTraceOfATickReachesItsRun(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.task("nightly", "backup", "job")
-		f.schedule()
-		sent := f.span("send job")
-		f.Want(header(sent), "SELECT traceparent FROM job")
-		if sent.Parent.IsValid() || sent.SpanKind != trace.SpanKindProducer {
-			t.Errorf("the span of the batch is %v in %v; want a producer's in a trace of its own", sent.SpanKind, sent.Parent)
-		}
-		jid := f.One("SELECT jid FROM job")
-		f.has(sent, "messaging.system=nextrun", "messaging.operation.type=send", "messaging.destination.name=job",
-			"messaging.message.id="+jid, "nextrun.task=nightly", "nextrun.due=2026-01-01T00:00:00Z")
-		var inHandler trace.SpanContext
-		var passedOn string
-		f.work(1, "backup", func(ctx context.Context, _ *jobqueue.JobContext) error {
-			inHandler, passedOn = trace.SpanContextFromContext(ctx), jobqueue.Traceparent(ctx)
-			return nil
-		}, f.tracer)
-		run := f.span("process backup")
-		f.linksTo(run, sent)
-		f.has(run, "messaging.system=nextrun", "messaging.operation.type=process", "messaging.message.id="+jid,
-			"nextrun.handler=backup", "nextrun.group=reports", "nextrun.attempt=1")
-		if run.SpanKind != trace.SpanKindConsumer || run.Status.Code != codes.Unset {
-			t.Errorf("the span of the run is %v with status %v", run.SpanKind, run.Status)
-		}
-		if inHandler.SpanID() != run.SpanContext.SpanID() || passedOn != header(run) {
-			t.Errorf("the handler has the span %v and passes %q on, want those of its run %v", inHandler, passedOn, run.SpanContext)
-		}
-	})
-}
-
-// A batch has one span for each queue, and a round that submits nothing has none.
-func TestSpansOfABatch(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.schedule()
-		if n := len(f.spans.GetSpans()); n != 0 {
-			t.Errorf("%d spans of nothing", n)
-		}
-		f.task("a", "backup", "job")
-		f.task("b", "backup", "job")
-		f.task("c", "report.due", "event")
-		f.schedule()
-		f.has(f.span("send job"), "messaging.batch.message_count=2")
-		f.Want("2", "SELECT count(*) FROM job WHERE traceparent = ?", header(f.span("send job")))
-		f.Want(header(f.span("send event")), "SELECT traceparent FROM event_store")
-	})
+	f := newFixture(t)
+	f.task("nightly", "backup", "job")
+	f.schedule()
+	sent := f.span("send job")
+	f.Want(header(sent), "SELECT traceparent FROM job")
+	if sent.Parent.IsValid() || sent.SpanKind != trace.SpanKindProducer {
+		t.Errorf("the span of the batch is %v in %v; want a producer's in a trace of its own", sent.SpanKind, sent.Parent)
+	}
+	jid := f.One("SELECT jid FROM job")
+	f.has(sent, "messaging.system=nextrun", "messaging.operation.type=send", "messaging.destination.name=job",
+		"messaging.message.id="+jid, "nextrun.task=nightly", "nextrun.due=2026-01-01T00:00:00Z")
+	var inHandler trace.SpanContext
+	var passedOn string
+	f.work(1, "backup", func(ctx context.Context, _ *jobqueue.JobContext) error {
+		inHandler, passedOn = trace.SpanContextFromContext(ctx), jobqueue.Traceparent(ctx)
+		return nil
+	}, f.tracer)
+	run := f.span("process backup")
+	f.linksTo(run, sent)
+	f.has(run, "messaging.system=nextrun", "messaging.operation.type=process", "messaging.message.id="+jid,
+		"nextrun.handler=backup", "nextrun.group=reports", "nextrun.attempt=1")
+	if run.SpanKind != trace.SpanKindConsumer || run.Status.Code != codes.Unset {
+		t.Errorf("the span of the run is %v with status %v", run.SpanKind, run.Status)
+	}
+	if inHandler.SpanID() != run.SpanContext.SpanID() || passedOn != header(run) {
+		t.Errorf("the handler has the span %v and passes %q on, want those of its run %v", inHandler, passedOn, run.SpanContext)
+	}
 }
 
 // Jobs that a program submits belong to the trace of the program.
 func TestTraceOfAProgram(t *testing.T) {
-	both(t, func(f *fixture) {
-		queue := jobqueue.NewQueue(f.Store.Jobs()).Traced(f.tracer)
-		ctx, order := f.provider.Tracer("shop").Start(t.Context(), "order")
-		if _, err := jobqueue.Submit(ctx, queue, "mail", "x"); err != nil {
-			t.Fatal(err)
+	f := newFixture(t)
+	queue := jobqueue.NewQueue(f.Store.Jobs()).Traced(f.tracer)
+	ctx, order := f.provider.Tracer("shop").Start(t.Context(), "order")
+	if _, err := jobqueue.Submit(ctx, queue, "mail", "x"); err != nil {
+		t.Fatal(err)
+	}
+	tx := f.Connect().MustBegin()
+	if _, err := queue.In(tx).Submit(ctx, jobqueue.Job{Task: "mail", Traceparent: "none"}, jobqueue.Job{Task: "own", Traceparent: traceparent}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := queue.Submit(ctx, jobqueue.Job{Task: "twice", Tracker: "t", Single: true}, jobqueue.Job{Task: "twice", Tracker: "t", Single: true})
+	if err == nil {
+		t.Fatal("two single jobs were added")
+	}
+	order.End()
+	var failed int
+	for _, s := range f.spans.GetSpans() {
+		if s.Name != "send job" {
+			continue
 		}
-		tx := f.Connect().MustBegin()
-		if _, err := queue.In(tx).Submit(ctx, jobqueue.Job{Task: "mail", Traceparent: "none"}, jobqueue.Job{Task: "own", Traceparent: traceparent}); err != nil {
-			t.Fatal(err)
+		if s.Parent.SpanID() != order.SpanContext().SpanID() {
+			t.Errorf("the parent is %v, want the program's span", s.Parent)
 		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
+		if s.Status.Code == codes.Error {
+			failed++
+		} else {
+			f.Want("1", "SELECT count(*) FROM job WHERE task = 'mail' AND traceparent = ?", header(s))
 		}
-		_, err := queue.Submit(ctx, jobqueue.Job{Task: "twice", Tracker: "t", Single: true}, jobqueue.Job{Task: "twice", Tracker: "t", Single: true})
-		if err == nil {
-			t.Fatal("two single jobs were added")
-		}
-		order.End()
-		var failed int
-		for _, s := range f.spans.GetSpans() {
-			if s.Name != "send job" {
-				continue
-			}
-			if s.Parent.SpanID() != order.SpanContext().SpanID() {
-				t.Errorf("the parent is %v, want the program's span", s.Parent)
-			}
-			if s.Status.Code == codes.Error {
-				failed++
-			} else {
-				f.Want("1", "SELECT count(*) FROM job WHERE task = 'mail' AND traceparent = ?", header(s))
-			}
-		}
-		if failed != 1 {
-			t.Errorf("%d spans have failed, want that of the refused jobs", failed)
-		}
-		f.Want(traceparent, "SELECT traceparent FROM job WHERE task = 'own'")
-	})
+	}
+	if failed != 1 {
+		t.Errorf("%d spans have failed, want that of the refused jobs", failed)
+	}
+	f.Want(traceparent, "SELECT traceparent FROM job WHERE task = 'own'")
 }
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

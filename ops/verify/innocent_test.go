@@ -101,19 +101,3 @@ func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 		}
 	})
 }
-
-// Only the time that was asked for is compared, and what there was no time for is said.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		f.Exec(`DELETE FROM periodic_tick WHERE due = ?`, f.at(1))
-		f.Exec(`DELETE FROM job WHERE due = ?`, f.at(1))
-		if r := f.verify(verify.Options{Since: f.first.Add(90 * time.Minute)}); r.Violated() || r.Ticks != hours-2 {
-			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
-		}
-		if r := f.verify(verify.Options{Timeout: time.Nanosecond}); len(r.Checks) > 0 || !strings.Contains(text(r), "no time") {
-			t.Errorf("without time: %d checks\n%s", len(r.Checks), text(r))
-		}
-	})
-}
