@@ -47,10 +47,11 @@ run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 	@scripts/demo
 
 .PHONY: shop
-shop: build ## Make shop.db, the database of a shop that has been open for DAYS=30 days; DB=postgres://... for PostgreSQL
-	@scripts/need cc
-	go run ./scripts/shop -days $(or $(DAYS),30) $(or $(DB),sqlite:shop.db)
-	@echo 'Look around: bin/nextrun --db $(or $(DB),sqlite:shop.db) --config scripts/shop/nextrun.yaml dashboard'
+shop: build ## Make shop.db, the database of a shop that has been open for a month
+	bin/nextrun --db sqlite:shop.db migrate up
+	go run ./scripts/runsql shop.db <scripts/shop/shop.sql
+	bin/nextrun --db sqlite:shop.db --config scripts/shop/nextrun.yaml scheduler --once
+	@echo 'Look around: bin/nextrun --db sqlite:shop.db --config scripts/shop/nextrun.yaml dashboard'
 
 .PHONY: picture
 picture: build ## Record the picture of the demo in the README
@@ -70,7 +71,7 @@ test-db  = scripts/in-memory scripts/with-postgres
 test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
 	+@scripts/with-needs $(MAKE) --no-print-directory test-here
 
-longest := ./periodic/scheduler ./cmd/nextrun ./jobqueue/executor ./store ./migrations ./scripts/shop ./store/queues ./cmd/nextrun/situations ./jobqueue/outbox/relay
+longest := ./periodic/scheduler ./cmd/nextrun ./jobqueue/executor ./store ./migrations ./store/queues ./cmd/nextrun/situations ./jobqueue/outbox/relay
 
 .PHONY: test-here
 test-here:
