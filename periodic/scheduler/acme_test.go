@@ -132,11 +132,6 @@ const (
 	reason   = "SELECT reason FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
 )
 
-func withSubmitter(cfg scheduler.Config, q sink.Submitter) scheduler.Config {
-	withAcme(q)(&cfg)
-	return cfg
-}
-
 // aHeld adds a task with a job that runs in the queue acme, and a tick that waits
 // for it.
 func (f *fixture) aHeld(overlap string) *acme {
@@ -160,14 +155,7 @@ func (f *fixture) waitsFor(id string, ticks int) {
 // ends runs a scheduler once, which must end within a while.
 func (f *fixture) ends(change ...func(*scheduler.Config)) {
 	f.Helper()
-	cfg := f.config("ends")
-	for _, c := range change {
-		c(&cfg)
-	}
-	s, err := scheduler.New(f.db.Periodic(), cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
+	s, _ := f.make(f.db.Periodic(), change...)
 	ctx, cancel := context.WithTimeout(context.Background(), storetest.Patience)
 	defer cancel()
 	if _ = s.RunOnce(ctx); ctx.Err() != nil { // it may say what failed

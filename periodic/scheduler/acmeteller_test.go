@@ -100,9 +100,7 @@ func (f *fixture) submitted(q sink.Submitter, ids ...string) {
 func (f *fixture) asks(q sink.Submitter, hooks batch.Hooks) batch.Ends {
 	f.Helper()
 	ends, err := f.db.Periodic().AskEnds(f.Context(), f.question(q, hooks))
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	return ends
 }
 

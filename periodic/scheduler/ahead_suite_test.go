@@ -68,13 +68,6 @@ func (w *waiting) task(id, timer, overlap string) (due string) {
 // due yet.
 func (w *waiting) start(tasks int, change ...func(*scheduler.Config)) {
 	w.Helper()
-	cfg := w.config("waits")
-	cfg.Lead = farLead
-	cfg.RetryMin, cfg.RetryMax = time.Millisecond, 10*time.Millisecond
-	for _, c := range change {
-		c(&cfg)
-	}
-	w.seen = watch(&cfg)
 	w.hooks = &hooked{
 		Store: w.db.Periodic(),
 		beforeUpdate: func(n int64) error {
@@ -84,15 +77,11 @@ func (w *waiting) start(tasks int, change ...func(*scheduler.Config)) {
 			return nil
 		},
 	}
-	s, err := scheduler.New(claims{w.hooks, w.claimed}, cfg)
-	if err != nil {
-		w.Fatal(err)
+	eager := func(c *scheduler.Config) {
+		c.Lead = farLead
+		c.RetryMin, c.RetryMax = time.Millisecond, 10*time.Millisecond
 	}
-	w.scheduler = s
-	w.Cleanup(func() { w.stop(s) })
-	if err := s.Start(context.Background()); err != nil {
-		w.Fatal(err)
-	}
+	w.scheduler, w.seen = w.fixture.start(claims{w.hooks, w.claimed}, append([]func(*scheduler.Config){eager}, change...)...)
 	w.await(tasks)
 }
 

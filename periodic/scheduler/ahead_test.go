@@ -185,7 +185,7 @@ func TestAheadEverySecond(t *testing.T) {
 				f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
 				f.once()
 				var late []time.Duration
-				stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+				s, _ := f.start(unwatched{f.db.Periodic()}, func(c *scheduler.Config) {
 					c.Lead = lead
 					c.Observe = func(e scheduler.Event) {
 						if e.Kind == scheduler.EventTick {
@@ -194,7 +194,7 @@ func TestAheadEverySecond(t *testing.T) {
 					}
 				})
 				pass(time.Minute + 500*time.Millisecond)
-				stop()
+				f.stop(s)
 				if len(late) < 60 || len(late) > 61 {
 					f.Fatalf("%d ticks in a minute", len(late))
 				}

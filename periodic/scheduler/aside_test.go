@@ -12,20 +12,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// A trigger of the user's protects rows: they cannot even be marked.
-func TestG5RowsThatCannotBeMarked(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.healthy()
-		f.bad("allow")
-		f.refuse("periodic_task", "UPDATE", "OLD.id LIKE 'bad%'", "P0001")
-		f.onTime(f.named("hands off"))
-		f.want(0, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
-		f.unrefuse("periodic_task")
-		f.once()
-		f.want(badTasks, "SELECT count(*) FROM periodic_task WHERE id LIKE 'bad%' AND nextrun > '2020-01-01 00:00:00'")
-	})
-}
-
 // The database refuses their jobs: the rows say so.
 func TestG5JobsThatAreRefused(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -44,30 +30,9 @@ func TestG5UncommittedJobs(t *testing.T) {
 	f.bad("skip")
 	open := f.open(`INSERT INTO job (jid, task, tracker, single) SELECT id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
 	f.onTime(f.named("lock timeout"))
-	if err := open.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	f.done(open.Rollback())
 	f.once()
 	f.want(badTasks, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
-}
-
-// A consumer works on jobs that are to be replaced in the transaction in which it
-// has claimed them.
-func TestG5JobsClaimedInALongTransaction(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.healthy()
-	f.bad("replace")
-	f.exec(`INSERT INTO job (jid, task, tracker, single) SELECT 'j' || id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
-	open := f.open(`UPDATE job SET state = 'running', worker = 'w' WHERE tracker LIKE 'bad%'`)
-	if l := f.onTime(f.found("SELECT count(*) FROM periodic_task WHERE id LIKE 'bad%' AND nextrun < now() AT TIME ZONE 'UTC'")); l.bad(f, "") > 0 {
-		t.Errorf("set aside: %v", l.aside)
-	}
-	if err := open.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	f.once()
-	f.want(badTasks, "SELECT count(*) FROM job WHERE jid LIKE 'jbad%' AND state = 'cancelled'")
-	f.want(badTasks, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%' AND state = 'waiting'")
 }
 
 // An edit brings a task back at once that was set aside, also one deep in long args,
@@ -89,9 +54,7 @@ type edit struct{ column, value, refused, edited string }
 
 func (f *fixture) comesBack(by edit) {
 	f.refuse("periodic_task", "UPDATE", by.refused, "P0001")
-	cfg := f.config("aside")
-	seen := watch(&cfg)
-	f.start(cfg)
+	_, seen := f.start(f.db.Periodic())
 	round := 0
 	storetest.Punctual(f, "the edited task", func() []time.Duration {
 		round++
@@ -130,9 +93,7 @@ func TestG5LockedTable(t *testing.T) {
 				t.Errorf("the sinks %q were set aside, want job", l.sinks)
 			}
 			f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
-			if err := open.Rollback(); err != nil {
-				t.Fatal(err)
-			}
+			f.done(open.Rollback())
 			f.once()
 			f.want(300, "SELECT count(DISTINCT tracker) FROM job WHERE tracker LIKE 'waits%'")
 		})

@@ -20,7 +20,7 @@ func TestBadInputMarkOfOddTime(t *testing.T) {
 			f.exec(insertTask, "dead", "yearly")
 			f.once()
 			f.exec("DROP TRIGGER nextrun_task_refuse_marked") // such a row may be older than the trigger
-			seen := f.watching()
+			_, seen := f.start(f.db.Periodic())
 			past := f.at(-time.Minute)
 			f.exec("UPDATE periodic_task SET worker = 'somebody', marked = CASE id WHEN 'odd' THEN "+marked+" ELSE ? END, due = ?, nextrun = ?, timer = ?",
 				past, past, past, "*"+past[4:])
@@ -47,11 +47,9 @@ func TestJobsThatAnIndexRefuses(t *testing.T) {
 				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, subject) VALUES ('report', 'backup', 'yearly', ?, 'report')", overlap)
 				f.due("report", time.Second)
 				h := &hooked{Store: f.db.Periodic()}
-				cfg := f.config("refused")
-				seen := watch(&cfg)
-				stop := f.run(h, func(c *scheduler.Config) { c.Observe = cfg.Observe })
+				s, seen := f.start(h)
 				seen.until(f, "decision", kindOf(scheduler.EventTick))
-				stop()
+				f.stop(s)
 				f.want("skipped", "SELECT decision FROM periodic_tick")
 				f.want(1, "SELECT count(*) FROM periodic_tick WHERE reason LIKE 'the queue refused the job%'")
 				f.want(1, "SELECT count(*) FROM periodic_task WHERE problem LIKE 'the queue refused the job%' AND nextrun > ?", f.at(0))

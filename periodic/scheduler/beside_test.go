@@ -99,22 +99,21 @@ func (f *fixture) onTime(comes ...func(*lateness)) *lateness {
 	f.Helper()
 	l := &lateness{aside: map[string]error{}, news: make(chan struct{})}
 	observed := func(c *scheduler.Config) { c.Observe = l.observe }
-	stop := f.run(f.db.Periodic(), observed)
+	s, _ := f.start(f.db.Periodic(), polls, observed)
 	storetest.Punctual(f, "healthy tasks", func() []time.Duration { return l.sample(f) })
 	for _, wait := range comes {
 		wait(l)
 	}
 	storetest.Punctual(f, "stop", func() []time.Duration {
 		begun := time.Now()
-		stop()
+		f.stop(s)
 		took := time.Since(begun)
-		stop = func() {}
 		if took > storetest.MaxLateness {
-			stop = f.run(f.db.Periodic(), observed)
+			s, _ = f.start(f.db.Periodic(), polls, observed)
 		}
 		return []time.Duration{took}
 	})
-	stop()
+	f.stop(s)
 	f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 	return l
 }
@@ -162,9 +161,7 @@ func (l *lateness) bad(f *fixture, why string) (n int) {
 func (f *fixture) open(statement string) *sql.Tx {
 	f.Helper()
 	tx, err := f.Connect().Begin()
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	if _, err := tx.Exec(statement); err != nil {
 		f.Fatal(err)
 	}

@@ -49,9 +49,9 @@ func TestCalendarsAreAskedInTheZoneOfTheTimer(t *testing.T) {
 		for id, timer := range map[string]string{"utc": "*-*-* 18:00", "tokyo": "*-*-* 03:00 Asia/Tokyo"} { // the same time
 			f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars) VALUES (?, 'x', ?, 'c')", id, timer)
 		}
-		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		s, _ := f.start(unwatched{f.db.Periodic()})
 		sleepUntil(time.Date(2000, 1, 2, 19, 0, 0, 0, time.UTC))
-		stop()
+		f.stop(s)
 		const line = "SELECT group_concat(substr(due, 9, 2) || ' ' || decision, ', ') FROM periodic_tick WHERE task_id = "
 		f.want("01 submitted, 02 skipped", line+"'utc'")
 		f.want("01 skipped, 02 submitted", line+"'tokyo'")
@@ -70,13 +70,13 @@ func TestCatchupObeysCalendars(t *testing.T) {
 			bubble(t, func(f *fixture) {
 				f.exec("INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('c', '2000-01-03', '2000-01-04'), ('c', '2000-01-07', '2000-01-08')")
 				f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, overlap, catchup) VALUES ('t', 'x', '12:00', 'c', 'allow', ?)", catchup)
-				stop := f.run(unwatched{f.db.Periodic()}, rarely)
+				s, _ := f.start(unwatched{f.db.Periodic()})
 				pass(time.Second)
-				stop()
+				f.stop(s)
 				sleepUntil(midnight.Add(7*24*time.Hour + 12*time.Hour + 30*time.Minute))
-				stop = f.run(unwatched{f.db.Periodic()}, rarely)
+				s, _ = f.start(unwatched{f.db.Periodic()})
 				pass(2 * time.Second)
-				stop()
+				f.stop(s)
 				f.want(want, `SELECT group_concat(line, ', ') FROM (SELECT substr(due, 9, 2) || ' ' || decision ||
 					CASE WHEN missed > 0 THEN ' ' || missed || ' to ' || substr(until, 9, 2) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
 				f.guarantees()
@@ -92,9 +92,7 @@ func TestChangeCalendars(t *testing.T) {
 		day := func(d int) time.Time { return time.Date(2026, 12, d, 0, 0, 0, 0, time.UTC) }
 		change := func(write, remove []days.Row) {
 			f.Helper()
-			if err := tasks.Calendars.Change(f.Context(), write, remove); err != nil {
-				f.Fatal(err)
-			}
+			f.done(tasks.Calendars.Change(f.Context(), write, remove))
 		}
 		change([]days.Row{{Name: "c", First: day(24)}, {Name: "c", First: day(28), Reason: "free"}, {Name: "cc", First: day(24)}}, nil)
 		change([]days.Row{{Name: "c", First: day(28), Last: day(31)}}, []days.Row{{Name: "c", First: day(24)}})
@@ -108,9 +106,7 @@ func TestChangeCalendars(t *testing.T) {
 			f.Errorf("Add: %v", err)
 		}
 		task.Days.Exclude = "c, cc"
-		if err := tasks.Add(f.Context(), task); err != nil {
-			f.Fatal(err)
-		}
+		f.done(tasks.Add(f.Context(), task))
 		task, err = tasks.Get(f.Context(), "t")
 		if err != nil || len(task.Days.Calendars) != 2 {
 			f.Errorf("%+v, %v", task.Days, err)

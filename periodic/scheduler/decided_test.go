@@ -52,9 +52,7 @@ func TestG2BesideDecidedTicks(t *testing.T) {
 func (f *fixture) backfill(id string, from, to time.Time) {
 	f.Helper()
 	b := periodic.Backfill{From: from, To: to}
-	if err := periodic.NewTasks(f.db.Tasks()).Backfill(f.Context(), id, b); err != nil {
-		f.Fatal(err)
-	}
+	f.done(periodic.NewTasks(f.db.Tasks()).Backfill(f.Context(), id, b))
 }
 
 // More ticks were backfilled since an outage began than one decision reads: each

@@ -165,7 +165,7 @@ func (r *race) doubled() (stale, others int) {
 func TestDocspellRace(t *testing.T) {
 	t.Parallel()
 	r := newRace(t)
-	r.start(r.config("nextrun"))
+	r.start(r.db.Periodic())
 	j, stop := r.joex("joex1"), make(chan struct{})
 	var killer sync.WaitGroup
 	cuts := 0
@@ -204,7 +204,7 @@ func TestDocspellDoesNotSpin(t *testing.T) {
 	r := newRace(t)
 	r.exec("DELETE FROM periodic_task WHERE id <> 'every-1'")
 	r.exec("UPDATE periodic_task SET timer = '2090-01-01 00:00:00', nextrun = now() AT TIME ZONE 'UTC' + interval '1 hour'")
-	r.start(r.config("nextrun"))
+	r.start(r.db.Periodic())
 	j := r.joex("joex1")
 	for j.statements <= 5 {
 		if wait := j.turn(false); wait > 59*time.Minute {

@@ -12,10 +12,7 @@ import (
 func TestTaskMovedBackWithoutNotificationIsFound(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('often', 'backup', 'every 1s', 'allow'), ('moved', 'backup', 'yearly', 'allow')`)
-	cfg := f.config("one")
-	cfg.PollInterval = 100 * time.Millisecond
-	seen := watch(&cfg)
-	f.start(cfg)
+	_, seen := f.start(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval = 100 * time.Millisecond })
 	of := func(id string) func(scheduler.Event) bool {
 		return func(e scheduler.Event) bool { return e.Kind == scheduler.EventTick && e.Tick.TaskID == id }
 	}

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,30 +134,18 @@ func TestEndsOfAQueueThatDoesNotAnswer(t *testing.T) {
 	both(t, func(f *fixture) {
 		deaf := &acmeTeller{acme: f.acme(), deaf: func() error { return errors.New("no such view") }}
 		good := &acmeTeller{acme: deaf.acme, gone: sink.EndGone}
-		events := make(chan scheduler.Event, 1000)
-		cfg := f.config("deaf")
-		cfg.Submitters = periodic.Submitters{"acme": deaf, "other": good}
-		cfg.Observe = func(e scheduler.Event) { events <- e }
 		f.submitted(deaf, "a")
 		f.exec("UPDATE acme_job SET state = 'failed'")
-		s, err := scheduler.New(f.db.Periodic(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Start(f.Context()); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Stop(context.Background()) }()
+		s, seen := f.start(f.db.Periodic(), func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"acme": deaf, "other": good} })
 		f.exec("INSERT INTO periodic_task (id, task, timer, sink, nextrun) VALUES ('b', 'b', 'yearly', 'other', '2026-01-01 00:00:00.000000')")
 		storetest.Eventually(t, "the tick of b", func() bool { return f.one("SELECT count(*) FROM acme_job WHERE tracker = 'b'") == "1" })
 		f.exec("UPDATE acme_job SET state = 'success' WHERE tracker = 'b'")
 		storetest.Eventually(t, "the end of b", func() bool { return f.one(endOf, "b") == "success 2 " })
 		f.want("open 0 ", endOf, "a")
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
-		_ = s.Stop(context.Background())
-		close(events)
+		f.stop(s)
 		errs, ends := 0, 0
-		for e := range events {
+		for _, e := range seen.list {
 			switch {
 			case e.Kind == scheduler.EventError && strings.Contains(e.Err.Error(), `queue "acme": no such view`):
 				errs++

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -75,16 +74,9 @@ func TestG5ProcessThatStopsInALargeAnswerKeepsNoLocks(t *testing.T) {
 	t.Cleanup(func() { cancel(); running.Wait() }) // once its connections are closed
 	address, frozen := freezing(t, f.URL, "the args ")
 	far, err := store.Open(f.Context(), address, store.Options{IdleTimeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f.done(err)
 	t.Cleanup(func() { _ = far.Close() })
-	cfg := f.config("frozen")
-	withAcme(q)(&cfg)
-	s, err := scheduler.New(far.Periodic(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := f.make(far.Periodic(), withAcme(q))
 	running.Go(func() { _ = s.RunOnce(ctx) })
 	<-frozen
 	locked := func() bool {

@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -19,17 +18,9 @@ func TestG10DatabaseClockDecides(t *testing.T) {
 	f.exec("UPDATE periodic_task SET nextrun = clock_timestamp() AT TIME ZONE 'UTC' + CASE id WHEN 'due' THEN interval '-1 second' ELSE interval '1 hour' END")
 	synctest.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), f.URL, store.Options{PollOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f.done(err)
 		defer func() { _ = db.Close() }()
-		s, err := scheduler.New(db.Periodic(), f.config("behind"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.RunOnce(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		f.onceOn(db.Periodic())
 		if skew := db.ClockSkew(); skew < 20*365*24*time.Hour {
 			t.Errorf("ClockSkew is %s; the clock here says %s", skew, time.Now())
 		}
@@ -45,12 +36,12 @@ func TestG10HostClockOnSQLite(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec(insertTask, "report", "yearly")
 		f.exec("UPDATE periodic_task SET nextrun = '2000-01-01 01:00:00'")
-		stop := f.run(unwatched{f.db.Periodic()}, func(*scheduler.Config) {})
+		s, _ := f.start(unwatched{f.db.Periodic()})
 		pass(time.Until(time.Date(2000, 1, 1, 0, 59, 59, 0, time.UTC)))
 		f.want(0, "SELECT count(*) FROM job")
 		pass(2 * time.Second)
 		f.want(1, "SELECT count(*) FROM job WHERE due = '2000-01-01 01:00:00.000000'")
-		stop()
+		f.stop(s)
 		if skew := f.db.ClockSkew(); skew.Abs() > time.Second {
 			f.Errorf("ClockSkew is %s", skew)
 		}

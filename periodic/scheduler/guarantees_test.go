@@ -43,13 +43,8 @@ func (f *fixture) race(names ...string) {
 	var running sync.WaitGroup
 	for _, name := range names {
 		running.Go(func() {
-			cfg := f.config(name)
-			cfg.BatchSize = 7
-			s, err := scheduler.New(f.db.Periodic(), cfg)
-			if err == nil {
-				err = s.RunOnce(f.Context())
-			}
-			if err != nil {
+			s, _ := f.make(f.db.Periodic(), named(name), func(c *scheduler.Config) { c.BatchSize = 7 })
+			if err := s.RunOnce(f.Context()); err != nil {
 				f.Error(err)
 			}
 		})
@@ -104,10 +99,7 @@ func TestG2DeadSchedulerIsTakenOver(t *testing.T) {
 		f.want(0, "SELECT count(*) FROM job")
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 
-		cfg := f.config("heir")
-		cfg.Lease = time.Hour
-		seen := watch(&cfg)
-		f.start(cfg)
+		_, seen := f.start(f.db.Periodic(), func(c *scheduler.Config) { c.Lease = time.Hour })
 		seen.until(f, "job", submitted("report"))
 		f.want(1, "SELECT count(*) FROM job")
 		f.guarantees()
@@ -132,11 +124,7 @@ func (f *fixture) die() {
 		}
 		return nil
 	}}
-	cfg := f.config("dead")
-	s, err := scheduler.New(h, cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
+	s, _ := f.make(h)
 	if err := s.RunOnce(f.Context()); !errors.Is(err, errDead) {
 		f.Fatalf("RunOnce returned %v", err)
 	}
@@ -193,16 +181,10 @@ func (f *fixture) between(act func()) {
 	behind := atomic.Int64{}
 	behind.Store(int64(time.Hour))
 	clock := func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }
-	db, err := store.Open(f.Context(), f.URL, store.Options{Clock: clock})
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer db.Close()
+	db := f.opened(store.Options{Clock: clock})
 	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
 	b, err := c.Read(f.Context(), batch.Wanted{Limit: 100, Ahead: time.Hour})
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	act()
 	behind.Store(0)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
@@ -219,29 +201,18 @@ func TestG6LoopOutlivesErrors(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
-		cfg := f.config("tough")
-		cfg.RetryMin, cfg.RetryMax = time.Millisecond, 2*time.Millisecond
-		seen := watch(&cfg)
 		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
 			if n <= 12 {
 				return fmt.Errorf("failure %d", n)
 			}
 			return nil
 		}}
-		s, err := scheduler.New(h, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		s, seen := f.start(h, func(c *scheduler.Config) { c.RetryMin, c.RetryMax = time.Millisecond, 2*time.Millisecond })
 		seen.until(f, "failure", func(e scheduler.Event) bool {
 			return e.Kind == scheduler.EventError && strings.Contains(e.Err.Error(), "failure 12")
 		})
 		seen.until(f, "job", submitted("report"))
-		if err := s.Stop(context.Background()); err != nil {
-			f.Error(err)
-		}
+		f.stop(s)
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 	})
@@ -253,9 +224,7 @@ func TestG9NoDrift(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'every 7m from 2026-01-01T00:00:03Z')")
 		f.once()
 		start, err := time.Parse(time.RFC3339, "2026-01-01T00:00:03Z")
-		if err != nil {
-			f.Fatal(err)
-		}
+		f.done(err)
 		for range 3 {
 			planned := f.one("SELECT nextrun FROM periodic_task")
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", "2026-02-01 00:06:03.000000", "2026-02-01 00:06:03.000000")
@@ -276,8 +245,6 @@ func TestG9NoDrift(t *testing.T) {
 func (f *fixture) all(query string) []time.Time {
 	f.Helper()
 	var list []time.Time
-	if err := f.SQL.Select(&list, query); err != nil {
-		f.Fatal(err)
-	}
+	f.done(f.SQL.Select(&list, query))
 	return list
 }

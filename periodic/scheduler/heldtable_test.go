@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,21 +22,8 @@ const accounted = `SELECT coalesce(sum(abs(span - ticks)), 0) FROM (SELECT
 func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
-	db, err := store.Open(t.Context(), f.URL, store.Options{LockTimeout: 200 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	cfg := f.config("one")
-	cfg.RetryMax = time.Second
-	seen := watch(&cfg)
-	s, err := scheduler.New(db.Periodic(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := f.opened(store.Options{LockTimeout: 200 * time.Millisecond})
+	s, seen := f.start(db.Periodic(), func(c *scheduler.Config) { c.RetryMax = time.Second })
 	tickAfter := func(what string) {
 		since := time.Now()
 		seen.until(f, "tick after "+what, func(e scheduler.Event) bool { return e.Kind == scheduler.EventTick && e.Tick.Due.After(since) })
@@ -45,9 +31,7 @@ func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
 	tickAfter("the start")
 	f.heldTable(seen)
 	tickAfter("a long lock")
-	if err := s.Stop(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	f.stop(s)
 	f.guarantees()
 	f.want(0, accounted)
 	f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
@@ -63,9 +47,7 @@ func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
 func (f *fixture) heldTable(seen *events) {
 	f.Helper()
 	tx, err := f.SQL.Begin()
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	defer tx.Rollback()
 	if _, err := tx.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
 		f.Fatal(err)

@@ -3,8 +3,6 @@ package scheduler_test
 import (
 	"testing"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // runningJob has the task "report" with a running job.
@@ -50,9 +48,7 @@ func TestHeldTickFollowsTheJob(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			both(t, func(f *fixture) {
 				due := f.held("queue")
-				var seen *events
-				stop := f.run(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
-				defer stop()
+				_, seen := f.start(f.db.Periodic())
 				f.exec("UPDATE job SET progress = 50 WHERE jid = 'first'")
 				f.exec("UPDATE job SET state = 'stuck' WHERE jid = 'first'")
 				f.exec("UPDATE job SET state = 'running' WHERE jid = 'first'")
@@ -79,9 +75,7 @@ func TestHeldTickFollowsAJobThatIsEnding(t *testing.T) {
 	f.waits(due)
 	n := f.listen()
 	n.count()
-	if err := executor.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	f.done(executor.Commit())
 	if got := n.count(); got != 1 {
 		t.Errorf("%d notifications of the end of the job", got)
 	}
@@ -100,27 +94,6 @@ func TestReplaceAsksARunningJobToCancel(t *testing.T) {
 		f.want(2, "SELECT count(*) FROM job")
 		f.guarantees()
 	})
-}
-
-// Replace: a job that nobody has yet is cancelled in the same transaction.
-func TestReplaceCancelsAWaitingJob(t *testing.T) {
-	t.Parallel()
-	for _, state := range []string{"waiting", "stuck"} {
-		t.Run(state, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'replace')")
-				f.due("report", 2*time.Second)
-				f.once()
-				f.exec("UPDATE job SET state = ?, jid = 'first'", state)
-				due := f.due("report", time.Second)
-				f.once()
-				f.want(1, "SELECT count(*) FROM job WHERE jid = 'first' AND state = 'cancelled' AND finished IS NOT NULL")
-				f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-				f.want(2, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'")
-				f.guarantees()
-			})
-		})
-	}
 }
 
 // Replace: an executor takes the job between mark and submit. It is not

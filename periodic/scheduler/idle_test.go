@@ -2,12 +2,9 @@ package scheduler_test
 
 import (
 	"context"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -31,44 +28,15 @@ func (unwatched) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
 
-// rarely has a scheduler query only when something is to be done.
-func rarely(c *scheduler.Config) { c.PollInterval = 24 * time.Hour }
-
-// seldom is rarely for a test that changes rows.
-func seldom(c *scheduler.Config) { c.PollInterval = 10 * time.Minute }
-
 // pass lets fake time pass.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
-
-// run starts a scheduler over h and returns the function that stops it.
-func (f *fixture) run(h scheduler.Store, change ...func(*scheduler.Config)) (stop func()) {
-	f.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	cfg := scheduler.Config{Name: "bubble", Logger: log}
-	for _, c := range change {
-		c(&cfg)
-	}
-	s, err := scheduler.New(h, cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := s.Start(context.Background()); err != nil {
-		f.Fatal(err)
-	}
-	return func() {
-		if err := s.Stop(context.Background()); err != nil {
-			f.Error(err)
-		}
-	}
-}
 
 // An idle scheduler looks at the database once in a poll interval.
 func TestG8IdleIsQuiet(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec(insertTask, "report", "2090-01-01")
 		h := &hooked{Store: f.db.Periodic()}
-		stop := f.run(h)
+		s, _ := f.start(h, polls)
 		pass(75 * time.Second) // fake: planned, every wake-up of it over, and halfway between two looks
 		peeks, updates := h.peeks.Load(), h.updates.Load()
 		pass(10 * time.Minute)
@@ -79,7 +47,7 @@ func TestG8IdleIsQuiet(t *testing.T) {
 		if got := h.updates.Load() - updates; got != 0 {
 			f.Errorf("%d transactions in ten idle minutes", got)
 		}
-		stop()
+		f.stop(s)
 	})
 }
 
@@ -88,7 +56,7 @@ func TestG8WakesWhenDue(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:07:13', 'allow')")
 		var late []time.Duration
-		stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+		s, _ := f.start(unwatched{f.db.Periodic()}, func(c *scheduler.Config) {
 			c.Observe = func(e scheduler.Event) {
 				if e.Kind == scheduler.EventTick {
 					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
@@ -96,7 +64,7 @@ func TestG8WakesWhenDue(t *testing.T) {
 			}
 		})
 		pass(6 * time.Hour)
-		stop()
+		f.stop(s)
 		if len(late) != 6 {
 			f.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
 		}
@@ -116,7 +84,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 		f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ?", f.at(0))
 		begun := time.Now()
 		var taken time.Duration
-		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+		s, _ := f.start(&hooked{Store: f.db.Periodic()}, func(c *scheduler.Config) {
 			c.Observe = func(e scheduler.Event) {
 				if e.Kind == scheduler.EventTick {
 					taken = time.Since(begun)
@@ -124,7 +92,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 			}
 		})
 		pass(time.Minute)
-		stop()
+		f.stop(s)
 		if taken < 30*time.Second || taken > 31*time.Second {
 			f.Errorf("taken over after %s, the lease is 30 s", taken)
 		}
@@ -135,29 +103,24 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 // data_version is asked for.
 func TestG7ChangeIsNoticed(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely)
+		s, _ := f.start(&hooked{Store: f.db.Periodic()})
 		pass(time.Minute)
 		f.exec(insertTask, "report", "yearly")
 		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(0))
 		pass(time.Second)
 		f.want(1, "SELECT count(*) FROM job")
-		stop()
+		f.stop(s)
 	})
 }
 
 // PostgreSQL notifies; a poll would take 24 hours.
 func TestG7ChangeIsNotified(t *testing.T) {
 	f := newPostgresFixture(t)
-	cfg := f.config("listener")
-	cfg.PollInterval = 24 * time.Hour
-	seen := watch(&cfg)
-	h := &hooked{Store: f.db.Periodic()}
-	stop := f.run(h, func(c *scheduler.Config) { c.PollInterval, c.Observe = cfg.PollInterval, cfg.Observe })
+	_, seen := f.start(f.db.Periodic())
 	f.exec(insertTask, "inserted", "yearly")
 	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
 	seen.until(t, "job", submitted("inserted"))
 	f.exec("UPDATE job SET state = 'success'")
 	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
 	seen.until(t, "second job", nth(2, submitted("inserted")))
-	stop()
 }

@@ -21,13 +21,7 @@ func TestMain(m *testing.M) {
 
 func TestStartAndStop(t *testing.T) {
 	both(t, func(f *fixture) {
-		s, err := scheduler.New(f.db.Periodic(), f.config("life"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		s, _ := f.start(f.db.Periodic())
 		if err := s.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
 			f.Errorf("a second Start returned %v", err)
 		}
@@ -44,18 +38,18 @@ func TestStartAndStop(t *testing.T) {
 		}
 		stopping.Wait()
 
-		unstarted, err := scheduler.New(f.db.Periodic(), f.config("life"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		for range 2 {
-			if err := unstarted.Stop(context.Background()); err != nil {
-				f.Error(err)
-			}
-		}
+		unstarted, _ := f.make(f.db.Periodic())
+		f.stop(unstarted)
+		f.stop(unstarted)
 		if err := unstarted.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
 			f.Errorf("Start after Stop returned %v", err)
 		}
+
+		ctx, cancel := context.WithCancel(context.Background())
+		ended, _ := f.make(f.db.Periodic())
+		f.done(ended.Start(ctx))
+		cancel() // which is a Stop
+		<-ended.Done()
 	})
 }
 
@@ -72,14 +66,7 @@ func TestStopFinishesTheBatch(t *testing.T) {
 			}
 			return nil
 		}}
-		cfg := f.config("life")
-		s, err := scheduler.New(h, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		s, _ := f.start(h)
 		<-begun
 		stopped := storetest.Stop(f, s.Stop)
 		close(goOn)

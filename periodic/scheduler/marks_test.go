@@ -31,13 +31,7 @@ func TestG4MarksAtStartup(t *testing.T) {
 			f.due(id, time.Second)
 			f.exec("UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?", m.worker, f.at(-m.age), id)
 		}
-		s, err := scheduler.New(f.db.Periodic(), f.config("m e"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.RunOnce(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		f.once(named("m e"))
 		for id, m := range marks {
 			worker, jobs := m.worker, 0
 			if m.free {
@@ -84,21 +78,10 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 			failed = true
 			return context.DeadlineExceeded // transient
 		}}
-		cfg := f.config("retry")
-		cfg.RetryMin, cfg.RetryMax = time.Millisecond, time.Millisecond
-		seen := watch(&cfg)
-		s, err := scheduler.New(h, cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		s, seen := f.start(h, func(c *scheduler.Config) { c.RetryMin, c.RetryMax = time.Millisecond, time.Millisecond })
 		seen.until(f, "error", func(e scheduler.Event) bool { return errors.Is(e.Err, context.DeadlineExceeded) })
 		seen.until(f, "job", submitted("report"))
-		if err := s.Stop(context.Background()); err != nil {
-			f.Error(err)
-		}
+		f.stop(s)
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick")
 	})

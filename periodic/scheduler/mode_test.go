@@ -14,33 +14,24 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// quick opens the database again with timeouts that allow for a short TTL.
-func (f *fixture) quick() *store.DB {
+// opened opens the database again with other options.
+func (f *fixture) opened(options store.Options) *store.DB {
 	f.Helper()
-	db, err := store.Open(f.Context(), f.URL, store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
-	if err != nil {
-		f.Fatal(err)
-	}
+	db, err := store.Open(f.Context(), f.URL, options)
+	f.done(err)
 	f.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
-// inMode makes a scheduler, and the events that it tells of.
-func (f *fixture) inMode(s scheduler.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+// quick opens it with timeouts that allow for a short TTL.
+func (f *fixture) quick() *store.DB {
 	f.Helper()
-	cfg := f.config(name)
-	cfg.Mode = mode
-	cfg.RetryMin = time.Millisecond
-	for _, c := range change {
-		c(&cfg)
-	}
-	told := watch(&cfg)
-	made, err := scheduler.New(s, cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = made.Stop(context.Background()) })
-	return made, told
+	return f.opened(store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
+}
+
+// as gives a scheduler a name and a mode.
+func as(name string, mode scheduler.Mode) func(*scheduler.Config) {
+	return func(c *scheduler.Config) { c.Name, c.Mode, c.RetryMin = name, mode, time.Millisecond }
 }
 
 // runNow has a task run now, as a user would, and returns the tick's due.
@@ -56,20 +47,6 @@ func shortTTL(c *scheduler.Config) {
 	c.Lock.TTL, c.Lock.Heartbeat = 3*time.Second, 300*time.Millisecond
 }
 
-func (f *fixture) begin(s *scheduler.Scheduler) {
-	f.Helper()
-	if err := s.Start(context.Background()); err != nil {
-		f.Fatal(err)
-	}
-}
-
-func (f *fixture) stop(s *scheduler.Scheduler) {
-	f.Helper()
-	if err := s.Stop(context.Background()); err != nil {
-		f.Fatal(err)
-	}
-}
-
 func kindOf(k scheduler.EventKind) func(scheduler.Event) bool {
 	return func(e scheduler.Event) bool { return e.Kind == k }
 }
@@ -80,11 +57,9 @@ const steal = `UPDATE scheduler_lock SET holder = 'thief', token = token + 1`
 func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "t", "yearly")
-		a, toldA := f.inMode(f.db.Periodic(), "a", scheduler.ModeLeader)
-		f.begin(a)
+		a, toldA := f.start(f.db.Periodic(), as("a", scheduler.ModeLeader))
 		toldA.until(f, "leadership of a", kindOf(scheduler.EventLeading))
-		b, toldB := f.inMode(f.db.Periodic(), "b", scheduler.ModeLeader)
-		f.begin(b)
+		b, toldB := f.start(f.db.Periodic(), as("b", scheduler.ModeLeader))
 		toldB.until(f, "standby of b", kindOf(scheduler.EventStandby))
 		if a, b := a.Status(), b.Status(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a@") {
 			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
@@ -104,25 +79,23 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 
 func TestExclusiveRefusesASecondInstance(t *testing.T) {
 	both(t, func(f *fixture) {
-		a, _ := f.inMode(f.db.Periodic(), "a", scheduler.ModeExclusive)
-		f.begin(a)
-		b, _ := f.inMode(f.db.Periodic(), "b", scheduler.ModeExclusive)
+		a, _ := f.start(f.db.Periodic(), as("a", scheduler.ModeExclusive))
+		b, _ := f.make(f.db.Periodic(), as("b", scheduler.ModeExclusive))
 		err := b.Start(context.Background())
 		var held *leader.HeldError
 		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a@") || held.Lock.PID == 0 {
 			f.Fatalf("Start = %v, want a HeldError about a", err)
 		}
 		f.stop(a)
-		f.begin(b) // at once: the lock was released
+		f.done(b.Start(context.Background())) // at once: the lock was released
+		f.stop(b)
 	})
 }
 
 func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "t", "yearly")
-		a, told := f.inMode(f.quick().Periodic(), "a", scheduler.ModeExclusive, shortTTL,
-			func(c *scheduler.Config) { c.PollInterval = time.Hour }) // nothing but the loss ends its sleep
-		f.begin(a)
+		a, told := f.start(f.quick().Periodic(), as("a", scheduler.ModeExclusive), shortTTL) // nothing but the loss ends its sleep
 		told.until(f, "leadership", kindOf(scheduler.EventLeading))
 		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
 		told.until(f, "loss of the lock", kindOf(scheduler.EventLost))
@@ -154,7 +127,7 @@ func TestPausedLeaderSubmitsNothing(t *testing.T) {
 			}
 			return nil
 		}
-		s, told := f.inMode(h, "paused", scheduler.ModeLeader)
+		s, told := f.make(h, as("paused", scheduler.ModeLeader))
 		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
 			f.Errorf("RunOnce = %v, want ErrLost", err)
 		}
@@ -170,11 +143,9 @@ func TestLeaderThatCannotScheduleResigns(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "t", "yearly")
 		broken := &hooked{Store: f.quick().Periodic(), beforeUpdate: func(int64) error { return errors.New("broken") }}
-		a, toldA := f.inMode(broken, "a", scheduler.ModeLeader, shortTTL)
-		f.begin(a)
+		_, toldA := f.start(broken, as("a", scheduler.ModeLeader), shortTTL)
 		toldA.until(f, "leadership of a", kindOf(scheduler.EventLeading))
-		b, toldB := f.inMode(f.quick().Periodic(), "b", scheduler.ModeLeader, shortTTL)
-		f.begin(b)
+		_, toldB := f.start(f.quick().Periodic(), as("b", scheduler.ModeLeader), shortTTL)
 		toldA.until(f, "resignation of a", kindOf(scheduler.EventResigned))
 		toldB.until(f, "leadership of b", kindOf(scheduler.EventLeading))
 		f.runNow("t")
@@ -186,33 +157,24 @@ func TestLeaderThatCannotScheduleResigns(t *testing.T) {
 func TestLeaderThatHangsIsReplaced(t *testing.T) {
 	both(t, func(f *fixture) {
 		hangs, release := make(chan struct{}), make(chan struct{})
-		brief := func(c *scheduler.Config) {
-			shortTTL(c)
-			c.Mode, c.PollInterval = scheduler.ModeLeader, 100*time.Millisecond
-		}
-		cfg := f.config("a")
-		brief(&cfg)
+		brief := func(c *scheduler.Config) { c.PollInterval = 100 * time.Millisecond }
 		var once sync.Once
-		cfg.Observe = func(e scheduler.Event) {
-			if e.Kind == scheduler.EventTick {
-				once.Do(func() {
-					close(hangs)
-					<-release
-				})
+		hang := func(c *scheduler.Config) {
+			c.Observe = func(e scheduler.Event) {
+				if e.Kind == scheduler.EventTick {
+					once.Do(func() {
+						close(hangs)
+						<-release
+					})
+				}
 			}
 		}
-		a, err := scheduler.New(f.quick().Periodic(), cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Cleanup(func() { _ = a.Stop(context.Background()) })
 		defer close(release)
 		f.exec(insertTask, "t", "yearly")
 		f.runNow("t")
-		f.begin(a)
+		f.start(f.quick().Periodic(), as("a", scheduler.ModeLeader), shortTTL, brief, hang)
 		<-hangs
-		b, told := f.inMode(f.quick().Periodic(), "b", scheduler.ModeLeader, brief)
-		f.begin(b)
+		_, told := f.start(f.quick().Periodic(), as("b", scheduler.ModeLeader), shortTTL, brief)
 		told.until(f, "leadership of b", kindOf(scheduler.EventLeading))
 	})
 }

@@ -13,7 +13,7 @@ func TestRunOnceInModesWithALock(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "t", "yearly")
 		once := func(mode scheduler.Mode) (*events, error) {
-			s, told := f.inMode(f.db.Periodic(), "once", mode)
+			s, told := f.make(f.db.Periodic(), as("once", mode))
 			return told, s.RunOnce(f.Context())
 		}
 		if _, err := once(scheduler.ModeLeader); err != nil {
@@ -40,10 +40,8 @@ func TestRunOnceInModesWithALock(t *testing.T) {
 
 func TestStopAfterJoinReleases(t *testing.T) {
 	both(t, func(f *fixture) {
-		s, _ := f.inMode(f.db.Periodic(), "a", scheduler.ModeExclusive)
-		if err := s.Join(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		s, _ := f.make(f.db.Periodic(), as("a", scheduler.ModeExclusive))
+		f.done(s.Join(f.Context()))
 		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires > heartbeat")
 		f.stop(s)
 		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires < heartbeat")

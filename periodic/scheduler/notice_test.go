@@ -24,9 +24,7 @@ func (f *fixture) listen() notices {
 	f.Helper()
 	l := pq.NewListener(f.URL, time.Second, time.Second, nil)
 	f.Cleanup(func() { _ = l.Close() })
-	if err := l.Listen("nextrun_task"); err != nil {
-		f.Fatal(err)
-	}
+	f.done(l.Listen("nextrun_task"))
 	return notices{f, l}
 }
 
@@ -102,15 +100,11 @@ func TestNoticeNoneOfTheScheduler(t *testing.T) {
 func (f *fixture) denied(do func()) {
 	f.Helper()
 	u, err := url.Parse(f.URL)
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	name := u.Path[1:]
 	u.Path = "/postgres"
 	admin, err := sqlx.Open("postgres", u.String())
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	defer func() { _ = admin.Close() }()
 	allow := func(value string) {
 		if _, err := admin.Exec("ALTER DATABASE " + pq.QuoteIdentifier(name) + " ALLOW_CONNECTIONS " + value); err != nil {
@@ -130,9 +124,7 @@ const listeners = "SELECT count(*) FROM pg_stat_activity WHERE datname = current
 func TestNoticeAfterReconnecting(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "report", "yearly")
-	var seen *events
-	stop := f.run(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
-	defer stop()
+	_, seen := f.start(f.db.Periodic())
 	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC'")
 	seen.until(t, "job", submitted("report"))
 	f.exec("UPDATE job SET state = 'success'")
@@ -152,7 +144,7 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 // A lost notification costs at most one poll interval.
 func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		stop := f.run(unwatched{f.db.Periodic()})
+		s, _ := f.start(unwatched{f.db.Periodic()}, polls)
 		pass(10 * time.Second)
 		synctest.Wait()
 		begun := time.Now()
@@ -164,7 +156,7 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 		if took := time.Since(begun); took > scheduler.DefaultPollInterval {
 			f.Errorf("noticed after %s, the poll interval is %s", took, scheduler.DefaultPollInterval)
 		}
-		stop()
+		f.stop(s)
 	})
 }
 
@@ -172,14 +164,7 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 // without, and notices at the next poll.
 func TestNoticePollOnly(t *testing.T) {
 	f := newPostgresFixture(t)
-	db, err := store.Open(t.Context(), f.URL, store.Options{PollOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	var seen *events
-	stop := f.run(db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 50*time.Millisecond, watch(c) })
-	defer stop()
+	_, seen := f.start(f.opened(store.Options{PollOnly: true}).Periodic(), func(c *scheduler.Config) { c.PollInterval = 50 * time.Millisecond })
 	for i := range 3 {
 		f.exec("DELETE FROM periodic_task")
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, nextrun) VALUES ('report', 'backup', 'yearly', 'allow', now() AT TIME ZONE 'UTC')")

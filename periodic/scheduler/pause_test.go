@@ -43,9 +43,7 @@ func TestRunNowRunsAPausedTask(t *testing.T) {
 			f.Fatalf("run beside a job: %v", err)
 		}
 		f.exec("UPDATE job SET state = 'success'")
-		if err := tasks.RunNow(f.Context(), "report"); err != nil {
-			f.Fatal(err)
-		}
+		f.done(tasks.RunNow(f.Context(), "report"))
 		f.want(2, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND cause = 'by_hand'")
 		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused IS NOT NULL")

@@ -21,13 +21,13 @@ func story(t *testing.T, columns string, from, to time.Duration) (ticks string, 
 	bubble(t, func(f *fixture) {
 		names, values, _ := strings.Cut(columns, " = ")
 		f.exec("INSERT INTO periodic_task (id, task, timer, " + names + ") VALUES ('report', 'backup', 'hourly', " + values + ")")
-		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		s, _ := f.start(unwatched{f.db.Periodic()})
 		sleepUntil(midnight.Add(from))
-		stop()
+		f.stop(s)
 		sleepUntil(midnight.Add(to))
-		stop = f.run(unwatched{f.db.Periodic()}, rarely)
+		s, _ = f.start(unwatched{f.db.Periodic()})
 		pass(2 * time.Second)
-		stop()
+		f.stop(s)
 		ticks = f.one(`SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) || ' ' || decision ||
 			CASE WHEN decision = 'missed' THEN ' ' || missed || ' to ' || substr(until, 12, 5) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
 		jobs = f.one("SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) AS line FROM job ORDER BY due)")

@@ -23,9 +23,7 @@ func TestQueueByHand(t *testing.T) {
 		}
 		f.want(0, "SELECT count(*) FROM periodic_tick")
 		tasks = tasks.With(periodic.Submitters{"acme": q})
-		if err := tasks.RunNow(f.Context(), "a"); err != nil {
-			f.Fatal(err)
-		}
+		f.done(tasks.RunNow(f.Context(), "a"))
 		f.want(1, acmeJobs, "a")
 		f.want(0, "SELECT count(*) FROM job")
 		var pending *periodic.PendingError
@@ -36,9 +34,7 @@ func TestQueueByHand(t *testing.T) {
 		err := tasks.Backfill(f.Context(), "a", periodic.Backfill{From: from, To: from.AddDate(0, 2, 0),
 			Waits:  func(time.Time, sink.Pending) { f.exec("UPDATE acme_job SET state = 'done'") },
 			Report: func(time.Time, string) { f.exec("UPDATE acme_job SET state = 'done'") }})
-		if err != nil {
-			f.Fatal(err)
-		}
+		f.done(err)
 		f.want(3, acmeJobs, "a")
 		f.guarantees()
 	})

@@ -22,7 +22,7 @@ func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
 		f.exec("UPDATE periodic_task SET nextrun = '1999-01-02 00:00:00.000000', due = '1999-01-02 00:00:00.000000'")
 		q.broken = errors.New("broken")
 		n := 0
-		stop := f.run(f.db.Periodic(), withAcme(acmeProber{q}), func(c *scheduler.Config) {
+		s, _ := f.start(f.db.Periodic(), withAcme(acmeProber{q}), func(c *scheduler.Config) {
 			c.Observe = func(e scheduler.Event) {
 				if e.Kind == scheduler.EventError || e.Kind == scheduler.EventSink && e.Err != nil {
 					n++
@@ -30,7 +30,7 @@ func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
 			}
 		})
 		pass(2 * time.Second)
-		stop()
+		f.stop(s)
 		if n == 0 || n > 20 {
 			f.Errorf("%d errors in two seconds", n)
 		}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // Jobs of a task go to the queue that its sink names, with their args, and nothing
@@ -72,8 +70,8 @@ func TestQueueReplaces(t *testing.T) {
 		f.tick("a", 1, withAcme(q))
 		f.waitsFor("a", 2)
 		f.exec("UPDATE acme_job SET state = 'new' WHERE state = 'busy'") // it failed, and is to be retried
-		f.start(withSubmitter(f.config("follows"), q))
-		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one("SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'") == "3" })
+		f.start(f.db.Periodic(), withAcme(q))
+		f.soon(3, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'")
 		f.want(2, "SELECT count(*) FROM acme_job WHERE state = 'cancelled'")
 	})
 }
@@ -83,9 +81,9 @@ func TestQueueReplaces(t *testing.T) {
 func TestQueueWaitEnds(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.aHeld("queue")
-		f.start(withSubmitter(f.config("later"), q))
+		f.start(f.db.Periodic(), withAcme(q))
 		f.exec("UPDATE acme_job SET state = 'done'")
-		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "2" })
+		f.soon(2, acmeJobs, "a")
 		f.guarantees()
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -27,18 +26,15 @@ func TestQueueRefuses(t *testing.T) {
 		for _, id := range []string{"good", "never", "later"} {
 			f.due(id, time.Second)
 		}
-		f.start(withSubmitter(f.config("refused"), q))
-		storetest.Eventually(f, "the good one is submitted", func() bool { return f.one(acmeJobs, "good") == "1" })
-		storetest.Eventually(f, "the bad one is skipped", func() bool { return f.one("SELECT count(*) FROM periodic_tick WHERE task_id = 'never'") == "1" })
-		f.want("skipped", decision, "never")
+		f.start(f.db.Periodic(), withAcme(q))
+		f.soon(1, acmeJobs, "good")
+		f.soon("skipped", decision, "never")
 		f.want("the kind never is unknown", reason, "never")
 		f.want("the kind never is unknown", "SELECT problem FROM periodic_task WHERE id = 'never'")
-		storetest.Eventually(f, "the problem says what is in the way", func() bool {
-			return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = 'later'"), "the queue is full")
-		})
+		f.soon(1, "SELECT count(*) FROM periodic_task WHERE id = 'later' AND problem LIKE '%the queue is full%'")
 		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'later'")
 		q.set(func() { delete(q.refuse, "later") })
-		storetest.Eventually(f, "the other is submitted later", func() bool { return f.one(acmeJobs, "later") == "1" })
+		f.soon(1, acmeJobs, "later")
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'later' AND decision = 'submitted'")
 		f.want("", "SELECT problem FROM periodic_task WHERE id = 'later'")
 	})
@@ -66,20 +62,16 @@ func TestQueuePanics(t *testing.T) {
 		for _, id := range []string{"good", "panics", "errs", "own"} {
 			f.due(id, time.Second)
 		}
-		f.start(withSubmitter(f.config("panics"), q))
-		storetest.Eventually(f, "the good ones are submitted", func() bool {
-			return f.one(acmeJobs, "good") == "1" && f.one("SELECT count(*) FROM job WHERE tracker = 'own'") == "1"
-		})
+		f.start(f.db.Periodic(), withAcme(q))
+		f.soon(1, acmeJobs, "good")
+		f.soon(1, "SELECT count(*) FROM job WHERE tracker = 'own'")
 		for id, want := range map[string]string{"panics": "panicked in ", "errs": "out of paper"} {
-			storetest.Eventually(f, "problem of "+id, func() bool {
-				return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = ?", id), want)
-			})
+			f.soon(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE '%"+want+"%'", id)
 			f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", id)
 		}
 		q.set(func() { q.submit = nil })
-		storetest.Eventually(f, "the others follow", func() bool {
-			return f.one(acmeJobs, "panics") == "1" && f.one(acmeJobs, "errs") == "1"
-		})
+		f.soon(1, acmeJobs, "panics")
+		f.soon(1, acmeJobs, "errs")
 	})
 }
 
@@ -128,14 +120,12 @@ func TestQueueCannotBeUsed(t *testing.T) {
 		})
 		f.due("a", 11*time.Second)
 		f.due("own", time.Second)
-		f.start(withSubmitter(f.config("unusable"), q))
-		storetest.Eventually(f, "the problem says why", func() bool {
-			return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = 'a'"), "is of version 1")
-		})
-		storetest.Eventually(f, "the other is submitted", func() bool { return f.one("SELECT count(*) FROM job WHERE tracker = 'own'") == "1" })
+		f.start(f.db.Periodic(), withAcme(q))
+		f.soon(1, "SELECT count(*) FROM periodic_task WHERE id = 'a' AND problem LIKE '%is of version 1%'")
+		f.soon(1, "SELECT count(*) FROM job WHERE tracker = 'own'")
 		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'a'")
 		q.set(func() { q.broken, q.submit = nil, nil })
-		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "1" })
+		f.soon(1, acmeJobs, "a")
 		f.want("", "SELECT problem FROM periodic_task WHERE id = 'a'")
 		f.guarantees()
 	})
@@ -163,10 +153,7 @@ func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 // tried again, with the same ids.
 func TestQueueHasLimitedTime(t *testing.T) {
 	f := newPostgresFixture(t)
-	db, err := store.Open(f.Context(), f.URL, store.Options{IdleTimeout: 4 * time.Second})
-	f.done(err)
-	defer db.Close()
-	f.db = db
+	f.db = f.opened(store.Options{IdleTimeout: 4 * time.Second})
 	q := &slowQueue{acme: f.acme()}
 	f.exec(`INSERT INTO periodic_task (id, task, timer, sink) SELECT 'a' || i, 'send', 'yearly', 'acme' FROM generate_series(1, 150) AS i`)
 	f.plan(q)

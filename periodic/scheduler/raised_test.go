@@ -7,10 +7,10 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// raisedCodes are some of those that stand for the whole database, unless a trigger
+// raisedCodes are those that stand for the whole database, unless a trigger
 // raises them, such as one that asks a remote server which is down; and one that
-// nobody knows. TestPostgresCodesThatATriggerRaises has them all.
-var raisedCodes = []string{"40001", "08001", "UE001"}
+// nobody knows.
+var raisedCodes = []string{"40001", "40P01", "53200", "53100", "57P01", "08001", "58030", "25006", "UE001"}
 
 // The others are scheduled, the task is named, and its tick stays due.
 func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
@@ -27,9 +27,7 @@ func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
 					f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = ?", f.at(-time.Second), id)
 				}
 				f.refuse(refused.table, refused.event, refused.condition, code)
-				cfg := f.config("raised")
-				seen := watch(&cfg)
-				f.start(cfg)
+				_, seen := f.start(f.db.Periodic())
 				if e := seen.until(t, "sign that it is set aside", kindOf(scheduler.EventAside)); e.ID != "bad" {
 					t.Errorf("%s is set aside: %v", e.ID, e.Err)
 				}

@@ -19,9 +19,7 @@ func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES (?, 'backup', '*:*:*', 'allow', 'all')", fmt.Sprintf("all-%d", i))
 		}
 		f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('event', 'told', '*:*:*', 'event')")
-		cfg := f.config("refused")
-		seen := watch(&cfg)
-		f.start(cfg)
+		_, seen := f.start(f.db.Periodic())
 		seen.until(f, "first job", submitted("all-0"))
 		f.refuse("job", "INSERT", "true", "P0001")
 		refused := time.Now()

@@ -21,14 +21,12 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 			f.once()
 			f.exec("UPDATE job SET state = ?, jid = 'first'", state)
 			open := f.open("SELECT 1 FROM job FOR UPDATE")
-			seen := f.watching()
+			_, seen := f.start(f.db.Periodic())
 			f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC'")
 			f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('other', 'backup', 'yearly', now() AT TIME ZONE 'UTC')")
 			seen.until(t, "another task's job", submitted("other"))
 			f.want(0, "SELECT count(*) FROM job WHERE cancel IS NOT NULL")
-			if err := open.Rollback(); err != nil {
-				t.Fatal(err)
-			}
+			f.done(open.Rollback())
 			f.soon(1, "SELECT count(*) FROM job WHERE jid = 'first' AND cancel IS NOT NULL")
 			if state == "running" {
 				f.exec("UPDATE job SET state = 'cancelled' WHERE jid = 'first'")

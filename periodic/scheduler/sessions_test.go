@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // sessionEdits are what a user's session may do to a task whose tick a
@@ -67,9 +66,7 @@ func TestSessionsEditDuringSubmit(t *testing.T) {
 					})
 					return nil
 				}}
-				s, err := scheduler.New(h, f.config("during"))
-				f.done(err)
-				f.done(s.RunOnce(f.Context()))
+				f.onceOn(h)
 				f.done(<-edited)
 				f.wantEdited(e.after, 1, "[1]")
 			})
@@ -93,8 +90,7 @@ func TestSessionsEditOpen(t *testing.T) {
 				}
 				return nil
 			}}
-			var seen *events
-			stop := f.run(h, func(c *scheduler.Config) { seen = watch(c) })
+			s, seen := f.start(h)
 			seen.until(t, "job of the other task", submitted("other"))
 			f.want(0, "SELECT count(*) FROM job WHERE tracker = 'edited'")
 			if _, err := user.Exec("COMMIT"); err != nil {
@@ -103,7 +99,7 @@ func TestSessionsEditOpen(t *testing.T) {
 			if e.first > 0 {
 				seen.until(t, "job of the edited task", submitted("edited"))
 			}
-			stop()
+			f.stop(s)
 			f.wantEdited(e.after, e.first, e.args)
 		})
 	}

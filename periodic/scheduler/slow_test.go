@@ -29,9 +29,7 @@ func TestG5SlowRowDelaysItsBatchOnly(t *testing.T) {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'backup', 'every 1s', 'allow')", fmt.Sprintf("good-%02d", i))
 		}
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('slow', 'backup', 'every 1s', 'allow')")
-		cfg := f.config("one")
-		seen := watch(&cfg)
-		s := f.start(cfg)
+		s, seen := f.start(f.db.Periodic())
 		seen.until(f, "name of a slow batch", func(e scheduler.Event) bool { return e.Kind == scheduler.EventSlow && e.Took > 500*time.Millisecond })
 		small, ticks := false, 0
 		seen.until(f, "ticks of the slow task in small batches", func(e scheduler.Event) bool {

@@ -95,60 +95,60 @@ func (f *fixture) behind(id string, ago, span time.Duration) time.Time {
 func (f *fixture) time(at string) time.Time {
 	f.Helper()
 	due, err := time.Parse("2006-01-02 15:04:05.000000", at)
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.done(err)
 	return due
 }
 
-// config is the configuration of a scheduler of a test. What no wake-up brings never comes.
-func (f *fixture) config(name string) scheduler.Config {
+// make makes a scheduler whose events are collected. What no wake-up brings never comes.
+func (f *fixture) make(h scheduler.Store, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+	f.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	return scheduler.Config{Name: name, Logger: log, PollInterval: 24 * time.Hour}
+	cfg := scheduler.Config{Name: "test", Logger: log, PollInterval: 24 * time.Hour}
+	seen := watch(&cfg)
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := scheduler.New(h, cfg)
+	f.done(err)
+	return s, seen
 }
+
+// start starts one that is stopped with the test.
+func (f *fixture) start(h scheduler.Store, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+	f.Helper()
+	s, seen := f.make(h, change...)
+	f.Cleanup(func() { _ = s.Stop(context.Background()) })
+	f.done(s.Start(context.Background()))
+	return s, seen
+}
+
+func (f *fixture) stop(s *scheduler.Scheduler) { f.Helper(); f.done(s.Stop(context.Background())) }
 
 // once runs a scheduler until nothing is due.
 func (f *fixture) once(change ...func(*scheduler.Config)) {
 	f.Helper()
-	cfg := f.config("once")
-	for _, c := range change {
-		c(&cfg)
-	}
-	s, err := scheduler.New(f.db.Periodic(), cfg)
+	f.onceOn(f.db.Periodic(), change...)
+}
+
+func (f *fixture) onceOn(h scheduler.Store, change ...func(*scheduler.Config)) {
+	f.Helper()
+	s, _ := f.make(h, change...)
+	f.done(s.RunOnce(f.Context()))
+}
+
+// named gives a scheduler a name.
+func named(name string) func(*scheduler.Config) { return func(c *scheduler.Config) { c.Name = name } }
+
+// polls has a scheduler look for work as often as it does by default.
+func polls(c *scheduler.Config) { c.PollInterval = 0 }
+
+// done fails the test with an error.
+func (f *fixture) done(err error) {
+	f.Helper()
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := s.RunOnce(f.Context()); err != nil {
-		f.Fatal(err)
-	}
-}
-
-// start starts a scheduler that is stopped with the test.
-func (f *fixture) start(cfg scheduler.Config) *scheduler.Scheduler {
-	f.Helper()
-	s, err := scheduler.New(f.db.Periodic(), cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := s.Start(context.Background()); err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			f.Error(err)
-		}
-	})
-	return s
-}
-
-// watching starts a scheduler whose events are collected.
-func (f *fixture) watching() *events {
-	f.Helper()
-	cfg := f.config("watched")
-	seen := watch(&cfg)
-	f.start(cfg)
-	return seen
 }
 
 // guarantees fails if one of the queries of G1 to G3 finds something.

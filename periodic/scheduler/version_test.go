@@ -71,9 +71,7 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			}
 			return due.Add(-time.Second)
 		}})
-		if err != nil {
-			f.Fatal(err)
-		}
+		f.done(err)
 		defer db.Close()
 		c := batch.New("w@1", db.Periodic().Update, db.Periodic().Read, db.Periodic().Queues(nil))
 		for name, edit := range edits {
@@ -103,11 +101,4 @@ func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
 			}
 		}
 	})
-}
-
-func (f *fixture) done(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
 }

@@ -52,9 +52,7 @@ func TestHealthReadsADay(t *testing.T) {
 				f.Fatal(err)
 			}
 		}
-		if err := user.Select(&steps, explain); err != nil {
-			f.Fatal(err)
-		}
+		f.done(user.Select(&steps, explain))
 		if plan := fmt.Sprint(steps); !strings.Contains(plan, want) {
 			f.Errorf("the plan lacks %q:\n%s", want, plan)
 		}
