@@ -1,32 +1,32 @@
 package cli_test
 
 import (
-	"bytes"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/ops/cli"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// Only the help text of the program explains the flags of all commands.
+// Only the help text of the program explains the flags of all commands; an error says where the help is, without writing it all.
 func TestHelpIsShort(t *testing.T) {
 	t.Parallel()
-	help := clitest.Shell{}.Must(t, "task", "set", "--help")
-	for _, unwanted := range []string{"NEXTRUN_CONFIG", "Global Flags", "default skip", "(default \"nextrun\")", "default 60", "default none", "true|false"} {
-		if strings.Contains(help, unwanted) {
-			t.Errorf("task set --help has %q:\n%s", unwanted, help)
-		}
-	}
-	clitest.WantLines(t, help, "Flags of all commands, such as --db and --config: nextrun --help")
-	clitest.Shell{}.Says(t, ui.Done, "--help", "--config file configuration file (NEXTRUN_CONFIG)")
-	clitest.Shell{}.Says(t, ui.Done, "task add --help", "--overlap skip|queue|replace|allow what to do while the task's last job has not ended (default skip)")
+	s := clitest.Shell{}
+	s.Says(t, ui.Done, "task set --help", "Flags of all commands, such as --db and --config: nextrun --help",
+		"! NEXTRUN_CONFIG", "! Global Flags", "! default skip", `! (default "nextrun")`, "! default 60", "! default none", "! true|false")
+	s.Says(t, ui.Done, "--help", "--config file configuration file (NEXTRUN_CONFIG)")
+	s.Says(t, ui.Done, "task add --help", "--overlap skip|queue|replace|allow what to do while the task's last job has not ended (default skip)")
+	s.Says(t, ui.WrongUsage, "task add", "! Flags:")
 	for _, group := range []string{"task", "job"} {
-		if a, b := (clitest.Shell{}).Must(t, "help", group), (clitest.Shell{}).Must(t, group, "--help"); a != b {
+		if a, b := s.Must(t, "help", group), s.Must(t, group, "--help"); a != b {
 			t.Errorf("help %s is\n%s\n%s --help is\n%s", group, a, group, b)
 		}
+	}
+	for _, list := range []string{"task list", "tick list", "job list", "event list", "job limit", "lock show", "next", "preview"} {
+		s.Says(t, ui.Done, list+" --help", "-n, --limit int")
+	}
+	if flag, command := s.Must(t, "--version"), s.Must(t, "version"); flag != command || !strings.HasPrefix(command, "nextrun version ") {
+		t.Errorf("--version says %q, version says %q", flag, command)
 	}
 }
 
@@ -53,12 +53,42 @@ func TestHelpOfTheProgramHasGroups(t *testing.T) {
 	}
 }
 
-// An error says where the help is, without writing it all.
-func TestHelpIsNotWrittenOnErrors(t *testing.T) {
+// Lists of what has happened can be cut at both ends, by ages, days by name and dates in the zone of --zone, and to a number of rows.
+func TestListsOfAPeriod(t *testing.T) {
 	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	cli.Run(t.Context(), []string{"task", "add"}, io.MultiReader(), &stdout, &stderr, func(string) string { return "" })
-	if stdout.Len() > 0 || strings.Contains(stderr.String(), "Flags:") {
-		t.Errorf("%s%s", stdout.String(), stderr.String())
-	}
+	s := clitest.Shell{}
+	const next = "next daily -n 1 --after '2026-03-28 08:59'"
+	s.Says(t, ui.Done, next+" --zone Asia/Tokyo", "2026-03-28 09:00:00 JST")
+	s.Says(t, ui.Done, "--zone Asia/Tokyo "+next, "2026-03-28 09:00:00 JST")
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, day := range []string{"01", "02", "03"} {
+			at := "2026-03-" + day + " 00:00:00.000000"
+			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('a', '`+at+`', 'skipped', '`+at+`')`)
+			s.Exec(t, `INSERT INTO job (jid, task, submitted) VALUES ('j`+day+`', 'x', '`+at+`')`)
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e`+day+`', 't', 'y', 'a', `+day+`, '`+at+`')`)
+			s.Must(t, "job", "limit", "handler", day, "1")
+			s.Exec(t, `INSERT INTO scheduler_lock VALUES ('`+day+`', 'h/1', 'host', 1, 7, '`+at+`', '`+at+`', '`+at+`')`)
+		}
+		rows := func(want int, args string) {
+			t.Helper()
+			var found []struct{}
+			if s.JSON(t, &found, strings.Fields(args)...); len(found) != want {
+				t.Errorf("%s: %d rows, want %d", args, len(found), want)
+			}
+		}
+		for _, list := range []string{"tick list ", "job list ", "event list "} {
+			for args, want := range map[string]int{
+				"": 3, "--since 2026-03-02": 2, "--until 2026-03-02": 1, "--since 2026-03-02 --until 2026-03-03T00:00Z": 1,
+				"--zone Europe/Berlin --since 2026-03-02 --until 2026-03-03": 1, "--until yesterday": 3, "--since 1h": 0,
+			} {
+				rows(want, list+args)
+			}
+			s.Says(t, ui.WrongUsage, list+"--since 1h --until '2 h'", "--until 2 h is not later than --since 1h", "counts back from now")
+		}
+		for _, list := range []string{"job limit", "lock show"} {
+			rows(3, list)
+			rows(1, list+" -n 1")
+			s.Says(t, ui.WrongUsage, list+" -n 0", "--limit", "use a whole number from 1 on")
+		}
+	})
 }

@@ -23,8 +23,8 @@ func (t *Table) text(device Terminal) string {
 	return b.String()
 }
 
-// On a terminal no line is wider than it, down to the narrowest. Of ids the ends can be
-// read, of other texts their beginnings.
+// On a terminal no line is wider than it, down to the narrowest. Of ids the ends can be read, since those of one minute begin alike,
+// of other texts their beginnings; a narrow one does without the least important columns and says so.
 func TestTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for width := 12; width <= 160; width++ {
@@ -35,20 +35,15 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	got := sample().text(Terminal{Width: 84})
-	for _, part := range []string{"…7d7c102b", "ls: cannot access", "weekly-report", "failed"} {
-		if !strings.Contains(got, part) {
-			t.Errorf("on 84 columns the table lacks %q:\n%s", part, got)
+	for width, parts := range map[int][]string{
+		84: {"…7d7c102b", "ls: cannot access", "weekly-report", "failed"},
+		44: {"(without TASK; --wide shows all)", "failed"},
+	} {
+		for _, part := range parts {
+			if got := sample().text(Terminal{Width: width}); !strings.Contains(got, part) {
+				t.Errorf("on %d columns the table lacks %q:\n%s", width, part, got)
+			}
 		}
-	}
-}
-
-// A narrow terminal does without the least important columns and says so.
-func TestTableLeavesColumnsOut(t *testing.T) {
-	t.Parallel()
-	got := sample().text(Terminal{Width: 44})
-	if !strings.Contains(got, "(without TASK; --wide shows all)") || strings.Contains(got, "weekly-report") || !strings.Contains(got, "failed") {
-		t.Errorf("on 44 columns\n%s", got)
 	}
 }
 
@@ -102,32 +97,30 @@ func TestTableColors(t *testing.T) {
 	}
 }
 
-// Sentences go on below themselves, and lose nothing.
-func TestTableWrapsSentences(t *testing.T) {
+// Sentences go on below themselves, break between words and lose nothing; commands do not break.
+func TestSentencesFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	table := NewTable("LEVEL", "FINDING").Wrap()
 	table.Add("warning", "a sentence that is longer than the terminal is wide")
-	table.Add("ok", "short")
-	for width, want := range map[int]string{
-		0:  "LEVEL    FINDING\nwarning  a sentence that is longer than the terminal is wide\nok       short\n",
-		40: "LEVEL    FINDING\nwarning  a sentence that is longer than\n         the terminal is wide\nok       short\n",
+	want := "LEVEL    FINDING\nwarning  a sentence that is longer than\n         the terminal is wide\n"
+	if got := table.text(Terminal{Width: 40}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	var out bytes.Buffer
+	env := &Env{Stdout: &out, Getenv: func(string) string { return "" }, Terminal: func(io.Writer) int { return 40 }}
+	for text, want := range map[string]string{
+		"Its job has been waiting for 1 min: no executor runs.":                   "- Its job has been waiting for 1 min: no\n  executor runs.\n",
+		"to start it now, before its time: nextrun task set a-task --starts none": "- to start it now, before its time:\n  nextrun task set a-task --starts none\n",
+		"nextrun job limit group a-group-with-a-name 3":                           "- nextrun job limit group a-group-with-a-name 3\n",
 	} {
-		var b strings.Builder
-		if err := table.write(&b, Terminal{Width: width}); err != nil || b.String() != want {
-			t.Errorf("%d columns: %v\n%s\nwant\n%s", width, err, b.String(), want)
+		out.Reset()
+		if err := env.PrintProse("- ", text); err != nil || out.String() != want {
+			t.Errorf("%q (%v), want %q", out.String(), err, want)
 		}
 	}
-}
-
-// Where ids do not fit, their ends are shown: those of one minute begin alike.
-func TestTableShowsTheEndsOfIDs(t *testing.T) {
-	t.Parallel()
-	table := NewTable("JOB", "STATE").IDs("JOB")
-	table.Add("01a205cd-0000-7000-8000-123456789abc", "failed")
-	table.Add("short", "done")
-	for width, want := range map[int]string{0: "01a205cd-0000-7000-8000-123456789abc  failed", 30: "…56789abc  failed", 60: "01a205cd-0000-7000-8000-123456789abc  failed"} {
-		if got := table.text(Terminal{Width: width}); !strings.Contains(got, want) || !strings.Contains(got, "short") {
-			t.Errorf("at %d columns:\n%s", width, got)
-		}
+	out.Reset()
+	if err := env.PrintFields([][2]string{{"job", "1"}, {"why", "It has been waiting for 1 min: no executor runs."}}); err != nil ||
+		out.String() != "job  1\nwhy  It has been waiting for 1 min: no\n     executor runs.\n" {
+		t.Errorf("fields:\n%s", out.String())
 	}
 }

@@ -20,24 +20,17 @@ func TestParseWhen(t *testing.T) {
 		{"2h", "2026-04-04 13:00:00", "2026-04-04 17:00:00"},
 		{"3 d", "2026-04-01 15:00:00", "2026-04-07 15:00:00"},
 		{"1 d 2 h", "2026-04-03 13:00:00", "2026-04-05 17:00:00"},
-		{"1h30m", "2026-04-04 13:30:00", "2026-04-04 16:30:00"},
 		{"2 weeks", "2026-03-21 14:00:00", "2026-04-18 15:00:00"},
 		{"2h ago", "2026-04-04 13:00:00", ""},
 		{"in 2 hours", "2026-04-04 17:00:00", ""},
 		{"2026-03-28", "2026-03-28 00:00:00", ""},
-		{"2026-03-29 12:00", "2026-03-29 12:00:00", ""},
 		{"2026-03-29T12:00:30", "2026-03-29 12:00:30", ""},
 		{"2026-03-29T12:00:00Z", "2026-03-29 14:00:00", ""},
-		{"2026-03-29t12:00+01:00", "2026-03-29 13:00:00", ""},
-		{"2026-03-29 12:00:00Z", "2026-03-29 14:00:00", ""},
 		{"14:30", "2026-04-04 14:30:00", ""},
-		{"14:30:05", "2026-04-04 14:30:05", ""},
 		{"Today", "2026-04-04 00:00:00", ""},
 		{"yesterday", "2026-04-03 00:00:00", ""},
-		{"yesterday 14:00", "2026-04-03 14:00:00", ""},
 		{"tomorrow 8:05", "2026-04-05 08:05:00", ""},
 		{"monday", "2026-03-30 00:00:00", "2026-04-06 00:00:00"},
-		{"Sat", "2026-04-04 00:00:00", "2026-04-11 00:00:00"},
 		{"sun 12:00", "2026-03-29 12:00:00", "2026-04-05 12:00:00"},
 	} {
 		for past, want := range map[bool]string{true: test.past, false: test.future} {
@@ -99,5 +92,20 @@ func TestTimeFlagIsReadInTheZone(t *testing.T) {
 	}
 	if err := f.Set("soon"); err == nil || !strings.HasSuffix(err.Error(), ", or none") {
 		t.Errorf("soon: %v", err)
+	}
+}
+
+// What has passed is never older than it is.
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	env := &Env{Now: func() time.Time { return now }}
+	for d, want := range map[time.Duration]string{
+		-10*time.Second - 7*time.Millisecond: "10 s ago", -999 * time.Millisecond: "now",
+		time.Millisecond: "in 1 s", 61 * time.Second: "in 1 min 1 s", -time.Hour - 59*time.Second - 900*time.Millisecond: "1 h ago",
+	} {
+		if got := env.Ago(now.Add(d)); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
 	}
 }
