@@ -3,24 +3,15 @@ package store_test
 import (
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/store"
 )
 
 // A role that may only add jobs adds them in its own transaction.
 func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {
 	t.Parallel()
-	d := storetest.New(t, storetest.Postgres)
-	db, err := store.Open(t.Context(), d.URL, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closed(t, db)
-	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d := migrated.New(t, storetest.Postgres)
 	role := "adder_" + d.One("SELECT md5(current_database())")[:12]
 	d.Exec("CREATE ROLE " + role + "; GRANT SELECT, INSERT ON job TO " + role)
 	defer d.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
@@ -31,7 +22,7 @@ func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {
 	if _, err := tx.Exec("SET LOCAL ROLE " + role); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jobqueue.NewQueue(db.Jobs()).In(tx).Submit(t.Context(), jobqueue.Job{Task: "x"}); err != nil {
+	if _, err := jobqueue.NewQueue(d.Store.Jobs()).In(tx).Submit(t.Context(), jobqueue.Job{Task: "x"}); err != nil {
 		t.Error(err)
 	}
 	if err := tx.Commit(); err != nil {

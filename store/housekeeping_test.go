@@ -100,18 +100,6 @@ func TestPruneManyTicks(t *testing.T) {
 	})
 }
 
-// What may not be deleted keeps nothing else: a role may lack rights on a newer table.
-func TestPruneWithoutATable(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('old', '2020-01-01 00:00:00.000000', 'submitted', '2020-01-01 00:00:00.000000')`)
-		env.Exec(`ALTER TABLE periodic_open RENAME TO hidden`)
-		if n, err := env.db.Periodic().Prune(t.Context(), scheduler.Retention{Ticks: time.Hour}); n.Ticks != 1 || err == nil || !strings.Contains(err.Error(), "periodic_open") {
-			t.Errorf("%d ticks deleted, %v", n.Ticks, err)
-		}
-	})
-}
-
 // Rows that cannot be deleted stay, and are counted and named with the remedy. All
 // others go: of the same kind, and of the other kinds.
 func TestPruneLeavesWhatCannotBeDeleted(t *testing.T) {

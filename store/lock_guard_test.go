@@ -69,25 +69,3 @@ func addTask(ctx context.Context, tx jobqueue.DBTX) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO periodic_task (id, task, timer) VALUES ('t', 't', 'daily')`)
 	return err
 }
-
-// The successor was first: the paused leader's next transaction commits nothing.
-func TestLockGuardRefusesPausedLeader(t *testing.T) {
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Periodic().Locks()
-		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
-		waitUntil(t, held.Expires.Add(10*time.Millisecond))
-		mustAcquire(t, locks, claimOf("l", "successor"))
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx batch.Tx) error {
-			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
-				return err
-			}
-			return addTask(t.Context(), tx.DBTX())
-		})
-		if !errors.Is(err, leader.ErrLost) {
-			t.Errorf("the paused leader's transaction: %v, want ErrLost", err)
-		}
-		if ids := env.texts(t, `SELECT id FROM periodic_task`); len(ids) > 0 {
-			t.Errorf("the paused leader committed %v", ids)
-		}
-	})
-}

@@ -153,32 +153,6 @@ func mustAcquire(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
 	return l
 }
 
-func TestLockRowTellsWhoAndSinceWhen(t *testing.T) {
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Periodic().Locks()
-		first := mustAcquire(t, locks, claimOf("l", "me"))
-		if ok, err := locks.Renew(t.Context(), first.Fence(), time.Minute); err != nil || !ok {
-			t.Fatalf("renew: %v, %v", ok, err)
-		}
-		l := inspectLock(t, locks, "l")
-		if l.Holder != "me" || l.Hostname != "host" || l.PID != 42 || !l.Acquired.Equal(first.Acquired) {
-			t.Errorf("the row is %+v, want me at host, pid 42, since %s", l, first.Acquired)
-		}
-		if !l.Heartbeat.After(first.Heartbeat) || !l.Expires.After(first.Expires) {
-			t.Errorf("renewed: heartbeat %s, expires %s, want later than %s and %s",
-				l.Heartbeat, l.Expires, first.Heartbeat, first.Expires)
-		}
-		if off := l.Expires.Sub(l.Heartbeat) - time.Minute; off < 0 || off > time.Second {
-			t.Errorf("expires %s after the heartbeat, want the TTL of 1m", l.Expires.Sub(l.Heartbeat))
-		}
-		again := mustAcquire(t, locks, claimOf("l", "me"))
-		if again.Token != first.Token || !again.Acquired.Equal(first.Acquired) {
-			t.Errorf("acquired while held: token %d since %s, want the same term, %d since %s",
-				again.Token, again.Acquired, first.Token, first.Acquired)
-		}
-	})
-}
-
 func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		locks := env.db.Periodic().Locks()
@@ -216,27 +190,6 @@ func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
 		c.TokenAfter = 100
 		if l := mustAcquire(t, locks, c); l.Token != 8 {
 			t.Errorf("the holder's own row: %d, want the term's token 8", l.Token)
-		}
-	})
-}
-
-func TestLockErrorsGrantNothing(t *testing.T) {
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Periodic().Locks()
-		l := mustAcquire(t, locks, claimOf("l", "me"))
-		over, cancel := context.WithCancel(t.Context())
-		cancel()
-		if got, ok, err := locks.Acquire(over, claimOf("l", "me")); err == nil || ok || got.Token != 0 {
-			t.Errorf("Acquire = %+v, %v, %v, want an error only", got, ok, err)
-		}
-		if ok, err := locks.Renew(over, l.Fence(), time.Minute); err == nil || ok {
-			t.Errorf("Renew = %v, %v, want an error only", ok, err)
-		}
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx batch.Tx) error {
-			return locks.Guard(over, tx.DBTX(), tx.Now(), l.Fence())
-		})
-		if err == nil {
-			t.Error("Guard succeeded without an answer of the database")
 		}
 	})
 }

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,36 +155,5 @@ func TestNewRefusesAPoolThatLacksSomething(t *testing.T) {
 	gone := pool(t, "postgres", "postgres://nobody:hidden-secret@127.0.0.1:1/none?sslmode=disable")
 	if _, err := store.New(t.Context(), gone, store.Options{}); err == nil || strings.Contains(err.Error(), "hidden-secret") {
 		t.Errorf("a server that is down: %v", err)
-	}
-}
-
-// A write of the program's that holds the file's lock delays nextrun, and fails with
-// ErrBusy what waits longer than the pool's busy_timeout.
-func TestNewWaitsForAWriterOfTheProgram(t *testing.T) {
-	t.Parallel()
-	app := sqlitePool(t, filepath.Join(t.TempDir(), "app.db"), "_journal_mode=WAL&_foreign_keys=on&_busy_timeout=50")
-	db, err := store.New(t.Context(), app, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tx, err := app.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec("DELETE FROM periodic_tick"); err != nil {
-		t.Fatal(err)
-	}
-	update := func() error { return db.Update(t.Context(), func(*store.Tx) error { return nil }) }
-	if err := update(); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("beside a writer: %v, want %v", err, store.ErrBusy)
-	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	if err := update(); err != nil {
-		t.Errorf("after it: %v", err)
 	}
 }

@@ -2,52 +2,16 @@ package store_test
 
 import (
 	"context"
-	"io"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
-
-// An executor publishes what it can do, and nothing is left of it when it has stopped.
-func TestServices(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		log := logrus.New()
-		log.SetOutput(io.Discard)
-		e, err := executor.New(d.Store.Jobs(), executor.Config{Name: "first", PoolSize: 3, Groups: []string{"b", "a"}, RetryLimit: 2, Logger: log})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.Register("plain", func(context.Context, *jobqueue.JobContext) error { return nil })
-		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: executor.Never}))
-		if err := e.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		storetest.Eventually(t, "the executor publishes what it does", func() bool {
-			return d.One("SELECT count(*) FROM worker WHERE id LIKE 'first@%'") == "1"
-		})
-		if got := d.One("SELECT kind || places || only_groups || handlers FROM worker"); got !=
-			`executor3["a","b"][{"name":"one","attempts":1},{"name":"plain","attempts":3}]` {
-			t.Errorf("it publishes %s", got)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := e.Stop(ctx); err != nil {
-			t.Fatal(err)
-		}
-		d.Want(0, "SELECT count(*) FROM worker")
-	})
-}
 
 // Housekeeping deletes the rows of workers that were killed, but of those that still have jobs.
 func TestHousekeepingForgetsDeadWorkers(t *testing.T) {

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -94,11 +93,26 @@ func TestStatementOfARole(t *testing.T) {
 			}
 			return
 		}
-		role := fmt.Sprintf("reporting%d", env.number(t))
+		role := "reporting" + env.One("SELECT oid FROM pg_database WHERE datname = current_database()")
 		env.Exec("CREATE ROLE " + role)
 		defer env.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
-		env.Exec("CREATE TABLE effect (who text); GRANT INSERT ON effect TO " + role)
+		env.Exec("CREATE SCHEMA other; CREATE TABLE other.thing (a text); CREATE TABLE effect (who text)")
+		env.Exec("GRANT USAGE ON SCHEMA other TO " + role + "; GRANT INSERT ON effect TO " + role)
 		env.Exec("CREATE PROCEDURE commits() LANGUAGE plpgsql AS 'BEGIN INSERT INTO effect VALUES (1); COMMIT; END'")
+		for sql, want := range map[string]string{ // it is checked with the role that will run it
+			"INSERT INTO effect VALUES (:who)":                      "",
+			"SELECT who FROM effect FOR UPDATE":                     "permission denied for table effect",
+			"SET LOCAL search_path = other; DELETE FROM thing":      "permission denied",
+			"TRUNCATE effect; INSERT INTO effect VALUES (:a, :who)": "statement 2: ",
+		} {
+			err := statement.Work{SQL: strings.Split(sql, "; "), Role: role}.Check(t.Context(), env.db)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", sql, err)
+			}
+		}
+		if err := (statement.Work{SQL: []string{"SELECT 1"}, Role: "no such role"}).Check(t.Context(), env.db); err == nil || !strings.Contains(err.Error(), "no such role") {
+			t.Errorf("an unknown role: %v", err)
+		}
 		job := env.runs(t, statement.Work{SQL: []string{"INSERT INTO effect VALUES (current_user)"}, Role: role}, "{}")
 		if got := env.texts(t, "SELECT who FROM effect"); job.State != jobqueue.Success || len(got) != 1 || got[0] != role {
 			t.Errorf("%s: %s; it ran as %q", job.State, job.Result, got)
@@ -138,47 +152,4 @@ func TestStatementIsChecked(t *testing.T) {
 			t.Errorf("the check changed the rows to %q", got)
 		}
 	})
-}
-
-// It is checked with the role that will run it.
-func TestStatementOfARoleIsChecked(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		if env.Kind == storetest.SQLite {
-			return // has no roles
-		}
-		role := fmt.Sprintf("checking%d", env.number(t))
-		env.Exec("CREATE ROLE " + role)
-		defer env.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
-		env.Exec("CREATE SCHEMA other; CREATE TABLE other.thing (a text); CREATE TABLE effect (who text)")
-		env.Exec("GRANT USAGE ON SCHEMA other TO " + role)
-		env.Exec("GRANT INSERT ON effect TO " + role)
-		for sql, want := range map[string]string{
-			"INSERT INTO effect VALUES (:who)":                      "",
-			"DELETE FROM effect":                                    "permission denied for table effect",
-			"SELECT who FROM effect FOR UPDATE":                     "permission denied for table effect",
-			"SET LOCAL search_path = other; DELETE FROM thing":      "permission denied",
-			"TRUNCATE effect; INSERT INTO effect VALUES (:a, :who)": "statement 2: ",
-		} {
-			err := statement.Work{SQL: strings.Split(sql, "; "), Role: role}.Check(t.Context(), env.db)
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%q: %v", sql, err)
-			}
-		}
-		if err := (statement.Work{SQL: []string{"SELECT 1"}, Role: "no such role"}).Check(t.Context(), env.db); err == nil || !strings.Contains(err.Error(), "no such role") {
-			t.Errorf("an unknown role: %v", err)
-		}
-		if err := (statement.Work{SQL: []string{"SET LOCAL search_path = other", "DELETE FROM thing"}}).Check(t.Context(), env.db); err != nil {
-			t.Errorf("a name that SET LOCAL finds: %v", err)
-		}
-	})
-}
-
-// number is one that tells databases of the same server apart.
-func (e tasksEnv) number(t *testing.T) (n int) {
-	t.Helper()
-	if err := e.SQL.Get(&n, "SELECT oid FROM pg_database WHERE datname = current_database()"); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

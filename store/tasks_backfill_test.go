@@ -82,16 +82,3 @@ func TestBackfillKeepsThePace(t *testing.T) {
 		}
 	})
 }
-
-func TestBackfillRefuses(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		mustAdd(t, env.tasks, periodic.NewTask("a", "echo", "daily"))
-		if err := env.tasks.Backfill(t.Context(), "a", periodic.Backfill{From: day, To: day}); err == nil {
-			t.Error("an empty range is taken")
-		}
-		if err := env.tasks.Backfill(t.Context(), "b", periodic.Backfill{From: day, To: day.Add(1)}); err == nil {
-			t.Error("a task that does not exist is taken")
-		}
-	})
-}

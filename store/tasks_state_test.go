@@ -8,7 +8,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Tasks are found by how they are doing.
+// Tasks are found by how they are doing, and by what is in their rows.
 func TestTasksInAState(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
@@ -46,12 +46,27 @@ func TestTasksInAState(t *testing.T) {
 			env.Exec(`INSERT INTO event_store (id, aggregate_id, topic, type, aggregate_version) VALUES (?, ?, 't', 't', 1)`, id+"2026-01-01 00:00:00", id)
 			env.Exec(`INSERT INTO outbox_message (event_id, topic, `+column+`) VALUES (?, 't', '2026-01-01 00:00:00')`, id+"2026-01-01 00:00:00")
 		}
-		for state, want := range map[periodic.TaskState]string{
-			periodic.TaskProblem: "bad", periodic.TaskFailed: "dead failed late", periodic.TaskAttention: "bad dead failed late overdue retrying",
-			periodic.TaskRetrying: "retrying", periodic.TaskOverdue: "overdue", periodic.TaskDisabled: "off", periodic.TaskPaused: "paused",
-			periodic.TaskBlocked: "bad", periodic.TaskEnabled: "dead failed fine late none overdue published retrying", "unheard of": "",
+		env.Exec(`UPDATE periodic_task SET group_ = 'other' WHERE id = 'fine'`)
+		for _, c := range []struct {
+			filter periodic.TaskFilter
+			want   string
+		}{
+			{periodic.TaskFilter{State: periodic.TaskProblem}, "bad"},
+			{periodic.TaskFilter{State: periodic.TaskFailed}, "dead failed late"},
+			{periodic.TaskFilter{State: periodic.TaskAttention}, "bad dead failed late overdue retrying"},
+			{periodic.TaskFilter{State: periodic.TaskRetrying}, "retrying"},
+			{periodic.TaskFilter{State: periodic.TaskOverdue}, "overdue"},
+			{periodic.TaskFilter{State: periodic.TaskDisabled}, "off"},
+			{periodic.TaskFilter{State: periodic.TaskPaused}, "paused"},
+			{periodic.TaskFilter{State: periodic.TaskBlocked}, "bad"},
+			{periodic.TaskFilter{State: periodic.TaskEnabled}, "dead failed fine late none overdue published retrying"},
+			{periodic.TaskFilter{State: "unheard of"}, ""},
+			{periodic.TaskFilter{Limit: 2}, "bad dead"},
+			{periodic.TaskFilter{After: "dead", Limit: 2, Task: "echo"}, "failed fine"},
+			{periodic.TaskFilter{Group: "other"}, "fine"},
+			{periodic.TaskFilter{Task: "none"}, ""},
 		} {
-			list, err := env.tasks.List(t.Context(), periodic.TaskFilter{State: state})
+			list, err := env.tasks.List(t.Context(), c.filter)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +74,8 @@ func TestTasksInAState(t *testing.T) {
 			for _, task := range list {
 				ids = append(ids, task.ID)
 			}
-			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("%s: %q, want %q", state, got, want)
+			if got := strings.Join(ids, " "); got != c.want {
+				t.Errorf("%+v: %q, want %q", c.filter, got, c.want)
 			}
 		}
 	})

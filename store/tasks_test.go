@@ -1,9 +1,7 @@
 package store_test
 
 import (
-	"context"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -27,43 +25,6 @@ func mustGet(t *testing.T, tasks *periodic.Tasks, id string) periodic.Task {
 		t.Fatal(err)
 	}
 	return task
-}
-
-func TestTasksKeepWhatIsAdded(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		tasks := env.tasks
-		deadline := 90 * time.Second
-		want := periodic.NewTask("backup", "dump", "*-*-* 02:00 Europe/Berlin")
-		want.Group, want.Args, want.Subject, want.Summary = "night", `{"a": "ä'\""}`, "Backup", "for people"
-		want.Priority, want.Jitter, want.Grace, want.Deadline = 10, 5*time.Second, 0, &deadline
-		want.Starts = time.Date(2026, 1, 1, 0, 0, 0, 123000, time.UTC)
-		want.Ends = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-		want.Overlap, want.Catchup, want.Enabled = periodic.OverlapQueue, periodic.CatchupAll, false
-		want.RetryLimit, want.RetryDelay, want.Timeout = new(int), time.Minute, time.Hour
-		mustAdd(t, tasks, want)
-
-		got := mustGet(t, tasks, "backup")
-		if time.Since(got.Created).Abs() > time.Minute {
-			t.Errorf("created %s, which is not now", got.Created)
-		}
-		if got.Deadline == nil || *got.Deadline != deadline {
-			t.Errorf("deadline %v, want %s", got.Deadline, deadline)
-		}
-		if got.RetryLimit == nil || *got.RetryLimit != 0 {
-			t.Errorf("retry_limit %v, want 0", got.RetryLimit)
-		}
-		got.Created, got.Deadline, want.Deadline = time.Time{}, nil, nil
-		got.RetryLimit, want.RetryLimit = nil, nil
-		got.Days.Calendars = nil // it may hold windows for all tasks
-		want.NextRun = periodic.Unplanned
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("got  %+v\nwant %+v", got, want)
-		}
-		if err := tasks.Add(t.Context(), want); !errors.Is(err, store.ErrDuplicate) {
-			t.Errorf("the same id again: %v, want ErrDuplicate", err)
-		}
-	})
 }
 
 func TestTasksRefuseWhatIsNotGood(t *testing.T) {
@@ -172,70 +133,6 @@ func TestTasksUpdateLeavesForeignArgsAlone(t *testing.T) {
 		}
 		if got := mustGet(t, tasks, "a"); got.Priority != 10 || got.Args != "not JSON" {
 			t.Errorf("got priority %d, args %q", got.Priority, got.Args)
-		}
-	})
-}
-
-func TestTasksEnableDisableDelete(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		tasks := env.tasks
-		mustAdd(t, tasks, periodic.NewTask("a", "echo", "daily"))
-		env.schedule(t)
-		if err := tasks.Disable(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		if mustGet(t, tasks, "a").Enabled {
-			t.Error("enabled after Disable")
-		}
-		if err := tasks.Enable(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		if got := mustGet(t, tasks, "a"); !got.Enabled || !got.NextRun.Equal(periodic.Unplanned) {
-			t.Errorf("after Enable: enabled %v, nextrun %s; want it planned anew", got.Enabled, got.NextRun)
-		}
-		if err := tasks.Delete(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		for verb, do := range map[string]func(context.Context, string) error{
-			"Enable": tasks.Enable, "Disable": tasks.Disable, "Delete": tasks.Delete, "RunNow": tasks.RunNow,
-			"Get": func(ctx context.Context, id string) error { _, err := tasks.Get(ctx, id); return err },
-		} {
-			if err := do(t.Context(), "a"); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("%s of a deleted task: %v, want ErrNotFound", verb, err)
-			}
-		}
-	})
-}
-
-func TestTasksList(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		tasks := env.tasks
-		for _, id := range []string{"c", "a", "d", "b"} {
-			task := periodic.NewTask(id, "echo", "daily")
-			if id == "d" {
-				task.Group, task.Task = "other", "else"
-			}
-			mustAdd(t, tasks, task)
-		}
-		env.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('e', 'echo', 'never ever')`)
-		env.schedule(t)
-		for want, filter := range map[string]periodic.TaskFilter{
-			"a b c d e": {}, "a b": {Limit: 2}, "c d": {After: "b", Limit: 2},
-			"d": {Group: "other"}, "a b c e": {Task: "echo"}, "e": {State: periodic.TaskProblem}, "": {Task: "none"},
-		} {
-			list, err := tasks.List(t.Context(), filter)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var ids []string
-			for _, task := range list {
-				ids = append(ids, task.ID)
-			}
-			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("%+v lists %q, want %q", filter, got, want)
-			}
 		}
 	})
 }

@@ -59,32 +59,3 @@ func TestManyKindsDoNotSlowClaims(t *testing.T) {
 		}
 	})
 }
-
-// A claim beside very many kinds takes as long as one without them.
-func BenchmarkClaimBesideManyKinds(b *testing.B) {
-	for _, beside := range []struct{ name, rows, columns string }{
-		{"alone", "0", "'t', 'a', 0"},
-		{"100,000 groups", "100000", "'t', 'g' || i, 0"},
-		{"100,000 groups of a task without a handler", "100000", "'other', 'g' || i, 0"},
-		{"20,000 priorities", "20000", "'t', 'p', i - 10000"},
-		{"20,000 priorities of a task without a handler", "20000", "'other', 'p', i - 10000"},
-		{"100,000 tasks without a handler", "100000", "'k' || i, 'p', 0"},
-	} {
-		b.Run(beside.name, func(b *testing.B) {
-			storetest.Both(b, func(b *testing.B, d *storetest.Database) {
-				db := backlog(b, d.URL)
-				storetest.At(b, d.URL).Exec(`INSERT INTO job (jid, task, group_, priority, submitted)
-					WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ` + beside.rows + `)
-					SELECT 'n' || i, ` + beside.columns + `, '2026-01-01 00:00:00.000000' FROM n WHERE i > 0`)
-				claim := exchange.Claim{Limit: 10, Tasks: []string{"t", "mine"}, Name: "w", High: 3, Low: 1}
-				for b.Loop() {
-					result, err := New(db).Sync(b.Context(), exchange.Request{Worker: "w/1", Claim: claim})
-					if err != nil || len(result.Claimed) == 0 {
-						b.Fatalf("claimed %d, %v", len(result.Claimed), err)
-					}
-					claim.Turn = result.Turn
-				}
-			})
-		})
-	}
-}

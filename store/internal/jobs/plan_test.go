@@ -155,23 +155,3 @@ func TestClaimReadsNoBacklogOnSQLite(t *testing.T) {
 		t.Errorf("only %d accesses to job in the plan", searches)
 	}
 }
-
-func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
-	for name, url := range map[string]func(testing.TB) string{"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL} {
-		t.Run(name, func(t *testing.T) {
-			db := backlog(t, url(t))
-			claim := exchange.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
-			result, err := New(db).Sync(t.Context(), exchange.Request{Worker: "w/1", Claim: claim})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := map[string]int{}
-			for _, job := range result.Claimed {
-				got[job.Group]++
-			}
-			if got["a"] != 2 || got["b"] != 1 || len(got) != 2 {
-				t.Errorf("claimed of groups %v: the backlog of a must not starve b, and c has no task of ours", got)
-			}
-		})
-	}
-}

@@ -250,6 +250,9 @@ func TestBatchReadsNoWholeTable(t *testing.T) {
 	storetest.Kinds(t, func(t *testing.T, kind string) {
 		for name, analyzeFirst := range map[string]bool{"realistic": false, "analysed while empty": true} {
 			for way, whole := range map[string]bool{"steps": false, "one statement": true} {
+				if whole && kind == storetest.SQLite {
+					continue // which has the steps only
+				}
 				t.Run(name+"/"+way, func(t *testing.T) {
 					t.Parallel()
 					statements := 0
