@@ -11,24 +11,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// A task is read and decided before its time, and submitted at its time: not before,
-// and once.
-func TestAheadIsNotEarly(t *testing.T) {
-	whileWaiting(t, func(w *waiting) {
-		due := w.task("report", "yearly", "skip")
-		w.start(1)
-		w.want(0, "SELECT count(*) FROM job")
-		w.want(0, "SELECT count(*) FROM periodic_tick")
-		w.scheduler.Wake()
-		w.pass(0)
-		w.decided("report", periodic.Submitted)
-		w.want(1, "SELECT count(*) FROM job WHERE due = ? AND submitted >= due", due)
-		w.want(1, "SELECT count(*) FROM periodic_tick WHERE due = ? AND decided >= due", due)
-		w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-		w.guarantees()
-	})
-}
-
 // The transaction itself checks the time: a clock that was set back just before it makes
 // the batch wait again.
 func TestAheadWaitsForAClockThatWasSetBack(t *testing.T) {

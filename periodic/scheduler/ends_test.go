@@ -169,7 +169,5 @@ func TestEndsOnce(t *testing.T) {
 		f.want("open 0 ", endOf, "failed")
 		f.once(withAcme(q))
 		f.want("failed 2 no space left", endOf, "failed")
-		f.submitted(q.acme, "blind")
-		f.want(1, "SELECT count(*) FROM periodic_open WHERE NOT tells")
 	})
 }

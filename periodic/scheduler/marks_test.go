@@ -1,12 +1,8 @@
 package scheduler_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 func TestG4MarksAtStartup(t *testing.T) {
@@ -62,27 +58,5 @@ func TestG4LostMarkDoesNotCommit(t *testing.T) {
 		f.exec("UPDATE periodic_task SET worker = NULL, marked = NULL")
 		f.once()
 		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'lost' AND due = ?", utc(due))
-	})
-}
-
-// A failed submit leaves nothing behind, and the marks go with the next round.
-func TestG4FailedBatchIsUnmarked(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		f.due("report", time.Second)
-		failed := false
-		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
-			if failed {
-				return nil
-			}
-			failed = true
-			return context.DeadlineExceeded // transient
-		}}
-		s, seen := f.start(h, func(c *scheduler.Config) { c.RetryMin, c.RetryMax = time.Millisecond, time.Millisecond })
-		seen.until(f, "error", func(e scheduler.Event) bool { return errors.Is(e.Err, context.DeadlineExceeded) })
-		seen.until(f, "job", submitted("report"))
-		f.stop(s)
-		f.want(1, "SELECT count(*) FROM job")
-		f.want(1, "SELECT count(*) FROM periodic_tick")
 	})
 }

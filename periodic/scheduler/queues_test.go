@@ -3,27 +3,7 @@ package scheduler_test
 import (
 	"strings"
 	"testing"
-	"time"
 )
-
-// Jobs of a task go to the queue that its sink names, with their args, and nothing
-// goes into the table job.
-func TestQueueGetsTheJobs(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.acme()
-		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
-			f.addAcme(overlap, overlap)
-		}
-		f.plan(q)
-		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
-			f.due(overlap, time.Second)
-		}
-		f.once(withAcme(q))
-		f.want(4, "SELECT count(*) FROM acme_job WHERE args = '{\"n\":\"' || tracker || '\"}'")
-		f.want(0, "SELECT count(*) FROM job")
-		f.want(4, "SELECT count(*) FROM periodic_tick AS k JOIN periodic_open AS o ON o.task_id = k.task_id AND o.jid = k.jid AND o.due = k.due AND o.ref = 'acme-' || k.jid WHERE decision = 'submitted' AND o.sink = 'acme'")
-	})
-}
 
 // While a job is not final the policies decide, on a queue that has no column for
 // the task.

@@ -142,7 +142,12 @@ func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 	for _, job := range jobs {
 		ids = append(ids, job.JID)
 	}
-	if q.calls = append(q.calls, ids); len(q.calls) == 1 {
+	first := false
+	q.set(func() {
+		q.calls = append(q.calls, ids)
+		first = len(q.calls) == 1
+	})
+	if first {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
