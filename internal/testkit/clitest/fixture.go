@@ -3,7 +3,6 @@ package clitest
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
@@ -26,25 +25,6 @@ func OnBothMigrated(t *testing.T, test func(t *testing.T, s Shell)) {
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		test(t, shell(d.Database))
 	})
-}
-
-// WantLines checks that a text has lines that begin with each of the prefixes,
-// blanks reduced to one.
-func WantLines(t *testing.T, text string, prefixes ...string) {
-	t.Helper()
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, strings.Join(strings.Fields(line), " "))
-	}
-	for _, prefix := range prefixes {
-		found := false
-		for _, line := range lines {
-			found = found || strings.HasPrefix(line, prefix)
-		}
-		if !found {
-			t.Errorf("no line begins with %q in\n%s", prefix, text)
-		}
-	}
 }
 
 // WriteFile writes a file of the test's and returns its path.

@@ -56,22 +56,6 @@ func (s Shell) Must(t *testing.T, args ...string) string {
 	return r.Stdout
 }
 
-// Fails runs the program, which must end with an exit code and texts on
-// standard error.
-func (s Shell) Fails(t *testing.T, exit int, args []string, texts ...string) Result {
-	t.Helper()
-	r := s.Run(t.Context(), args...)
-	if r.Exit != exit {
-		t.Errorf("nextrun %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), r.Exit, exit, r.Stdout, r.Stderr)
-	}
-	for _, text := range texts {
-		if !strings.Contains(r.Stderr, text) {
-			t.Errorf("nextrun %s: standard error lacks %q:\n%s", strings.Join(args, " "), text, r.Stderr)
-		}
-	}
-	return r
-}
-
 // Says runs a command line, which must end with an exit code and say the texts, blanks reduced to one; of a text that
 // begins with "! " it must not say the rest. Words with blanks are in 'single quotes'.
 func (s Shell) Says(t *testing.T, exit int, line string, texts ...string) Result {

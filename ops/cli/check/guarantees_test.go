@@ -20,8 +20,7 @@ func TestGuarantees(t *testing.T) {
 		scheduler.Stop()
 		<-scheduler.Exit
 		s.Exec(t, `UPDATE periodic_task SET enabled = false WHERE id <> 'beat'`)
-		out := s.Must(t, "check", "--guarantees")
-		clitest.WantLines(t, out, "checks: ")
+		s.Says(t, ui.Done, "check --guarantees", "checks: ")
 		s.Exec(t, `DELETE FROM periodic_tick WHERE due = (SELECT due FROM periodic_tick WHERE task_id = 'beat' ORDER BY due LIMIT 1 OFFSET 1)`)
 		s.Says(t, ui.Changes, "check --guarantees", "violations: 1, checks not done: 0")
 		var report struct {

@@ -24,8 +24,7 @@ func TestHealthIsTold(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {greet: {command: ['true']}}")
 		b, address := webOf(t, s, "health endpoint", "serve", "--mode", "leader", "--config", config, "--health", "localhost:0")
-		clitest.WantLines(t, s.Must(t, "health", "--health", address),
-			"health up", "configuration up", "database up", "schema up", "executor up", "scheduler up")
+		s.Says(t, ui.Done, "health --health "+address, "health up", "configuration up", "database up", "schema up", "executor up", "scheduler up")
 		var report struct {
 			Healthy bool
 			Stages  []struct{ Stage, State, Error string }
