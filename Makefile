@@ -55,7 +55,7 @@ shop: build ## Make shop.db, the database of a shop that has been open for a mon
 
 .PHONY: picture
 picture: build ## Record the picture of the demo in the README
-	scripts/picture/record
+	scripts/picture
 
 .PHONY: pictures
 pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a browser
