@@ -26,32 +26,11 @@ sql() { docker compose exec -T postgres psql -U nextrun -XAtq -v ON_ERROR_STOP=1
 containers() { docker compose ps --quiet "$@"; }
 inspect() { docker container inspect --format "$@"; }
 
-# keep_images puts aside the image that docker-compose.yml will replace, and notes what there is.
-keep_images() {
-    docker tag nextrun:local "$COMPOSE_PROJECT_NAME:kept" 2>/dev/null || true
-    everything >"$work/before"
-}
-
-everything() {
-    docker ps --all --format 'container {{.Names}}'
-    docker volume ls --format 'volume {{.Name}}'
-    docker network ls --format 'network {{.Name}}'
-    docker images --format 'image {{.Repository}}:{{.Tag}}' | grep -v '<none>' || true
-}
-
 remove_all() {
-    [ -e "$work/before" ] || return 0 # nothing was made yet
     docker ps --all --quiet --filter "name=$COMPOSE_PROJECT_NAME" 2>/dev/null | xargs -r docker rm --force >/dev/null 2>&1 || true
     [ ! -e "$work/copy/.env" ] || (cd "$work/copy" && docker compose down --volumes --timeout 1 >/dev/null 2>&1) || true
     docker volume rm "$alone" >/dev/null 2>&1 || true
     docker rmi nextrun:local "$static" "$alone" >/dev/null 2>&1 || true
-    ! docker tag "$COMPOSE_PROJECT_NAME:kept" nextrun:local 2>/dev/null || docker rmi "$COMPOSE_PROJECT_NAME:kept" >/dev/null
-}
-
-check_nothing_left() {
-    everything >"$work/after"
-    diff <(sort "$work/before") <(sort "$work/after") >"$work/left" || fail "the engine has other containers, volumes, networks or images than before:
-$(cat "$work/left")"
 }
 
 # ---- docker-compose.yml
@@ -152,20 +131,6 @@ demo_runs() {
     timeout 5 bash -c "$(sed -n 4p "$work/readme")" >"$work/logs" 2>&1 || true # it follows
     grep -q executor "$work/logs" || { echo "README.md's last command shows no logs: $(cat "$work/logs")" && return 1; }
     [ "$succeeded; $failed" = 'clock disk-space greeting patient slow; broken' ]
-}
-
-# check_unchanged builds and starts again after an edit of a page.
-check_unchanged() {
-    local image
-    image=$(docker image inspect --format '{{.Id}}' nextrun:local)
-    containers | sort >"$work/old"
-    echo >>README.md
-    docker compose up --build --detach >"$work/last" 2>&1 || fail "a second docker compose up --build fails: $(cat "$work/last")"
-    [ "$(docker image inspect --format '{{.Id}}' nextrun:local)" = "$image" ] || fail "an edit of README.md has changed the image"
-    containers | sort | diff "$work/old" - >/dev/null || fail "a second docker compose up --build has recreated containers, although nothing changed:
-$(cat "$work/last")"
-    [ "$(docker images --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | sort -u | wc -l)" -le 1 ] ||
-        fail "docker compose has built more than one image"
 }
 
 # kill_scheduler_and_executor kills the first scheduler and the executor that runs a job.
