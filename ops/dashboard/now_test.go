@@ -142,3 +142,27 @@ func TestSentencesOfNow(t *testing.T) {
 		says("1 job is waiting, the oldest for 31 min", "0 of 4 places are taken, on 1 executor.")
 	})
 }
+
+// Each task is in one state, the states add up, and each leads to as many tasks.
+func TestNowAddsUp(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		for id, set := range map[string]string{"a": "enabled = true", "b": "enabled = true", "c": "paused = '2026-01-01 00:00:00'", "d": "problem = 'wrong'", "e": "enabled = false",
+			"f": "problem = 'warning: odd'", "g": "enabled = false, problem = 'wrong'", "h": "paused = '2026-01-01 00:00:00'"} {
+			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, id)
+			s.Exec(`UPDATE periodic_task SET `+set+` WHERE id = ?`, id)
+		}
+		s.Exec(`UPDATE periodic_task SET problem = 'wrong' WHERE id = 'h'`) // an edit, such as a pause, clears it
+		page, all := s.get("/"), 0
+		for state, want := range map[string]int{"enabled": 3, "paused": 1, "blocked": 2, "disabled": 2} {
+			var list struct{ Tasks []struct{ ID string } }
+			s.data("/tasks?format=json&state="+state, &list)
+			if len(list.Tasks) != want || !strings.Contains(page, fmt.Sprintf(`state=%s">%d %s</a>`, state, want, state)) {
+				s.Errorf("%s: the list has %d", state, len(list.Tasks))
+			}
+			all += len(list.Tasks)
+		}
+		if all != 8 || !strings.Contains(page, ">8 tasks</a>") {
+			s.Errorf("%d tasks", all)
+		}
+	})
+}

@@ -27,6 +27,20 @@ func (d *tickData) list() (list []string) {
 	return list
 }
 
+// hours adds ticks of each hour, the newest first: success, missed, and skipped since a job ran.
+func (s *site) hours(id, newest string, now time.Time) {
+	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, id)
+	for i, what := range newest {
+		due := now.Truncate(time.Hour).Add(-time.Duration(i+1) * time.Hour)
+		if what == '.' {
+			s.ran(id, due, time.Second, "success")
+			continue
+		}
+		decision := map[rune][]string{'m': {"missed", "newest"}, 's': {"skipped", "overlap"}}[what]
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, cause) VALUES (?, ?, ?, ?, ?)`, id, sqldb.Timestamp(due), decision[0], sqldb.Timestamp(due), decision[1])
+	}
+}
+
 // Which runs were left out last night is one page, of all tasks, by what was decided, group and time. Now leads to it.
 func TestTicksThatDidNotRun(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

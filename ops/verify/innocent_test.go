@@ -13,73 +13,54 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// What followed another plan is no violation of the plan in force.
-func TestEditsAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
+// innocent is what happens to a good database, and how many ticks it has afterwards: nothing is said of them.
+var innocent = map[string]struct {
+	happens func(f *fixture)
+	ticks   int
+}{
+	"what followed another plan than the one in force": {func(f *fixture) {
 		f.Exec(`UPDATE periodic_task SET timer = '*:0/1'`)
 		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, sqldb.Timestamp(f.due), sqldb.Timestamp(f.due))
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 {
-			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
-		}
-		if f.One(`SELECT count(*) FROM periodic_task WHERE since > ?`, f.before()) != "1" {
-			t.Error("the edit was not noted")
-		}
-	})
-}
-
-// Old rows are deleted by their age, each kind at its own, and ticks that were missed may
-// be submitted later.
-func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
+	}, 0},
+	"old rows are deleted by their age, each kind at its own, and missed ticks are submitted later": {func(f *fixture) {
 		f.Exec(`UPDATE periodic_tick SET decision = 'missed', missed = 3, until = ?, jid = NULL WHERE due = ?`, f.at(4), f.at(2))
 		f.Exec(`DELETE FROM periodic_tick WHERE due = ? OR due = ?`, f.at(3), f.at(4))
 		f.Exec(`DELETE FROM job WHERE due >= ? AND due <= ?`, f.at(2), f.at(4))
-		err := periodic.NewTasks(d.Store.Tasks()).Backfill(t.Context(), "report", periodic.Backfill{From: f.at(3).Time(), To: f.at(4).Time()})
+		err := periodic.NewTasks(f.Store.Tasks()).Backfill(f.Context(), "report", periodic.Backfill{From: f.at(3).Time(), To: f.at(4).Time()})
 		if err != nil {
-			t.Fatal(err)
+			f.Fatal(err)
 		}
 		keep := scheduler.Retention{Ticks: time.Since(f.at(1).Time()) - time.Minute}
-		if n, err := d.Store.Periodic().Prune(t.Context(), keep); n.Ticks != 2 || err != nil {
-			t.Fatalf("%d ticks deleted, %v", n.Ticks, err)
+		if n, err := f.Store.Periodic().Prune(f.Context(), keep); n.Ticks != 2 || err != nil {
+			f.Fatalf("%d ticks deleted, %v", n.Ticks, err)
 		}
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
-			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
-		}
-	})
-}
-
-// The ends of jobs in other queues are recorded late.
-func TestJobsElsewhereAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		f.elsewhere()
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours {
-			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
-		}
-	})
-}
-
-// A hook that submits a task gives it a tick that its timer need not have.
-func TestTicksBesideTheTimerAreNoViolations(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		f := newFixture(t, d)
-		tasks := periodic.NewTasks(d.Store.Tasks())
+	}, 3},
+	"the ends of jobs in other queues are recorded late": {(*fixture).elsewhere, hours},
+	"a hook submits a task beside its timer": {func(f *fixture) {
+		tasks := periodic.NewTasks(f.Store.Tasks())
 		for _, later := range []time.Duration{7 * time.Minute, 11 * time.Minute} {
-			if err := tasks.SubmitNext(t.Context(), "report", f.at(1).Time().Add(later), "after another task"); err != nil {
-				t.Fatal(err)
+			if err := tasks.SubmitNext(f.Context(), "report", f.at(1).Time().Add(later), "after another task"); err != nil {
+				f.Fatal(err)
 			}
 			f.Exec(`UPDATE job SET state = 'success' WHERE state = 'waiting'`)
 		}
-		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours+2 {
-			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
-		}
-	})
+	}, hours + 2},
+}
+
+func TestInnocent(t *testing.T) {
+	t.Parallel()
+	for name, c := range innocent {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+				f := newFixture(t, d)
+				c.happens(f)
+				if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 || r.Ticks != c.ticks {
+					t.Errorf("%d tasks, %d ticks:\n%s", r.Tasks, r.Ticks, text(r))
+				}
+			})
+		})
+	}
 }
 
 // Of old events those stay that somebody has not read yet.
