@@ -30,9 +30,9 @@ const secretsConfig = `
 handlers:
   show:
     command: [sh, -c, 'env; tr "\0" " " < /proc/self/environ; tr "\0" " " < /proc/$PPID/cmdline; cat /proc/$PPID/comm /proc/$PPID/status']
-    on_success: {url: 'http://127.0.0.1:%[1]d/told', secret_env: HOOK_SECRET}
+    on_success: {url: 'http://127.0.0.1:%[1]d/told', secret: "${HOOK_SECRET}"}
   call:
-    http: {url: 'http://127.0.0.1:%[1]d/call', header_env: {Authorization: CALL_TOKEN}}
+    http: {url: 'http://127.0.0.1:%[1]d/call', headers: {Authorization: "${CALL_TOKEN}"}}
 executor:
   retry_limit: 0
 `

@@ -25,7 +25,7 @@ type HTTPConfig struct {
 	// Method of the call. Empty: POST.
 	Method string `yaml:"method" form:"method"`
 	// URL, absolute, http or https. Required.
-	URL string `yaml:"url"`
+	URL string `yaml:"url" form:"secret"`
 	// Header is sent along.
 	Header http.Header `yaml:"headers" form:"headers"`
 	// Timeout is how long an attempt may take. 0: 1 m;

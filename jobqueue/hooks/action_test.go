@@ -90,7 +90,7 @@ func TestPost(t *testing.T) {
 	const secret = "raw:a key of more than 16 bytes"
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	post, err := hooks.Post(webhook.Config{URL: url + "/hook", Secrets: []string{secret}, Headers: map[string]string{"Authorization": "Bearer x"}, Transport: transport})
+	post, err := hooks.Post(webhook.Config{URL: url + "/hook", Secrets: []string{secret}, Header: http.Header{"Authorization": {"Bearer x"}}, Transport: transport})
 	if err == nil {
 		_, err = do(t, post, notice(hooks.Failure))
 	}

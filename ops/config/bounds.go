@@ -36,7 +36,9 @@ func (r *reader) check(n *node, place string, owner owner) {
 func (r *reader) out(n *node, place string, owner owner, e *service.FieldError) {
 	key := keyOf(owner, e.Field)
 	at, value := join(place, key), n.find(key)
+	_, lacks := r.lacking[at]
 	switch bound, isNumber := boundInFile(owner, e); {
+	case lacks:
 	case slices.ContainsFunc(r.problems, func(p Problem) bool { return strings.HasPrefix(p.Text, at+" ") }):
 		// One problem of a value is enough.
 	case value != nil:

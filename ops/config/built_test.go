@@ -12,19 +12,19 @@ import (
 )
 
 const secretsFile = `
-on_missed: {url: "https://example.org/T0KEN12345", secret_env: SECRET, header_env: {Authorization: AUTH}}
+on_missed: {url: "https://example.org/T0KEN12345", secret: "${SECRET}", headers: {Authorization: "${AUTH}"}}
 handlers:
-  dump: {command: [env], env: {PGPASSWORD: , LANG: C}}
-  call: {http: {url: 'http://x', header_env: {Authorization: CALL_TOKEN}}}
-  backup: {command: ["true"], on_failure: {url_env: WEBHOOK}}
+  dump: {command: [env], env: {PGPASSWORD: "${SECRET}", LANG: C}}
+  call: {http: {url: 'http://x', headers: {Authorization: "${CALL_TOKEN}"}}}
+  backup: {command: ["true"], on_failure: {url: "${WEBHOOK}"}}
 tasks:
-  weekly: {ping: {url_env: PING}}
+  weekly: {ping: "${PING}"}
 queues:
-  job: {notify: {method: PUT, url: https://worker.example.org/wake, headers: {x-sender: nextrun}, header_env: {authorization: WAKE_TOKEN}, timeout: 2s}}
+  job: {notify: {method: PUT, url: https://worker.example.org/wake, headers: {x-sender: nextrun, authorization: "${WAKE_TOKEN}"}, timeout: 2s}}
 relay:
   topics:
-    a: {webhook: {url: 'http://x', secret_env: [NEW_KEY, OLD_KEY], header_env: {X-Key: HOOK_KEY}}, refusal_limit: 0}
-    b: {kafka: {brokers: ['k:9092'], tls: true, sasl: {mechanism: plain, user: u, password_env: KAFKA_PASSWORD}}}
+    a: {webhook: {url: 'http://x', secret: ["${NEW_KEY}", "${OLD_KEY}"], headers: {X-Key: "${HOOK_KEY}"}}, refusal_limit: 0}
+    b: {kafka: {brokers: ['k:9092'], tls: true, sasl: {mechanism: plain, user: u, password: "${KAFKA_PASSWORD}"}}}
 `
 
 // secretsEnv has what secretsFile takes from variables.
@@ -33,24 +33,31 @@ var secretsEnv = map[string]string{
 	"WAKE_TOKEN": "Bearer s3cret", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "HOOK_KEY": "s3cret", "KAFKA_PASSWORD": "s3cret",
 }
 
-// builtWith builds all that a file configures, where one variable has another value.
-func builtWith(c *Config, variable, value string) error {
-	getenv := func(name string) string {
+// readWith reads a file where one variable has another value.
+func readWith(file, variable, value string) (*Config, error) {
+	return parse("nextrun.yaml", []byte(file), func(name string) string {
 		if name == variable {
 			return value
 		}
 		return secretsEnv[name]
-	}
-	_, err := c.Build(getenv, nil)
+	})
+}
+
+// builtWith builds all that a file configures, where one variable has another value.
+func builtWith(file, variable, value string) error {
+	c, err := readWith(file, variable, value)
 	if err == nil {
-		_, err = c.BuildHooks(getenv)
+		_, err = c.Build(nil)
 	}
 	if err == nil {
-		_, err = c.BuildNotify(getenv)
+		_, err = c.BuildHooks()
+	}
+	if err == nil {
+		_, err = c.BuildNotify()
 	}
 	if err == nil {
 		var p *Publishers
-		if p, err = c.BuildRelay(getenv); err == nil {
+		if p, err = c.BuildRelay(); err == nil {
 			p.Close()
 		}
 	}
@@ -60,17 +67,17 @@ func builtWith(c *Config, variable, value string) error {
 // Variables with secrets must be there, no error shows them, and commands do not get them unless their handler names one.
 func TestSecretsOfTheFile(t *testing.T) {
 	t.Parallel()
-	c, err := parse("nextrun.yaml", []byte(secretsFile))
+	c, err := readWith(secretsFile, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := builtWith(c, "", ""); err != nil {
+	if err := builtWith(secretsFile, "", ""); err != nil {
 		t.Error(err)
 	}
 	want := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
 	for name := range secretsEnv {
 		want = append(want, name)
-		if err := builtWith(c, name, ""); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "T0KEN") {
+		if err := builtWith(secretsFile, name, ""); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "T0KEN") {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
@@ -78,16 +85,16 @@ func TestSecretsOfTheFile(t *testing.T) {
 	if got := slices.Sorted(slices.Values(c.secretVariables())); !slices.Equal(got, want) {
 		t.Errorf("commands do not get %q, want %q", got, want)
 	}
-	if h := c.Handlers["dump"]; !slices.Equal(h.inherited, []string{"PGPASSWORD"}) || !slices.Equal(h.Command.Env, []string{"LANG=C"}) {
+	if h := c.Handlers["dump"]; !slices.Equal(h.Command.Env, []string{"PGPASSWORD=raw:0123456789abcdef", "LANG=C"}) {
 		t.Errorf("got %+v", h)
 	}
 	if c.Relay.Topics["a"].RefusalLimit != outbox.Never {
 		t.Errorf("a refusal_limit of 0 is %d", c.Relay.Topics["a"].RefusalLimit)
 	}
-	if err := builtWith(c, "WAKE_TOKEN", "s3cret\nX"); err == nil || !strings.Contains(err.Error(), "notify.Config.Header is not usable") || strings.Contains(err.Error(), "s3cret") {
+	if err := builtWith(secretsFile, "WAKE_TOKEN", "s3cret\nX"); err == nil || !strings.Contains(err.Error(), "queues.job.notify.headers must be a name") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("a header of two lines: %v", err)
 	}
-	built, err := c.BuildNotify(func(name string) string { return secretsEnv[name] })
+	built, err := c.BuildNotify()
 	if err != nil || len(built) != 1 || built[0].Sink != periodic.SinkJob || built[0].Method != http.MethodPut || built[0].Timeout != 2*time.Second ||
 		built[0].Header.Get("X-Sender") != "nextrun" || built[0].Header.Get("Authorization") != "Bearer s3cret" {
 		t.Errorf("notifications: %+v, %v", built, err)
@@ -98,17 +105,13 @@ func TestSecretsOfTheFile(t *testing.T) {
 func TestSettingsThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	for topic, want := range map[string]string{
-		"webhook: {url: 'http://x', secret_env: SHORT}":                                     "16 or more",
-		"webhook: {url: 'http://x', timeout: 20s}":                                          "at most half of relay.lease",
-		"kafka: {brokers: ['k:1'], timeout: 20s}":                                           "at most half of relay.lease",
-		"kafka: {brokers: ['k:1'], sasl: {mechanism: plain, user: u, password_env: SHORT}}": "set TLS too",
-		"webhook: {url: 'http://x', secret_file: /does/not/exist}":                          "read a secret",
+		"webhook: {url: 'http://x', secret: '${SHORT}'}":                                     "16 or more",
+		"webhook: {url: 'http://x', timeout: 20s}":                                           "at most half of relay.lease",
+		"kafka: {brokers: ['k:1'], timeout: 20s}":                                            "at most half of relay.lease",
+		"kafka: {brokers: ['k:1'], sasl: {mechanism: plain, user: u, password: '${SHORT}'}}": "set TLS too",
+		"webhook: {url: 'http://x', secret: '${file:/does/not/exist}'}":                      "webhook.secret: open /does/not/exist",
 	} {
-		c, err := parse("f", []byte("{relay: {topics: {t: {"+topic+"}}}}"))
-		if err != nil {
-			t.Fatalf("%s: %v", topic, err)
-		}
-		err = builtWith(c, "SHORT", "raw:geheim")
+		err := builtWith("{relay: {topics: {t: {"+topic+"}}}}", "SHORT", "raw:geheim")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v\n  want %s", topic, err, want)
 		}

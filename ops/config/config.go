@@ -3,8 +3,8 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -28,6 +28,9 @@ type Config struct {
 
 	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
 	Notify map[periodic.Sink]*Notify     // section queues: the key notify of queues that have it
+
+	variables []string         // that hold secrets, as the file says
+	lacking   map[string]error // by place: variables and files that are not there
 }
 
 func (c *Config) read(r *reader, root *node) {
@@ -40,6 +43,7 @@ func (c *Config) read(r *reader, root *node) {
 			})
 		},
 	})
+	c.variables, c.lacking = r.variables, r.lacking
 }
 
 // StatementPlaces is how many SQL statements may run at once in this process, each on a
@@ -53,40 +57,39 @@ func (c *Config) StatementPlaces() int {
 	return 0
 }
 
-// Build makes the handlers; those with SQL run on db. env looks up the environment variables with the values
-// of headers. No error shows such a value.
-func (c *Config) Build(env func(string) string, db *store.DB) (map[string]jobqueue.Handler, error) {
+// Build makes the handlers; those with SQL run on db.
+func (c *Config) Build(db *store.DB) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
-	secrets := c.secretVariables()
 	for task, h := range c.Handlers {
-		handler, err := h.build(env, db, secrets)
+		handler, err := h.build(c, db, "handlers."+task)
 		if err != nil {
-			return nil, fmt.Errorf("%s: handlers.%s: %w", c.Path, task, err)
+			return nil, err
 		}
 		built[task] = handler
 	}
 	return built, nil
 }
 
+// lacks is an error if a place of the file, or one below it, names what is not there.
+func (c *Config) lacks(place string) error {
+	for at, err := range c.lacking {
+		if at == place || strings.HasPrefix(at, place+".") {
+			return c.inPlace(at, err)
+		}
+	}
+	return nil
+}
+
+// inPlace says of which place of the file an error is.
+func (c *Config) inPlace(place string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %s: %w", c.Path, place, err)
+	}
+	return err
+}
+
 // secretVariables are the environment variables that may hold secrets of nextrun.
 // Commands do not inherit them.
 func (c *Config) secretVariables() []string {
-	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
-	sets := append(slices.Collect(maps.Values(c.TaskHooks)), c.Hooks)
-	for _, h := range c.Handlers {
-		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
-		sets = append(sets, h.Hooks)
-	}
-	for _, s := range sets {
-		for _, h := range s {
-			names = append(h.secrets.variables(names), h.urlEnv)
-		}
-	}
-	for _, n := range c.Notify {
-		names = slices.AppendSeq(names, maps.Values(n.headerEnv))
-	}
-	for _, route := range c.Relay.Topics {
-		names = route.secrets.variables(names)
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return append(slices.Clip(c.variables), "NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD")
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
+// noEnv has no variables.
+func noEnv(string) string { return "" }
+
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nextrun.yaml")
@@ -31,10 +34,10 @@ scheduler: {retention: {ticks: 0}}
 executor: {retry_limit: 0, shutdown_grace: 0s}
 handlers:
   mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB, retry_limit: 0, retry_delay: 23s}
-  ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}, header_env: {authorization: TOKEN}}, timeout: 21s}
+  ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}}, timeout: 21s}
   post: {http: {url: "http://example.org/"}}
 `)
-	got, err := Read(path)
+	got, err := Read(path, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +45,7 @@ handlers:
 		Path:      path,
 		Scheduler: scheduler.Config{Retention: scheduler.Retention{Ticks: scheduler.Forever}},
 		Executor:  executor.Config{RetryLimit: executor.Never, ShutdownGrace: -1},
+		lacking:   map[string]error{},
 		Handlers: map[string]Handler{
 			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
@@ -49,7 +53,7 @@ handlers:
 			}, Limits: jobqueue.Limits{RetryLimit: executor.Never, RetryDelay: 23 * time.Second}},
 			"ping": {HTTP: &handlers.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
-			}, headerEnv: map[string]string{"authorization": "TOKEN"}},
+			}},
 			"post": {HTTP: &handlers.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
 		},
 	}
@@ -60,11 +64,11 @@ handlers:
 
 func TestReadOfAnEmptyFileIsDefault(t *testing.T) {
 	t.Parallel()
-	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml"), noEnv); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a file: %v, want one that wraps os.ErrNotExist", err)
 	}
 	for _, text := range []string{"", "# nothing\n", "handlers:\n", "executor: {}\n"} {
-		got, err := Read(write(t, text))
+		got, err := Read(write(t, text), noEnv)
 		if err != nil || len(got.Handlers) > 0 || !reflect.DeepEqual(got.Executor, executor.Config{}) {
 			t.Errorf("%q: got %+v, %v; want defaults", text, got, err)
 		}
@@ -73,7 +77,7 @@ func TestReadOfAnEmptyFileIsDefault(t *testing.T) {
 
 func TestReadReportsAllProblemsInOrder(t *testing.T) {
 	t.Parallel()
-	_, err := Read(write(t, "handlers:\n  b: {command: 1}\n  a: {command: 2}\nexecutor: {low: 0}\n"))
+	_, err := Read(write(t, "handlers:\n  b: {command: 1}\n  a: {command: 2}\nexecutor: {low: 0}\n"), noEnv)
 	var configErr *Error
 	if !errors.As(err, &configErr) || len(configErr.Problems) != 3 {
 		t.Fatalf("got %v, want three problems", err)

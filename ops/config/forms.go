@@ -16,6 +16,7 @@ import (
 //	orzero   a number or a duration, whose 0 is -1 in the struct: never, for ever, none
 //	method   a method of HTTP
 //	headers  headers of HTTP
+//	secret   a text, or a list of texts, with secrets
 //	program  a program and its arguments
 func inForm(field any, form string) any {
 	switch form {
@@ -26,7 +27,12 @@ func inForm(field any, form string) any {
 	case "method":
 		return (*method)(field.(*string))
 	case "headers":
-		return (*headerMap)(field.(*http.Header))
+		return (*headers)(field.(*http.Header))
+	case "secret":
+		if list, ok := field.(*[]string); ok {
+			return (*secretList)(list)
+		}
+		return (*secretText)(field.(*string))
 	case "program":
 		return (*program)(field.(*[]string))
 	}
@@ -136,15 +142,6 @@ func (m *method) read(r *reader, place string, n *node) {
 	if *m = method(r.text(place, n)); !slices.Contains(methods, string(*m)) {
 		r.problem(n, "%s must be one of %s", place, strings.Join(methods, ", "))
 	}
-}
-
-type headerMap http.Header
-
-func (h *headerMap) read(r *reader, place string, n *node) {
-	*h = headerMap{}
-	r.pairs(n, place, func(key, value *node) {
-		http.Header(*h).Set(key.text, r.text(join(place, key.text), value))
-	})
 }
 
 type program []string

@@ -18,9 +18,6 @@ type Handler struct {
 	SQL     *statement.Work
 	Limits  jobqueue.Limits // retries; Command, HTTP or SQL has the timeout
 	Hooks   HookSet
-
-	headerEnv map[string]string // http: environment variables with the values of headers
-	inherited []string          // command: environment variables that it inherits
 }
 
 func (h *Handler) read(r *reader, place string, n *node) {
@@ -33,7 +30,7 @@ func (h *Handler) read(r *reader, place string, n *node) {
 		r.mapping(n, place, &h.Limits, h.Hooks.keys(r), keys{
 			"timeout": &h.HTTP.Timeout,
 			"http": func(place string, n *node) {
-				r.mapping(n, place, h.HTTP, keys{"header_env": &h.headerEnv})
+				r.mapping(n, place, h.HTTP)
 				r.need(n, place, "url", "a ")
 			},
 		})
@@ -48,7 +45,7 @@ func (h *Handler) read(r *reader, place string, n *node) {
 		h.Command = &handlers.CommandConfig{}
 		r.mapping(n, place, h.Command, &h.Limits, h.Hooks.keys(r), keys{
 			"http": nil, "sql": nil, // known, but not here
-			"env": func(place string, n *node) { h.inherited = r.environment(place, n, h.Command) },
+			"env": (*environment)(&h.Command.Env),
 		})
 		if len(r.problems) == before && len(kinds) == 0 { // an unknown key may be a misspelt one
 			r.problem(n, "%s needs one of command, http and sql", place)
@@ -56,20 +53,16 @@ func (h *Handler) read(r *reader, place string, n *node) {
 	}
 }
 
-// environment reads environment variables as NAME=value pairs. The command inherits
-// a variable that has no value here from this process, even if it holds a secret.
-func (r *reader) environment(place string, n *node, c *handlers.CommandConfig) (inherited []string) {
+// environment are environment variables as NAME=value pairs.
+type environment []string
+
+func (e *environment) read(r *reader, place string, n *node) {
 	r.pairs(n, place, func(key, value *node) {
 		if strings.ContainsAny(key.text, "=\x00") {
 			r.problem(key, "%s: %q cannot name a variable", place, key.text)
 		}
-		if value.kind == isNull {
-			inherited = append(inherited, key.text)
-			return
-		}
-		c.Env = append(c.Env, key.text+"="+r.text(join(place, key.text), value))
+		*e = append(*e, key.text+"="+r.expanded(join(place, key.text), value))
 	})
-	return inherited
 }
 
 // statements reads SQL: a text, or a list of texts.
@@ -81,29 +74,27 @@ func (r *reader) statements(place string, n *node) []string {
 	return texts
 }
 
-func (h Handler) build(env func(string) string, db *store.DB, secrets []string) (jobqueue.Handler, error) {
+func (h Handler) build(c *Config, db *store.DB, place string) (handler jobqueue.Handler, err error) {
 	switch {
 	case h.SQL != nil:
-		return h.SQL.Handler(db)
+		handler, err = h.SQL.Handler(db)
 	case h.Command != nil:
-		return handlers.Command(inheriting(h.Command, h.inherited, secrets, env))
+		if err := c.lacks(place + ".env"); err != nil {
+			return nil, err
+		}
+		handler, err = handlers.Command(c.command(h.Command))
+	default:
+		if err := c.lacks(place + ".http"); err != nil {
+			return nil, err
+		}
+		handler, err = handlers.HTTP(*h.HTTP)
 	}
-	call := *h.HTTP
-	var err error
-	if call.Header, err = headerWith(call.Header, h.headerEnv, env); err != nil {
-		return nil, err
-	}
-	return handlers.HTTP(call)
+	return handler, c.inPlace(place, err)
 }
 
-// inheriting is a command that inherits these variables, and no secrets of nextrun's.
-func inheriting(c *handlers.CommandConfig, inherited, secrets []string, env func(string) string) handlers.CommandConfig {
-	command := *c
-	command.Without = secrets
-	for _, name := range inherited {
-		if value := env(name); value != "" {
-			command.Env = append(slices.Clip(command.Env), name+"="+value)
-		}
-	}
-	return command
+// command is a command that inherits no secrets of nextrun's.
+func (c *Config) command(command *handlers.CommandConfig) handlers.CommandConfig {
+	without := *command
+	without.Without = c.secretVariables()
+	return without
 }

@@ -1,10 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -13,19 +13,13 @@ import (
 // HookSet is the hooks of a task, of a handler, or of all.
 type HookSet map[hooks.Kind]*Hook
 
-// Hook is what a hook does: one of its fields, or nothing. It names secrets;
-// [Config.BuildHooks] looks them up.
+// Hook is what a hook does: one of its fields, or nothing.
 type Hook struct {
 	Command *handlers.CommandConfig
 	Post    *webhook.Config
-	Ping    bool
+	Ping    string // a URL
 	Submit  string // id of a periodic task
 	First   bool   // on_failure: only the first failure in a row
-
-	inherited []string // command: environment variables that it inherits
-	url       string   // of Ping
-	urlEnv    string   // the environment variable with the URL
-	secrets   secrets  // of Post
 }
 
 // keys are those of the hooks that a task, a handler and the file may have.
@@ -53,19 +47,19 @@ func (s *HookSet) add(kind hooks.Kind) *Hook {
 // taskHooks reads the hooks of a task, which may have a ping beside the others.
 func taskHooks(r *reader, place string, n *node) (s HookSet) {
 	r.mapping(n, place, s.keys(r), keys{
-		string(hooks.OnPing): func(place string, n *node) { s.add(hooks.OnPing).readPing(r, place, n) },
+		string(hooks.OnPing): func(place string, n *node) { s.add(hooks.OnPing).Ping = r.secret(place, n) },
 	})
 	return s
 }
 
 func (h *Hook) read(r *reader, place string, n *node) {
-	forms := slices.DeleteFunc([]string{"command", "url", "url_env", "submit"}, func(key string) bool { return !n.has(key) })
+	forms := slices.DeleteFunc([]string{"command", "url", "submit"}, func(key string) bool { return !n.has(key) })
 	switch form := strings.Join(forms, " and "); {
 	case form == "command":
 		h.Command = &handlers.CommandConfig{}
 		r.mapping(n, place, keys{
 			"command": (*program)(&h.Command.Argv), "timeout": &h.Command.Timeout, "dir": &h.Command.Dir, "first": &h.First,
-			"env": func(place string, n *node) { h.inherited = r.environment(place, n, h.Command) },
+			"env": (*environment)(&h.Command.Env),
 		})
 		r.check(n, place, h.Command)
 	case form == "submit":
@@ -73,21 +67,56 @@ func (h *Hook) read(r *reader, place string, n *node) {
 		if h.Submit == "" {
 			r.problem(n, "%s.submit must be the id of a periodic task", place)
 		}
-	case form == "url" || form == "url_env":
+	case form == "url":
 		h.Post = &webhook.Config{}
-		r.mapping(n, place, h.Post, h.secrets.keys(r), keys{"url_env": &h.urlEnv, "first": &h.First})
+		r.mapping(n, place, h.Post, keys{"first": &h.First})
 	case n.text != "none" || n.kind != isText:
-		r.problem(n, "%s must be none, or a mapping with one of command, url, url_env and submit", place)
+		r.problem(n, "%s must be none, or a mapping with one of command, url and submit", place)
 	}
 }
 
-// readPing reads a URL, or a mapping that says where it is.
-func (h *Hook) readPing(r *reader, place string, n *node) {
-	if h.Ping = true; n.kind == isMapping {
-		r.mapping(n, place, keys{"url_env": &h.urlEnv})
-		return
+// BuildHooks makes the hooks.
+func (c *Config) BuildHooks() (hooks.Hooks, error) {
+	var errs []error
+	build := func(place string, list HookSet) hooks.Set {
+		made := hooks.Set{}
+		for kind, h := range list {
+			action, err := h.build(c, place+string(kind))
+			made[kind], errs = action, append(errs, err)
+		}
+		return made
 	}
-	if h.url = r.text(place, n); !web.GoodURL(h.url) {
-		r.problem(n, "%s must be a URL such as https://hc-ping.com/UUID, or a mapping with url_env", place)
+	built := hooks.Hooks{All: build("", c.Hooks), Handlers: map[string]hooks.Set{}, Tasks: map[string]hooks.Set{}}
+	for name, h := range c.Handlers {
+		built.Handlers[name] = build("handlers."+name+".", h.Hooks)
 	}
+	for id, list := range c.TaskHooks {
+		built.Tasks[id] = build("tasks."+id+".", list)
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return hooks.Hooks{}, err
+	}
+	return built, built.Validate()
+}
+
+func (h *Hook) build(c *Config, place string) (action *hooks.Action, err error) {
+	if err := c.lacks(place); err != nil {
+		return nil, err
+	}
+	switch {
+	case h.Command != nil:
+		action, err = hooks.Command(c.command(h.Command))
+	case h.Post != nil:
+		action, err = hooks.Post(*h.Post)
+	case h.Ping != "":
+		action, err = hooks.Ping(h.Ping)
+	case h.Submit != "":
+		action = &hooks.Action{Submit: h.Submit}
+	default:
+		return hooks.None, nil
+	}
+	if h.First && err == nil {
+		action.First = true
+	}
+	return action, c.inPlace(place, err)
 }

@@ -8,26 +8,26 @@ import (
 )
 
 const hooksFile = `
-on_failure: {command: [notify, --ops], timeout: 5s, env: {LEVEL: high, TOKEN: }}
+on_failure: {command: [notify, --ops], timeout: 5s, env: {LEVEL: high, TOKEN: "${TOKEN}"}}
 on_missed: {url: "https://example.org/T0KEN12345"}
 handlers:
-  backup: {command: ["true"], on_failure: {url_env: WEBHOOK}, on_success: none}
+  backup: {command: ["true"], on_failure: {url: "${WEBHOOK}"}, on_success: none}
   call: {http: {url: "https://example.org"}, on_success: {submit: next}}
 tasks:
   nightly:
     on_success: {submit: verify}
     on_missed: none
     ping: https://hc-ping.com/5bf66975
-  weekly: {ping: {url_env: PING}}
+  weekly: {ping: "${PING}"}
 `
 
 func TestHooksOfTheFile(t *testing.T) {
 	t.Parallel()
-	c, err := parse("nextrun.yaml", []byte(hooksFile))
+	c, err := parse("nextrun.yaml", []byte(hooksFile), func(name string) string { return "https://example.org/" + name })
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.BuildHooks(func(name string) string { return "https://example.org/" + name })
+	h, err := c.BuildHooks()
 	if err != nil {
 		t.Fatal(err)
 	}

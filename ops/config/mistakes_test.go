@@ -49,17 +49,17 @@ var mistakes = map[string]string{
 	"handlers: {a: {sql: [ANALYZE, VACUUM]}}\n":                    "1: handlers.a.sql: statement 2: VACUUM: it cannot run in a transaction",
 	"handlers: {a: {sql: '-- none'}}\n":                            "1: handlers.a.sql: there is no statement",
 	// Hooks.
-	"on_failure: never":                                 "1: on_failure" + formsOfHooks,
-	"on_failure: {url: 'http://x', submit: a}":          "1: on_failure" + formsOfHooks,
-	"on_failure: {command: [x], timeout: 9999h}":        "1: on_failure.timeout must be",
-	"on_failure: {command: [x], headers: {}}":           `1: unknown key "headers" in on_failure; known are command, dir, env, first, timeout`,
-	"on_success: {submit: a, first: true}":              "1: on_success.first: only on_failure can hear of the first failure in a row",
-	"on_failure: {url: 'ftp://x/T0KEN'}":                "1: on_failure.url must be a URL such as",
-	"on_failure: {submit: ''}":                          "1: on_failure.submit must be the id of a periodic task",
-	"handlers: {a: {command: [x], ping: 'http://x'}}":   `1: unknown key "ping" in handlers.a`,
-	"tasks: {a: {ping: 'hc-ping.com/T0KEN'}}":           "1: tasks.a.ping must be a URL such as https://hc-ping.com/UUID, or a mapping with url_env",
-	"tasks: {a: {timer: daily}}":                        `1: unknown key "timer" in tasks.a; known are on_failure, on_missed, on_paused, on_recovered, on_success, ping`,
-	"tasks: {a: {on_success: {submit: b, url_env: X}}}": "1: tasks.a.on_success" + formsOfHooks,
+	"on_failure: never":                               "1: on_failure" + formsOfHooks,
+	"on_failure: {url: 'http://x', submit: a}":        "1: on_failure" + formsOfHooks,
+	"on_failure: {command: [x], timeout: 9999h}":      "1: on_failure.timeout must be",
+	"on_failure: {command: [x], headers: {}}":         `1: unknown key "headers" in on_failure; known are command, dir, env, first, timeout`,
+	"on_success: {submit: a, first: true}":            "1: on_success.first: only on_failure can hear of the first failure in a row",
+	"on_failure: {url: 'ftp://x/T0KEN'}":              "1: on_failure.url must be a URL such as",
+	"on_failure: {submit: ''}":                        "1: on_failure.submit must be the id of a periodic task",
+	"handlers: {a: {command: [x], ping: 'http://x'}}": `1: unknown key "ping" in handlers.a`,
+	"on_failure: {url: 'http://x', secret: T0KEN}":    "1: on_failure.secret must be ${NAME} or ${file:PATH}",
+	"tasks: {a: {timer: daily}}":                      `1: unknown key "timer" in tasks.a; known are on_failure, on_missed, on_paused, on_recovered, on_success, ping`,
+	"tasks: {a: {on_success: {submit: b, url: X}}}":   "1: tasks.a.on_success" + formsOfHooks,
 	// Queues.
 	"queues: {a: {}}":                                                            "1: queues.a needs a type: one of graphile-worker, pg-boss, pgmq, river, sql",
 	"queues: {a: {type: rabbit}}":                                                "1: queues.a.type must be one of graphile-worker, pg-boss, pgmq, river, sql",
@@ -91,13 +91,13 @@ var mistakes = map[string]string{
 	"tasks: {a: {handler: t, timer: daily, args: {x: .nan}}}": "1: tasks.a.args cannot be JSON",
 }
 
-const formsOfHooks = " must be none, or a mapping with one of command, url, url_env and submit"
+const formsOfHooks = " must be none, or a mapping with one of command, url and submit"
 
 // Each mistake is refused with its line and a text that helps, and without what may be a secret.
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	for text, want := range mistakes {
-		_, err := parse("f", []byte(text))
+		_, err := parse("f", []byte(text), noEnv)
 		if strings.Contains(text, "handler:") || strings.HasPrefix(text, "task:") {
 			_, err = ParseTasks("f", []byte(text))
 		}
@@ -120,11 +120,11 @@ func TestEveryKeyIsCheckedAndInTheSample(t *testing.T) {
 		"handlers: {a: {command: [x], %s}}", "handlers: {a: {http: {%s}}}", "handlers: {a: {http: {url: 'http://x'}, %s}}", "handlers: {a: {sql: SELECT 1, %s}}",
 		"relay: {%s}", "relay: {topics: {a: {webhook: {%s}}}}", "relay: {topics: {a: {kafka: {brokers: ['k:1']}, %s}}}",
 		"relay: {topics: {a: {kafka: {%s}}}}", "relay: {topics: {a: {kafka: {sasl: {%s}}}}}",
-		"tasks: {a: {%s}}", "tasks: {a: {ping: {%s}}}", "on_failure: {command: [x], %s}", "on_failure: {submit: x, %s}", "on_failure: {url: 'http://x', %s}",
+		"tasks: {a: {%s}}", "on_failure: {command: [x], %s}", "on_failure: {submit: x, %s}", "on_failure: {url: 'http://x', %s}",
 		"queues: {a: {type: river, %s}}", "queues: {a: {type: graphile-worker, %s}}", "queues: {a: {type: pg-boss, %s}}",
 		"queues: {a: {type: pgmq, %s}}", "queues: {a: {type: sql, enqueue: x, pending: x, %s}}", "queues: {job: {notify: {url: 'http://x', %s}}}",
 	} {
-		_, err := parse("f", fmt.Appendf(nil, mapping, "bogus: 1"))
+		_, err := parse("f", fmt.Appendf(nil, mapping, "bogus: 1"), noEnv)
 		match := knownKeys.FindStringSubmatch(fmt.Sprint(err))
 		if match == nil {
 			t.Fatalf("%s: %v", mapping, err)
@@ -137,7 +137,7 @@ func TestEveryKeyIsCheckedAndInTheSample(t *testing.T) {
 				continue // set already
 			}
 			text := fmt.Appendf(nil, mapping, "\n"+key+": [[]]")
-			if _, err := parse("f", text); err == nil || !regexp.MustCompile(`f:\d: (\S+\.)?`+key+`\b.* must be |one of |; use one`).MatchString(err.Error()) {
+			if _, err := parse("f", text, noEnv); err == nil || !regexp.MustCompile(`f:\d: (\S+\.)?`+key+`\b.* must be |one of |; use one`).MatchString(err.Error()) {
 				t.Errorf("%s: %v", text, err)
 			}
 		}

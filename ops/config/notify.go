@@ -1,19 +1,14 @@
 package config
 
 import (
-	"fmt"
-
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
 )
 
-// Notify is the key notify of a queue: the request that follows commits of jobs to
-// it. It names secrets; [Config.BuildNotify] looks them up.
+// Notify is the key notify of a queue: the request that follows commits of jobs to it.
 type Notify struct {
 	notify.Config
 	Off bool // notify: false
-
-	headerEnv map[string]string // environment variables with the values of headers
 }
 
 // read reads the key notify of a queue: settings, or false.
@@ -24,28 +19,21 @@ func (c *Notify) read(r *reader, place string, n *node) {
 		}
 		return
 	}
-	r.mapping(n, place, &c.Config, keys{"header_env": &c.headerEnv})
+	r.mapping(n, place, &c.Config)
 	r.need(n, place, "url", "a ")
 }
 
-// BuildNotify returns the settings of the notifiers of queues. env looks up the
-// environment variables with the values of headers. No error shows such a value.
-func (c *Config) BuildNotify(env func(string) string) ([]notify.Config, error) {
-	var built []notify.Config
+// BuildNotify returns the settings of the notifiers of queues.
+func (c *Config) BuildNotify() (built []notify.Config, err error) {
 	for sink, n := range c.Notify {
 		if n.Off {
 			continue
 		}
-		cfg := n.Config
-		cfg.Sink = sink
-		var err error
-		if cfg.Header, err = headerWith(cfg.Header, n.headerEnv, env); err == nil {
-			err = cfg.Validate()
+		if err := c.lacks("queues." + string(sink) + ".notify"); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: queues.%s.notify: %w", c.Path, sink, err)
-		}
-		built = append(built, cfg)
+		n.Sink = sink
+		built = append(built, n.Config)
 	}
 	return built, nil
 }

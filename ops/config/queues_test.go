@@ -19,7 +19,7 @@ queues:
   job:     {notify: false}
   legacy:  {notify: {url: "http://localhost/wake"}, type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", cancel: "UPDATE ... nextrun_open"}
   woken:   {type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", notify: "SELECT pg_notify('q', '')"}
-`))
+`), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,31 +31,32 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Read reads the configuration file. If something is wrong with it, the error is an
-// [*Error].
-func Read(path string) (*Config, error) {
+// Read reads the configuration file. env looks up the environment variables that it names. If
+// something is wrong with the file, the error is an [*Error]; variables that are not set are an
+// error of the part that needs them, when it is built. No error shows the value of one.
+func Read(path string, env func(string) string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err // names the file
 	}
-	return parse(path, text)
+	return parse(path, text, env)
 }
 
-func parse(path string, text []byte) (*Config, error) {
+func parse(path string, text []byte, env func(string) string) (*Config, error) {
 	config := &Config{Path: path}
-	if err := read(path, text, config.read); err != nil {
+	if err := read(path, text, env, config.read); err != nil {
 		return nil, err
 	}
 	return config, nil
 }
 
 // read calls into with the root of a file.
-func read(path string, text []byte, into func(*reader, *node)) error {
+func read(path string, text []byte, env func(string) string, into func(*reader, *node)) error {
 	root, wrong := document(text)
 	if wrong != nil {
 		return &Error{path, []Problem{*wrong}}
 	}
-	r := &reader{unusable: map[string]func(){}}
+	r := &reader{env: env, lacking: map[string]error{}, unusable: map[string]func(){}}
 	into(r, root)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })

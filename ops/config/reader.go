@@ -10,7 +10,10 @@ import (
 
 // reader puts the values of a file into fields and records what is wrong with them.
 type reader struct {
-	problems []Problem
+	env       func(string) string
+	variables []string         // with secrets, that the file names
+	lacking   map[string]error // by place: the variables and files that are not there
+	problems  []Problem
 	// unusable are the places of numbers and durations that no setting can have.
 	// [reader.check] reports them with their bounds. Each function sets the field
 	// to its default.

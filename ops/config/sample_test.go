@@ -34,14 +34,14 @@ func readSample(t *testing.T) string {
 func TestSampleConfiguration(t *testing.T) {
 	t.Parallel()
 	text := readSample(t)
-	plain, err := parse("nextrun.yaml", []byte(text))
+	plain, err := parse("nextrun.yaml", []byte(text), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(plain.Handlers) < 5 || len(plain.Relay.Topics) > 0 {
 		t.Errorf("the sample as it is has handlers %v and topics %v", plain.Handlers, plain.Relay.Topics)
 	}
-	all, err := parse("nextrun.yaml", []byte(commented.ReplaceAllString(text, "$1$2")))
+	all, err := parse("nextrun.yaml", []byte(commented.ReplaceAllString(text, "$1$2")), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

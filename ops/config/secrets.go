@@ -2,77 +2,79 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
-	"slices"
+	"regexp"
 	"strings"
 )
 
-// secrets say where what must not be in the file is: in environment variables or in files.
-type secrets struct {
-	headerEnv map[string]string // the variables with the values of headers
-	env, file []string          // keys of signatures, or a password
-}
+// reference stands for what must not be in the file: ${NAME} for an environment variable, and
+// ${file:PATH} for what a file holds.
+var reference = regexp.MustCompile(`\$\{([^}]+)\}`)
 
-// keys are the keys of an HTTP request that has secrets.
-func (s *secrets) keys(r *reader) keys {
-	return keys{
-		"header_env":  &s.headerEnv,
-		"secret_env":  func(place string, n *node) { s.env = r.oneOrMore(place, n) },
-		"secret_file": func(place string, n *node) { s.file = r.oneOrMore(place, n) },
-	}
-}
-
-// variables adds the names of variables that hold secrets.
-func (s *secrets) variables(names []string) []string {
-	return append(slices.AppendSeq(names, maps.Values(s.headerEnv)), s.env...)
-}
-
-// lookUp returns the secrets that are no headers. No error shows one.
-func (s *secrets) lookUp(env func(string) string) (found []string, err error) {
-	for _, variable := range s.env {
-		value := env(variable)
-		if value == "" {
-			return nil, fmt.Errorf("the environment variable %s for a secret is not set", variable)
-		}
-		found = append(found, value)
-	}
-	for _, file := range s.file {
-		text, err := os.ReadFile(file)
+// expanded reads a text with references. What is not there is no problem of the file: it is an
+// error of what needs it, when that is built.
+func (r *reader) expanded(place string, n *node) string {
+	return reference.ReplaceAllStringFunc(r.text(place, n), func(found string) string {
+		value, err := r.lookUp(found[len("${") : len(found)-len("}")])
 		if err != nil {
-			return nil, fmt.Errorf("read a secret: %w", err)
+			r.lacking[place] = err
 		}
-		value := strings.TrimSpace(string(text))
-		if value == "" {
-			return nil, fmt.Errorf("the file %s for a secret is empty", file)
-		}
-		found = append(found, value)
-	}
-	return found, nil
+		return value
+	})
 }
 
-// headers are the given headers and those whose values are in environment variables.
-func headers(given, inEnv map[string]string, env func(string) string) (map[string]string, error) {
-	all := map[string]string{}
-	maps.Copy(all, given)
-	for name, variable := range inEnv {
-		value := env(variable)
-		if value == "" {
-			return nil, fmt.Errorf("the environment variable %s for the header %s is not set", variable, name)
+func (r *reader) lookUp(name string) (string, error) {
+	path, isFile := strings.CutPrefix(name, "file:")
+	if !isFile {
+		if value := r.env(name); value != "" {
+			return value, nil
 		}
-		all[name] = value
+		return "", fmt.Errorf("the environment variable %s is not set", name)
 	}
-	return all, nil
+	text, err := os.ReadFile(path)
+	value := strings.TrimSpace(string(text))
+	if err == nil && value == "" {
+		err = fmt.Errorf("the file %s is empty", path)
+	}
+	return value, err
 }
 
-// headerWith is a header with those whose values are in environment variables.
-func headerWith(given http.Header, inEnv map[string]string, env func(string) string) (http.Header, error) {
-	all := http.Header{}
-	maps.Copy(all, given)
-	fromEnv, err := headers(nil, inEnv, env)
-	for name, value := range fromEnv {
-		all.Set(name, value)
+// secret is a text with references, whose variables commands do not inherit.
+func (r *reader) secret(place string, n *node) string {
+	for _, found := range reference.FindAllStringSubmatch(n.text, -1) {
+		r.variables = append(r.variables, found[1])
 	}
-	return all, err
+	return r.expanded(place, n)
+}
+
+// secretText is a text that may hold a secret, such as a URL.
+type secretText string
+
+func (s *secretText) read(r *reader, place string, n *node) { *s = secretText(r.secret(place, n)) }
+
+// secretList are keys, one or several, which must not be in the file itself.
+type secretList []string
+
+func (s *secretList) read(r *reader, place string, n *node) {
+	items := n.items
+	if n.kind != isList {
+		items = []*node{n}
+	}
+	for _, item := range items {
+		if !reference.MatchString(item.text) {
+			r.problem(item, "%s must be ${NAME} or ${file:PATH}: a secret is in a variable or in a file of its own", place)
+		}
+		*s = append(*s, r.secret(place, item))
+	}
+}
+
+// headers are those of HTTP, in whose values are secrets.
+type headers http.Header
+
+func (h *headers) read(r *reader, place string, n *node) {
+	*h = headers{}
+	r.pairs(n, place, func(key, value *node) {
+		http.Header(*h).Set(key.text, r.secret(join(place, key.text), value))
+	})
 }

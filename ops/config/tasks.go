@@ -23,7 +23,7 @@ type TaskFile struct {
 // [periodic.Task.Validate] does.
 func ParseTasks(path string, text []byte) (TaskFile, error) {
 	var file TaskFile
-	err := read(path, text, func(r *reader, root *node) {
+	err := read(path, text, nil, func(r *reader, root *node) {
 		r.mapping(root, "", keys{
 			"tasks": func(place string, v *node) {
 				r.pairs(v, place, func(key, value *node) {

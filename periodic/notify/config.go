@@ -28,7 +28,7 @@ type Config struct {
 	// Method of the request. Empty: POST.
 	Method string `yaml:"method" form:"method"`
 	// URL, absolute, http or https.
-	URL string `yaml:"url"`
+	URL string `yaml:"url" form:"secret"`
 	// Addresses, if not nil, returns URLs to use instead of URL, at most 100: each
 	// of them gets the request, independently of the others. It is called at a
 	// commit, at most every 30 s, and may fail: then the last URLs are used.

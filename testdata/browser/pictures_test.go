@@ -131,7 +131,7 @@ func (f files) work(t *testing.T) {
 	for _, task := range tasks {
 		executor.Register(task.Task, shopJob(task.ID))
 	}
-	file, err := config.Read(configured)
+	file, err := config.Read(configured, os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

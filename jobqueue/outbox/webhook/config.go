@@ -31,7 +31,7 @@ const (
 // secrets: do not log it.
 type Config struct {
 	// URL is where events are posted to: http or https.
-	URL string `yaml:"url"`
+	URL string `yaml:"url" form:"secret"`
 	// Mode is Structured if empty.
 	Mode Mode
 	// Source is the attribute source of the events, a URI reference.
@@ -42,10 +42,10 @@ type Config struct {
 	// is "whsec_" and the key in base64, as the Standard Webhooks libraries read
 	// it, or "raw:" and the key itself. A key has at least 16 bytes.
 	// None: requests are not signed.
-	Secrets []string
-	// Headers are sent along, such as Authorization. They must not be of
+	Secrets []string `yaml:"secret" form:"secret"`
+	// Header is sent along, such as Authorization. It must have none of
 	// those that the publisher sets.
-	Headers map[string]string `yaml:"headers"`
+	Header http.Header `yaml:"headers" form:"headers"`
 	// Timeout bounds a request with its answer. It must be well below the lease
 	// of the relay. 0: 10 s.
 	Timeout time.Duration `yaml:"timeout"`
@@ -72,9 +72,9 @@ func (c Config) Validate() error {
 		source = fmt.Errorf("webhook.Config.Source: %w", source)
 	}
 	var headers error
-	for name, value := range c.Headers {
-		if !web.HeaderName(name) || !web.ValidHeader(value) || reserved(name) {
-			headers = fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
+	for name, values := range c.Header {
+		if !web.HeaderName(name) || !web.ValidHeader(strings.Join(values, "")) || reserved(name) {
+			headers = fmt.Errorf("webhook.Config.Header: %q cannot be set", name)
 		}
 	}
 	_, keys := c.keys()

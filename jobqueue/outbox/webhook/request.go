@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -29,9 +30,7 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 	if parent := cmp.Or(traceparent.Of(ctx), event.Traceparent); parent != "" {
 		r.Header.Set("Traceparent", parent)
 	}
-	for name, value := range p.cfg.Headers {
-		r.Header.Set(name, value)
-	}
+	maps.Copy(r.Header, p.cfg.Header)
 	r.Header.Set("Content-Type", contentType)
 	if p.cfg.Mode == Binary {
 		for _, a := range c.Attributes {

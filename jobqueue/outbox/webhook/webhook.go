@@ -49,11 +49,7 @@ func New(cfg Config) (*Publisher, error) {
 		Timeout:       cfg.Timeout,
 		CheckRedirect: web.NoRedirects,
 	}}
-	header := http.Header{}
-	for name, value := range cfg.Headers {
-		header.Set(name, value)
-	}
-	p.target = web.NewTarget(cfg.URL, header, append(web.PathSecrets(cfg.URL), cfg.Secrets...)...)
+	p.target = web.NewTarget(cfg.URL, cfg.Header, append(web.PathSecrets(cfg.URL), cfg.Secrets...)...)
 	return p, nil
 }
 

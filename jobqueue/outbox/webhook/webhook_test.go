@@ -78,7 +78,7 @@ func TestModes(t *testing.T) {
 			"Ce-Aggregateversion": "3", "X-Own": "yes",
 		},
 	} {
-		p := publisher(t, webhook.Config{URL: url, Mode: mode, Headers: map[string]string{"X-Own": "yes"}})
+		p := publisher(t, webhook.Config{URL: url, Mode: mode, Header: http.Header{"X-Own": {"yes"}}})
 		if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 1 || err != nil {
 			t.Fatalf("%s: %d, %v", mode, n, err)
 		}
@@ -203,7 +203,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	elsewhere, stolen := receiver(t, status(http.StatusOK))
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		url, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, code) })
-		p := publisher(t, webhook.Config{URL: url, Headers: map[string]string{"Authorization": "Bearer geheim"}})
+		p := publisher(t, webhook.Config{URL: url, Header: http.Header{"Authorization": {"Bearer geheim"}}})
 		if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || outbox.IsRefusal(err) {
 			t.Errorf("%d: %d, %v; want another attempt", code, n, err)
 		}
@@ -240,7 +240,7 @@ func TestErrorsShowNoSecret(t *testing.T) {
 		"an answer that repeats it, in part": bare,
 		"no connection":                      "http://user:" + secret + "@127.0.0.1:1/?token=" + secret,
 	} {
-		p := publisher(t, webhook.Config{URL: url, Secrets: []string{key}, Headers: map[string]string{"Authorization": "Bearer " + secret}})
+		p := publisher(t, webhook.Config{URL: url, Secrets: []string{key}, Header: http.Header{"Authorization": {"Bearer " + secret}}})
 		_, err := p.Publish(t.Context(), []outbox.Event{event()})
 		if err == nil || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", name, err)
@@ -248,9 +248,9 @@ func TestErrorsShowNoSecret(t *testing.T) {
 	}
 	for field, cfg := range map[string]webhook.Config{
 		"URL": {URL: "http://user:" + secret + "@\x7f/"}, "Mode": {URL: "http://x", Mode: "odd"}, "Secrets[0]": {URL: "http://x", Secrets: []string{"raw:geheim"}},
-		"Headers": {URL: "http://x", Headers: map[string]string{"Webhook-Id": secret}}, "Timeout": {URL: "http://x", Timeout: -1},
-		`Headers: "X Own"`: {URL: "http://x", Headers: map[string]string{"X Own": secret}},
-		`Headers: "X-Own"`: {URL: "http://x", Headers: map[string]string{"X-Own": secret + "\x01"}},
+		"Header": {URL: "http://x", Header: http.Header{"Webhook-Id": {secret}}}, "Timeout": {URL: "http://x", Timeout: -1},
+		`Header: "X Own"`: {URL: "http://x", Header: http.Header{"X Own": {secret}}},
+		`Header: "X-Own"`: {URL: "http://x", Header: http.Header{"X-Own": {secret + "\x01"}}},
 	} {
 		if _, err := webhook.New(cfg); err == nil || !strings.Contains(err.Error(), "Config."+field) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", field, err)

@@ -17,7 +17,7 @@ func (r *report) checkHooks(ctx context.Context, db *store.DB, c *config.Config)
 	if c == nil {
 		return nil
 	}
-	all, err := c.BuildHooks(r.env.Getenv)
+	all, err := c.BuildHooks()
 	if err != nil || !all.Any() {
 		return nil //nolint:nilerr // a wrong configuration has been reported
 	}

@@ -39,7 +39,7 @@ func TestRelayPostsTheEventsOfTasks(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
 			VALUES ('invoice-run', 'invoice.due', 'billing', '{"kind": "monthly"}', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
 		s.Must(t, "scheduler", "--once")
-		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "relay.yaml", "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '"+receiver.URL+"', secret_env: KEY}\n")
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "relay.yaml", "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '"+receiver.URL+"', secret: '${KEY}'}\n")
 		s.Says(t, ui.Failed, "relay", "relay.topics.billing", "KEY")
 		s.Env["KEY"] = signingKey
 		relay := s.Start(t, "relay")

@@ -15,7 +15,7 @@ import (
 
 // hooks are the hooks of the configuration, or nil if there are none.
 func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
-	made, err := s.config.BuildHooks(s.env.Getenv)
+	made, err := s.config.BuildHooks()
 	if err != nil || !made.Any() {
 		return nil, err
 	}

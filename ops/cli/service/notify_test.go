@@ -113,7 +113,7 @@ queues:
     type: sql
     enqueue: INSERT INTO mail (id, kind) SELECT jid, handler FROM nextrun_batch
     pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.id = o.jid
-    notify: {url: "`+url+`/mail", header_env: {Authorization: WAKE_TOKEN}}
+    notify: {url: "`+url+`/mail", headers: {Authorization: "${WAKE_TOKEN}"}}
 `)
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun, sink) VALUES ('m', 'digest', '*-*-* 00:00:00', '2026-01-01 00:00:00', 'mail')`)
 		s.Must(t, "scheduler", "--once", "--beside-docspell")

@@ -133,7 +133,7 @@ func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	handlers, err := s.config.Build(s.env.Getenv, s.db)
+	handlers, err := s.config.Build(s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *services) relay() (*relay.Relay, error) {
 	if len(s.config.Relay.Topics) == 0 {
 		return nil, nil
 	}
-	publishers, err := s.config.BuildRelay(s.env.Getenv)
+	publishers, err := s.config.BuildRelay()
 	if err != nil {
 		return nil, err
 	}

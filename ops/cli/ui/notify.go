@@ -24,7 +24,7 @@ type Notifiers struct {
 
 // NewNotifiers makes the notifiers of a process, without starting them.
 func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB) (*Notifiers, error) {
-	configs, err := c.BuildNotify(env.Getenv)
+	configs, err := c.BuildNotify()
 	if err != nil {
 		return nil, err
 	}

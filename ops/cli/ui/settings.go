@@ -77,7 +77,7 @@ func (env *Env) Configuration() (*config.Config, error) {
 	if path == "" {
 		return &config.Config{}, nil
 	}
-	return config.Read(path)
+	return config.Read(path, env.Getenv)
 }
 
 // WorkerName is the name of this instance, by default the host's.
