@@ -98,8 +98,10 @@ func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
 	db.exec(`INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'x', 'daily' FROM generate_series(1, 50) AS n;
+		ALTER TABLE periodic_tick DISABLE TRIGGER USER;
 		INSERT INTO periodic_tick (task_id, due, decision)
-		SELECT 'task-' || n % 50 + 1, timestamp '2090-01-01' + n * interval '1 minute', 'skipped' FROM generate_series(1, 20000) AS n`)
+		SELECT 'task-' || n % 50 + 1, timestamp '2090-01-01' + n * interval '1 minute', 'skipped' FROM generate_series(1, 20000) AS n;
+		ALTER TABLE periodic_tick ENABLE TRIGGER USER`)
 	for _, edit := range []string{"DELETE FROM periodic_task WHERE id = 'task-7'", "UPDATE periodic_task SET id = 'other' WHERE id = 'task-8'"} {
 		tx, err := db.SQL.Begin()
 		if err != nil {

@@ -108,7 +108,7 @@ func TestContextEndsAmidAStatement(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			db := openTest(t, c.url, sqldb.Options{})
-			for wait := time.Duration(0); wait < 20*time.Millisecond; wait += time.Millisecond {
+			for wait := time.Duration(0); wait < 20*time.Millisecond; wait += 5 * time.Millisecond {
 				ctx, cancel := context.WithCancel(t.Context())
 				err := db.Update(ctx, func(tx *sqldb.Tx) error {
 					time.AfterFunc(wait, cancel)

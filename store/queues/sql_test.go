@@ -122,16 +122,6 @@ func TestSQLSaysWhatIsWrongWithAStatement(t *testing.T) {
 			},
 			`pending: column "missing" does not exist`, `pending: no such column: missing`,
 		},
-		"table": {
-			func(k *queues.SQL) {
-				k.Cancel = "DELETE FROM legacies WHERE id IN (SELECT CAST(ref AS integer) FROM nextrun_open)"
-			},
-			`cancel: relation "legacies" does not exist`, `cancel: no such table: legacies`,
-		},
-		"notify": {
-			func(k *queues.SQL) { k.Notify = "NOTIFY legacy" },
-			`notify: syntax error at or near "NOTIFY"`, `notify: near "NOTIFY": syntax error`,
-		},
 		"pending without a job": {
 			func(k *queues.SQL) { k.Pending = "SELECT due FROM nextrun_open" },
 			"pending: it returns the columns due; it must return ref or jid", "pending: it returns the columns due; it must return ref or jid",
