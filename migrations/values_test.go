@@ -8,6 +8,9 @@ import (
 // wrongValues are values that no scheduler can use, with what the refusal says after the column.
 var wrongValues = []struct{ column, value, remedy string }{
 	{"nextrun", "'0001-01-01 00:00:00'", "between 1970-01-01 and 9999-12-31"},
+	{"nextrun", "'10000-01-01 00:00:00'", "between 1970-01-01 and 9999-12-31"},
+	{"nextrun", "'-infinity'", "between 1970-01-01 and 9999-12-31"},
+	{"ends", "'infinity'", ", or NULL"},
 	{"starts", "'0001-01-01 00:00:00'", "between 1970-01-01 and 9999-12-31, or NULL"},
 	{"ends", "'2025-01-01 00:00:00'", "starts"},
 	{"paused", "'0001-01-01 00:00:00'", "to resume it set it to NULL"},
