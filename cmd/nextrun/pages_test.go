@@ -43,33 +43,11 @@ func TestExamplesOfPages(t *testing.T) {
 	}
 }
 
-var mentioned = regexp.MustCompile("(?:`|    )nextrun (?:--[a-z]+ [^ ]+ )*([a-z]+) ?([a-z]*)")
-
 func helps(t *testing.T, words ...string) (string, bool) {
 	t.Helper()
 	var out bytes.Buffer
 	exit := cli.Run(t.Context(), append([]string{"help"}, words...), strings.NewReader(""), &out, io.Discard, os.Getenv)
 	return out.String(), exit == ui.Done
-}
-
-// The commands that the pages name are there.
-func TestCommandsOfPages(t *testing.T) {
-	t.Parallel()
-	n := 0
-	for _, page := range append(pages(t), "../../CHANGELOG.md", "../../SECURITY.md") {
-		for _, match := range mentioned.FindAllStringSubmatch(readFile(t, page), -1) {
-			n++
-			if _, found := helps(t, match[1], match[2]); found && match[2] != "" {
-				continue
-			}
-			if help, found := helps(t, match[1]); !found || match[2] != "" && strings.Contains(help, "Available Commands") {
-				t.Errorf("%s: there is no command %q", page, match[0])
-			}
-		}
-	}
-	if n < 30 {
-		t.Errorf("found %d commands only", n)
-	}
 }
 
 // pages are the README and those in docs/ and below.

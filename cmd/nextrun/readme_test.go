@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
@@ -163,26 +162,6 @@ func (r *reader) background(script string) {
 			r.Errorf("%s: %v\n%s", script, err, output.String())
 		}
 	})
-}
-
-func TestReadmeTimers(t *testing.T) {
-	t.Parallel()
-	n := 0
-	for _, b := range readmeBlocks(t) {
-		if b.do != "timers" {
-			continue
-		}
-		for line := range strings.SplitSeq(strings.TrimSpace(b.text), "\n") {
-			timer, _, found := strings.Cut(line, "  ")
-			if _, err := calendar.Parse(timer); err != nil || !found {
-				t.Errorf("%s: %v", line, err)
-			}
-			n++
-		}
-	}
-	if n < 5 {
-		t.Errorf("found %d timers only", n)
-	}
 }
 
 // The tests that the README names exist.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
@@ -74,6 +75,8 @@ func TestSnippetsOfPages(t *testing.T) {
 				t.Errorf("%s: no comment says what to do with this block:\n%s", page, b.text)
 			case b.do == "not run" && b.about == "":
 				t.Errorf("%s: the comment does not say why this block is not run:\n%s", page, b.text)
+			case b.do == "timers":
+				readTimers(t, page, b)
 			case (b.do == "run" || b.do == "file") && !followed:
 				t.Errorf("%s: add the page to TestBook, so that this block runs:\n%s", page, b.text)
 			}
@@ -93,19 +96,31 @@ func readConfiguration(t *testing.T, page string, b block) {
 	}
 }
 
+// readTimers reads the lines of a block, each of which has a timer and a comment.
+func readTimers(t *testing.T, page string, b block) {
+	t.Helper()
+	for line := range strings.Lines(b.text) {
+		timer, _, found := strings.Cut(line, "  ")
+		if _, err := calendar.Parse(timer); err != nil || !found {
+			t.Errorf("%s: %s: %v", page, line, err)
+		}
+	}
+}
+
 var (
-	commandLine = regexp.MustCompile(`(?m)(?:^|    |\$ |&& |; )nextrun ([a-z-][^\n]*)`)
+	commandLine = regexp.MustCompile("(?m)(?:^|    |`|\\$ |&& |; )nextrun ([a-z-][^\n`]*)")
+	inline      = regexp.MustCompile("`nextrun [^`\n]*`")
 	indented    = regexp.MustCompile(`(?m)^    .*$`)
 	flagOf      = regexp.MustCompile(`(?:^| )(--[a-z-]+)`)
 )
 
-// The commands in blocks, also in those that are not run, have the flags that the pages
-// give them.
+// The commands in text and in blocks, also in those that are not run, are there, with the flags that the pages give them.
 func TestFlagsOfPages(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, page := range append(pages(t), "../../CONTRIBUTING.md") {
-		code := strings.Join(indented.FindAllString(readFile(t, page), -1), "\n")
+	for _, page := range append(pages(t), "../../CONTRIBUTING.md", "../../CHANGELOG.md", "../../SECURITY.md") {
+		text := readFile(t, page)
+		code := strings.Join(append(indented.FindAllString(text, -1), inline.FindAllString(text, -1)...), "\n")
 		for _, b := range blocksOf(t, page) {
 			if b.language == "sh" {
 				code += "\n" + b.text
@@ -134,7 +149,8 @@ func helpOf(t *testing.T, line string) string {
 	t.Helper()
 	words := strings.Fields(regexp.MustCompile(`^(--[a-z-]+[ =][^ ]+ )+`).ReplaceAllString(line, ""))
 	for n := min(2, len(words)); n > 0; n-- {
-		if help, found := helps(t, words[:n]...); found {
+		help, found := helps(t, words[:n]...)
+		if found && (n == len(words) || strings.HasPrefix(words[n], "-") || !strings.Contains(help, "Available Commands")) {
 			return help
 		}
 	}
