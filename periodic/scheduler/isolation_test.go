@@ -61,8 +61,8 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 		f.exec(insertTask, "due", "yearly")
 		f.due("due", time.Second)
 		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
-			if n > nthTake {
-				return errDead // after the first batch
+			if n > nthTake+1 {
+				return errDead // after the first two batches, which are written at the same time
 			}
 			return nil
 		}}
@@ -71,6 +71,6 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 			f.Errorf("RunOnce = %v", err)
 		}
 		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'due'")
-		f.want(5, "SELECT count(*) FROM periodic_task WHERE due IS NULL AND id <> 'due'")
+		f.want(3, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
 	})
 }
