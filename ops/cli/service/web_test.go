@@ -71,19 +71,12 @@ func TestServiceShowsMetrics(t *testing.T) {
 		b, address := webOf(t, s, "metrics", "serve", "--metrics", "127.0.0.1:0")
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'write', 'yearly', '2026-01-01 00:00:00')`)
 		b.WaitFor("job ended", "report")
-		code, body := 0, ""
-		storetest.Eventually(t, "the tick is counted", func() bool { // its job may end sooner
-			code, body = fetch(t, address+"metrics", "", nil)
-			return strings.Contains(body, `nextrun_task_ticks_total{decision="submitted",task="report"} 1`)
-		})
-		for _, want := range []string{`nextrun_database_up 1`,
-			`nextrun_jobs_total{handler="write",outcome="success"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
-			if !strings.Contains(body, want) {
-				t.Errorf("status %d, no %s", code, want)
-			}
-		}
-		if code, body := fetch(t, address+"healthz", "", nil); code != http.StatusOK || body != "healthy\n" {
-			t.Errorf("health: %d %s", code, body)
+		for _, want := range []string{`nextrun_task_ticks_total{decision="submitted",task="report"} 1`, `nextrun_jobs_total{handler="write",outcome="success"} 1`,
+			`nextrun_build_info{goversion="go1`, `go_goroutines`} {
+			storetest.Eventually(t, want, func() bool { // the job may end before its tick is counted
+				_, body := fetch(t, address+"metrics", "", nil)
+				return strings.Contains(body, want)
+			})
 		}
 		b.Stop()
 		b.WaitFor("stopped")
