@@ -143,7 +143,7 @@ func TestParseLeavesOut(t *testing.T) {
 func TestParseOfHugeFiles(t *testing.T) {
 	t.Parallel()
 	var lines, variables, both strings.Builder
-	for i := range 200_000 {
+	for i := range 20_000 {
 		fmt.Fprintf(&lines, "%d %d * * * /srv/run --all\n", i%60, i%24)
 	}
 	for i := range 20_000 {
@@ -151,7 +151,7 @@ func TestParseOfHugeFiles(t *testing.T) {
 		fmt.Fprintf(&both, "B%d=%d\n1 2 * * * run\n", i, i)
 	}
 	c, err := Parse(t.Context(), lines.String(), Options{})
-	if err != nil || len(c.Tasks) != 200_000 || c.Tasks[199_999].ID != "run-200000" {
+	if err != nil || len(c.Tasks) != 20_000 || c.Tasks[19_999].ID != "run-20000" {
 		t.Errorf("%d tasks, %v", len(c.Tasks), err)
 	}
 	c, err = Parse(t.Context(), variables.String()+"1 2 * * * run\n", Options{})
