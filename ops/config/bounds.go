@@ -14,19 +14,9 @@ import (
 type owner interface{ Validate() error }
 
 // check reports what the owner of settings says is wrong with them, which a mapping
-// has; a pointer to it, since check changes it.
-//
-// Unusable values come first: the errors about them name the bounds. Then they
-// take their defaults, and the errors that remain are about the other values.
-// Texts and lists that the file lacks are no problem here: either the program adds
+// has. Texts and lists that the file lacks are no problem here: either the program adds
 // them, such as the name of the process, or the reader of the mapping needs them.
 func (r *reader) check(n *node, place string, owner owner) {
-	for _, e := range service.Fields(owner.Validate()) {
-		if reset := r.unusable[join(place, keyOf(owner, e.Field))]; reset != nil {
-			r.out(n, place, owner, e)
-			reset()
-		}
-	}
 	for _, e := range service.Fields(owner.Validate()) {
 		r.out(n, place, owner, e)
 	}

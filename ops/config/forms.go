@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,24 +79,24 @@ func (r *reader) boolean(place string, n *node) bool {
 	return truth
 }
 
-// positive reads a number or a duration above 0. Anything else, such as 0, which
-// stands for the default in a Config but not in a file, becomes a value that is
-// out of bounds everywhere.
-func (r *reader) positive(place string, n *node, field any) {
+// positive reads a number or a duration above 0, which stands for the default in a Config, but not
+// in a file; or says what else may be there. The owner of the setting knows its bounds.
+func (r *reader) positive(place string, n *node, field any, or string) {
 	switch field := field.(type) {
 	case *int:
-		excessive(r, place, n, field, math.MaxInt, strconv.Atoi)
+		above0(r, place, n, field, strconv.Atoi, "a whole number from 1 on"+or)
 	case *time.Duration:
-		excessive(r, place, n, field, math.MaxInt64, time.ParseDuration)
+		above0(r, place, n, field, time.ParseDuration, "a duration above 0"+or+", such as 30s, 5m or 1h30m")
 	}
 }
 
-func excessive[T int | time.Duration](r *reader, place string, n *node, field *T, most T, parse func(string) (T, error)) {
+func above0[T int | time.Duration](r *reader, place string, n *node, field *T, parse func(string) (T, error), use string) {
 	v, err := parse(n.text)
-	if *field = v; err != nil || v <= 0 {
-		*field = most
-		r.unusable[place] = func() { *field = 0 }
+	if err != nil || v <= 0 {
+		r.problem(n, "%s must be %s", place, use)
+		return
 	}
+	*field = v
 }
 
 // orZero is a number or a duration that may be 0, which a Config has as -1.
@@ -103,15 +104,10 @@ type orZero struct{ field any }
 
 func (z orZero) read(r *reader, place string, n *node) {
 	if d, err := time.ParseDuration(n.text); err != nil || d != 0 {
-		r.positive(place, n, z.field)
+		r.positive(place, n, z.field, ", or 0")
 		return
 	}
-	switch field := z.field.(type) {
-	case *int:
-		*field = -1
-	case *time.Duration:
-		*field = -1
-	}
+	reflect.ValueOf(z.field).Elem().SetInt(-1)
 }
 
 // byteSize is a number of bytes, which a file may give with a unit.

@@ -56,7 +56,7 @@ func read(path string, text []byte, env func(string) string, into func(*reader, 
 	if wrong != nil {
 		return &Error{path, []Problem{*wrong}}
 	}
-	r := &reader{env: env, lacking: map[string]error{}, unusable: map[string]func(){}}
+	r := &reader{env: env, lacking: map[string]error{}}
 	into(r, root)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })

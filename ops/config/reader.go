@@ -14,10 +14,6 @@ type reader struct {
 	variables []string         // with secrets, that the file names
 	lacking   map[string]error // by place: the variables and files that are not there
 	problems  []Problem
-	// unusable are the places of numbers and durations that no setting can have.
-	// [reader.check] reports them with their bounds. Each function sets the field
-	// to its default.
-	unusable map[string]func()
 }
 
 func (r *reader) problem(n *node, format string, args ...any) {
@@ -83,7 +79,7 @@ func (r *reader) value(place string, n *node, field any) {
 func (r *reader) number(place string, n *node, field any) {
 	switch v := reflect.ValueOf(field).Elem(); v.Kind() {
 	case reflect.Int, reflect.Int64:
-		r.positive(place, n, field)
+		r.positive(place, n, field, "")
 	case reflect.String:
 		v.SetString(r.text(place, n))
 	case reflect.Struct:
