@@ -54,9 +54,9 @@ func TestOutcomesOfTasks(t *testing.T) {
 			t.Errorf("as JSON: %+v", tasks)
 		}
 		for id, want := range map[string][]string{
-			"fails": {"state failed", "last run failed, ", "took 1.00 s", "2026-01-02 00:00:00 UTC failed job j2: exit status 2"},
-			"slow":  {"state running", "2026-01-03 00:00:00 UTC skipped the job of 00:00 runs", "2026-01-01 00:00:00 UTC running job j1"},
-			"emits": {"state failed", "2026-01-01 00:00:00 UTC failed e1: status 400", "sink event"},
+			"fails": {"state failed", "last run failed, ", "took 1.00 s", "2026-01-02 00:00:00 UTC failed j2 exit status 2"},
+			"slow":  {"state running", "2026-01-03 00:00:00 UTC skipped - the job of 00:00 runs", "2026-01-01 00:00:00 UTC running j1"},
+			"emits": {"state failed", "2026-01-01 00:00:00 UTC failed e1 status 400", "sink event"},
 			"feeds": {"state submitted", "2026-01-01 00:00:00 UTC submitted r1"},
 		} {
 			s.Says(t, ui.Done, "task show "+id, append(want, "task "+id+" state ", "! overlap skip", "! catchup", "! grace", "! submitter", "! priority")...)

@@ -31,17 +31,17 @@ func AllJSON(runs []view.Run) []ui.Object {
 
 // Print writes the runs of many tasks, or a text if there are none.
 func Print(env *ui.Env, runs []view.Run, list *ui.ListFlags, none string) error {
-	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").Wrap().IfEmpty(none)
+	t := ui.NewTable("DUE", "TASK", "OUTCOME", "JOB", "REASON").IDs("JOB").Least("JOB").Wrap().IfEmpty(none)
 	return ui.PrintList(env, list, t, runs, func(r *view.Run) (any, []any) {
-		return JSON(r), []any{env.Moment(r.Due), r.TaskID, Outcome(r), why(r)}
+		return JSON(r), []any{env.Moment(r.Due), r.TaskID, Outcome(r), r.JID, why(r)}
 	})
 }
 
 // PrintOfTask writes the runs of one task.
 func PrintOfTask(env *ui.Env, runs []view.Run) error {
-	t := ui.NewTable("DUE", "OUTCOME", "REASON OR JOB").Wrap()
+	t := ui.NewTable("DUE", "OUTCOME", "JOB", "REASON").IDs("JOB").Least("JOB").Wrap()
 	for i := range runs {
-		t.Add(env.Moment(runs[i].Due), Outcome(&runs[i]), why(&runs[i]))
+		t.Add(env.Moment(runs[i].Due), Outcome(&runs[i]), runs[i].JID, why(&runs[i]))
 	}
 	return env.PrintTable(t, nil, false)
 }
@@ -58,19 +58,16 @@ func Outcome(r *view.Run) string {
 	return word
 }
 
-// why is the reason of a run, or its job and what that said.
+// why is the reason of a run, and what its job said.
 func why(r *view.Run) string {
-	if r.JID == "" {
-		return text.Tails(r.Why())
+	said, reason := text.FirstLine(r.Result), r.Why()
+	switch {
+	case r.JID == "":
+		return text.Tails(reason)
+	case reason == "", strings.HasSuffix(said, reason):
+		return said
+	case said == "":
+		return reason
 	}
-	said := r.JID
-	if r.Own() {
-		said = "job " + r.JID
-	}
-	for _, more := range []string{text.FirstLine(r.Result), r.Why()} {
-		if more != "" && !strings.HasSuffix(said, more) {
-			said += ": " + more
-		}
-	}
-	return said
+	return said + ": " + reason
 }

@@ -48,6 +48,6 @@ func TestTickList(t *testing.T) {
 		if ticks := list(1, "--decision", "submitted", "--task", "a"); ticks[0].Hand == nil || *ticks[0].Hand != "run by hand" {
 			t.Errorf("the tick that was run by hand is %+v", ticks)
 		}
-		s.Says(t, ui.Done, "tick list", "DUE TASK OUTCOME REASON OR JOB")
+		s.Says(t, ui.Done, "tick list", "DUE TASK OUTCOME JOB REASON")
 	})
 }
