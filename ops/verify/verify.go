@@ -37,29 +37,29 @@ const (
 
 // Finding is something that should not be.
 type Finding struct {
-	Level     Level
-	Check     string
-	Guarantee string // G1 to G10; empty: consistency beside them
-	Text      string // what is wrong
-	Remedy    string
-	Rows      []Row
-	More      bool // there are more rows than these
+	Level     Level  `json:"level"`
+	Check     string `json:"check"`
+	Guarantee string `json:"guarantee,omitempty"` // G1 to G10; empty: consistency beside them
+	Text      string `json:"text"`                // what is wrong
+	Remedy    string `json:"remedy"`
+	Rows      []Row  `json:"rows"`
+	More      bool   `json:"more"` // there are more rows than these
 }
 
 // Row is one place where it is wrong.
 type Row struct {
-	About  string // id of a task, job or aggregate, or name of a topic or lock
-	Detail string
+	About  string `json:"about"` // id of a task, job or aggregate, or name of a topic or lock
+	Detail string `json:"detail"`
 }
 
 // Report is what [Run] found.
 type Report struct {
-	Since    time.Time
-	Checks   []string  // those that were done
-	Findings []Finding // none: all is well
-	Undone   []string  // what could not be checked, with the reason
-	Tasks    int       // tasks whose ticks were compared with their timers
-	Ticks    int       // their ticks
+	Since    time.Time `json:"since"`
+	Checks   []string  `json:"checks"`   // those that were done
+	Findings []Finding `json:"findings"` // none: all is well
+	Undone   []string  `json:"undone"`   // what could not be checked, with the reason
+	Tasks    int       `json:"tasks"`    // tasks whose ticks were compared with their timers
+	Ticks    int       `json:"ticks"`    // their ticks
 }
 
 // Violated reports whether a finding is a violation.
@@ -90,7 +90,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: reader{sqldb.Of(db)}, o: o, report: &Report{Since: o.Since}}
+	r := &run{reader: reader{sqldb.Of(db)}, o: o, report: &Report{Since: o.Since, Findings: []Finding{}, Undone: []string{}}}
 	for _, c := range checks() {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
 	}

@@ -31,29 +31,10 @@ func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
 	})
 }
 
-// reportJSON is the report as JSON has it.
-func reportJSON(r *verify.Report) ui.Object {
-	findings := []ui.Object{}
-	for _, f := range r.Findings {
-		var rows []ui.Object
-		for _, row := range f.Rows {
-			rows = append(rows, ui.Object{{"about", row.About}, {"detail", row.Detail}})
-		}
-		findings = append(findings, ui.Object{
-			{"level", f.Level}, {"check", f.Check}, {"guarantee", ui.OrNull(f.Guarantee)}, {"text", f.Text}, {"remedy", f.Remedy},
-			{"rows", rows}, {"more", f.More},
-		})
-	}
-	return ui.Object{
-		{"since", r.Since}, {"violated", r.Violated()}, {"checks", r.Checks}, {"undone", append([]string{}, r.Undone...)},
-		{"tasks", r.Tasks}, {"ticks", r.Ticks}, {"findings", findings},
-	}
-}
-
 // showGuarantees writes the report, and returns an error if it is not a good one.
 func showGuarantees(env *ui.Env, r *verify.Report, asJSON bool) error {
 	if asJSON {
-		if err := env.PrintJSON(reportJSON(r)); err != nil {
+		if err := env.PrintJSON(r); err != nil {
 			return err
 		}
 	} else if err := writeGuarantees(env, r); err != nil {

@@ -24,7 +24,6 @@ func TestGuarantees(t *testing.T) {
 		s.Exec(t, `DELETE FROM periodic_tick WHERE due = (SELECT due FROM periodic_tick WHERE task_id = 'beat' ORDER BY due LIMIT 1 OFFSET 1)`)
 		s.Says(t, ui.Changes, "check --guarantees", "violations: 1, checks not done: 0")
 		var report struct {
-			Violated bool
 			Findings []struct {
 				Level, Guarantee, Remedy string
 				Rows                     []struct{ About, Detail string }
@@ -32,7 +31,7 @@ func TestGuarantees(t *testing.T) {
 			Undone []string
 		}
 		clitest.Decode(t, s.Run(t.Context(), "check", "--guarantees", "--json").Stdout, &report)
-		if !report.Violated || report.Undone == nil || len(report.Findings) != 1 || report.Findings[0].Guarantee != "G2" ||
+		if report.Undone == nil || len(report.Findings) != 1 || report.Findings[0].Level != "violation" || report.Findings[0].Guarantee != "G2" ||
 			len(report.Findings[0].Rows) != 1 || report.Findings[0].Rows[0].About != "beat" || report.Findings[0].Remedy == "" {
 			t.Errorf("check --guarantees --json: %+v", report)
 		}

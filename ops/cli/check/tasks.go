@@ -70,7 +70,10 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	}
 	upcoming, err := t.Upcoming(r.env.Now(), 1)
 	if err != nil {
-		r.add(levelError, about, "%s", timerText(err))
+		if parseErr, ok := errors.AsType[*calendar.ParseError](err); ok {
+			err = parseErr
+		}
+		r.add(levelError, about, "%v", err)
 		return
 	}
 	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || !strings.HasSuffix(text, " never elapses")) { // said below
@@ -92,7 +95,14 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	default:
 		r.add(levelWarning, about, neverElapses, t.Timer)
 	}
-	r.checkDeadline(about, t)
+	r.checkPolicies(about, t, c)
+}
+
+// checkPolicies warns of settings that do nothing, or not what one might think.
+func (r *report) checkPolicies(about string, t *periodic.Task, c *config.Config) {
+	if t.Deadline != nil && *t.Deadline <= 0 {
+		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; give it some seconds, or none for no deadline")
+	}
 	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
 		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
@@ -100,26 +110,13 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 		r.add(levelWarning, about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
 	}
 	r.checkSink(about, t, c)
-	r.checkLimits(about, t)
+	if text := r.queues.Ignores(t); text != "" {
+		r.add(levelWarning, about, "%s", text)
+	}
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
 		}
-	}
-}
-
-// checkDeadline warns of a deadline that ticks miss although nothing is late.
-func (r *report) checkDeadline(about string, t *periodic.Task) {
-	if t.Deadline != nil && *t.Deadline <= 0 {
-		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; "+
-			"give it some seconds, or none for no deadline")
-	}
-}
-
-// checkLimits warns of limits that nothing heeds.
-func (r *report) checkLimits(about string, t *periodic.Task) {
-	if text := r.queues.Ignores(t); text != "" {
-		r.add(levelWarning, about, "%s", text)
 	}
 }
 
@@ -159,13 +156,4 @@ func problemLevel(problem string) (level, text string) {
 		return levelWarning, text
 	}
 	return levelError, problem
-}
-
-// timerText is the error of a timer on one line.
-func timerText(err error) string {
-	var parseErr *calendar.ParseError
-	if errors.As(err, &parseErr) {
-		return parseErr.Error()
-	}
-	return err.Error()
 }
