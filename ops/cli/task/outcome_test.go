@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
@@ -61,20 +60,5 @@ func TestOutcomesOfTasks(t *testing.T) {
 		} {
 			s.Says(t, ui.Done, "task show "+id, append(want, "task "+id+" state ", "! overlap skip", "! catchup", "! grace", "! submitter", "! priority")...)
 		}
-	})
-}
-
-// The list and the page of a task say how often it has failed in a row and since when, as the dashboard does.
-func TestTasksSaySinceWhenTheyFail(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('pay', 'x', 'daily', '2099-01-01 00:00:00.000000')`)
-		for i, state := range []string{"success", "failed", "failed", "failed"} {
-			at, jid := fmt.Sprintf("2026-03-0%d 02:00:00.000000", i+1), fmt.Sprint("j", i)
-			s.Exec(t, `INSERT INTO job (jid, task, tracker, state, submitted, started, finished) VALUES ('`+jid+`', 'x', 'pay', '`+state+`', '`+at+`', '`+at+`', '`+at+`')`)
-			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided, jid) VALUES ('pay', '`+at+`', 'submitted', '`+at+`', '`+jid+`')`)
-		}
-		s.Says(t, ui.Done, "task list --zone UTC", "failed 3 times in a row, since 2026-03-02 02:00")
-		s.Says(t, ui.Done, "task show pay --zone UTC", "3 times in a row, since 2026-03-02 02:00:00 UTC; the last success was that of 2026-03-01 02:00:00 UTC")
 	})
 }

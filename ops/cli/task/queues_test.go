@@ -64,17 +64,3 @@ func TestTaskOfAQueueIsRun(t *testing.T) {
 		d.Want(0, `SELECT count(*) FROM job`)
 	})
 }
-
-// A scheduler without the queue says so in the task, and loses no tick silently.
-func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		config, _ := withRiver(t, s)
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'report', 'hourly', 'river')`)
-		s.Must(t, "scheduler", "--once")
-		s.Says(t, ui.Done, "task list --state problem", `sink "river": the scheduler has no queue of that name`)
-		s.Must(t, "task", "set", "a", "--summary", "again", "--config", config)
-		s.Must(t, "scheduler", "--once", "--config", config)
-		s.Says(t, ui.Done, "task list --state problem", "none of that kind")
-	})
-}
