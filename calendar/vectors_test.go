@@ -102,6 +102,14 @@ func (v vector) check(t *testing.T) {
 	if got != want {
 		t.Errorf("%q after %v:\n got %s\nwant %s", v.timer, v.base, got, want)
 	}
+	at := s.Next(v.base)
+	for range len(v.elapses) - 1 { // and back
+		next := s.Next(at)
+		if prev := s.Prev(next); !next.IsZero() && !prev.Equal(at) {
+			t.Errorf("%q before %v: %v, want %v", v.timer, next, prev, at)
+		}
+		at = next
+	}
 }
 
 func TestSlipsOfSystemdAreNotRepeated(t *testing.T) {
