@@ -40,8 +40,6 @@ var edits = []struct{ name, edit, check, want string }{
 	{"how one ended that ran nobody knows", "UPDATE job SET state = 'running', worker = 'w' WHERE jid = 'p1'; DELETE FROM job",
 		"SELECT outcome FROM periodic_tick WHERE jid = 'p1'", "unknown"},
 	{"a job of no tick leaves nothing", "DELETE FROM job WHERE tracker IS NULL OR due IS NULL", "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL", "0"},
-	{"a lock's row is kept, and the lock released", "DELETE FROM scheduler_lock",
-		"SELECT count(*) FROM scheduler_lock WHERE token = 7 AND expires = '1970-01-01 00:00:00.000000'", "1"},
 }
 
 const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'x', 'daily', 'queue'), ('b', 'x', 'daily', 'queue');
@@ -55,8 +53,7 @@ const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES 
 	INSERT INTO periodic_task (id, task, timer, pause_after) VALUES ('p', 'x', 'daily', 3);
 	INSERT INTO job (jid, task, tracker, due) VALUES ('p1', 'x', 'p', '2026-01-01 00:00:00.000000'), ('p2', 'x', 'p', '2026-01-02 00:00:00.000000'),
 		('p3', 'x', 'p', '2026-01-03 00:00:00.000000'), ('p4', 'x', 'p', '2026-01-04 00:00:00.000000');
-	INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 'p', due, 'submitted', jid, due FROM job WHERE tracker = 'p';
-	INSERT INTO scheduler_lock VALUES ('nextrun', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`
+	INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 'p', due, 'submitted', jid, due FROM job WHERE tracker = 'p'`
 
 // The triggers of both databases do the same.
 func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
@@ -79,17 +76,6 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 				db.Fatal(err)
 			}
 		}
-	})
-}
-
-// The row of a lock in a table that somebody else made is theirs to delete.
-func TestFoundLocksCanBeDeleted(t *testing.T) {
-	both(t, func(db *database) {
-		db.exec(foundLock)
-		db.up()
-		db.exec(editedRows)
-		db.exec("DELETE FROM scheduler_lock")
-		db.want("0", "SELECT count(*) FROM scheduler_lock")
 	})
 }
 

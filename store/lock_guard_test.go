@@ -27,7 +27,9 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 			go func() {
 				var err error
 				for ok := false; !ok && err == nil; {
-					_, ok, err = locks.Acquire(t.Context(), claimOf("l", "successor"))
+					var l leader.Lock
+					l, err = locks.Take(t.Context(), claimOf("l", "successor", 8))
+					ok = l.Token == 8
 				}
 				acquired = time.Now()
 				successor <- err
@@ -38,7 +40,7 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 		}
 		err := leader.ErrLost
 		for tries := 0; errors.Is(err, leader.ErrLost) && tries < 20; tries++ { // the lock is held when the transaction begins
-			held = mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: time.Second})
+			held = mustTake(t, locks, leader.Claim{Fence: leader.Fence{Lock: "l", Holder: "paused", Token: 7}, TTL: time.Second})
 			err = env.db.Periodic().Update(t.Context(), time.Second, paused)
 		}
 		if err != nil {
@@ -50,8 +52,8 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 		if acquired.Before(committed) {
 			t.Error("the successor took over before the paused leader had committed")
 		}
-		if l := inspectLock(t, locks, "l"); l.Token != held.Token+1 || l.Holder != "successor" {
-			t.Errorf("the lock is %+v, want the successor's with token %d", l, held.Token+1)
+		if l := inspectLock(t, locks, "l"); l.Token != 8 || l.Holder != "successor" {
+			t.Errorf("the lock is %+v, want the successor's with token 8", l)
 		}
 	})
 }

@@ -18,57 +18,43 @@ import (
 var lockStates = []struct {
 	name, holder       string
 	heartbeat, expires time.Duration
-	released           bool
 	state              leader.State
 }{
-	{name: "no row", state: leader.Never},
-	{"held by other", "other", -time.Second, 59 * time.Second, false, leader.Held},
-	{"held by me", "me", -time.Second, 59 * time.Second, false, leader.Held},
-	{"expired of other", "other", -2 * time.Minute, -time.Minute, false, leader.Expired},
-	{"expired of me", "me", -2 * time.Minute, -time.Minute, false, leader.Expired},
-	{"released by other", "other", -time.Second, 0, true, leader.Free},
-	{"released by me", "me", -time.Second, 0, true, leader.Free},
-	{"clock set back a little, other", "other", 20 * time.Second, 80 * time.Second, false, leader.Held},
-	{"clock set back far, other", "other", time.Hour, time.Hour + time.Minute, false, leader.Expired},
+	{name: "no row", state: leader.Free},
+	{"held by other", "other", -time.Second, 59 * time.Second, leader.Held},
+	{"held by me", "me", -time.Second, 59 * time.Second, leader.Held},
+	{"expired of other", "other", -2 * time.Minute, -time.Minute, leader.Expired},
+	{"expired of me", "me", -2 * time.Minute, -time.Minute, leader.Expired},
+	{"clock set back a little, other", "other", 20 * time.Second, 80 * time.Second, leader.Held},
+	{"clock set back far, other", "other", time.Hour, time.Hour + time.Minute, leader.Expired},
 }
 
 // lockOutcomes tell, for each state and action of me, whether it succeeds and
-// what the row says afterwards. All rows begin with token 7; me acts with it.
+// what the row says afterwards. All rows begin with token 7; me acts with it, and takes with 8.
 var lockOutcomes = map[string]map[string]string{
 	"no row": {
-		"acquire": "true: me 1 held", "renew": "false:  0 never held", "release": "false:  0 never held",
-		"guard": "false:  0 never held",
+		"take": "true: me 8 held", "renew": "false:  0 free", "release": "false:  0 free", "guard": "false:  0 free",
 	},
 	"held by other": {
-		"acquire": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
+		"take": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
 		"guard": "false: other 7 held",
 	},
 	"held by me": {
-		"acquire": "true: me 7 held", "renew": "true: me 7 held", "release": "true: me 7 released",
-		"guard": "true: me 7 held",
+		"take": "true: me 8 held", "renew": "true: me 7 held", "release": "true:  0 free", "guard": "true: me 7 held",
 	},
 	"expired of other": {
-		"acquire": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
+		"take": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
 		"guard": "false: other 7 expired",
 	},
-	"expired of me": {
-		"acquire": "true: me 8 held", "renew": "false: me 7 expired", "release": "true: me 7 released",
-		"guard": "false: me 7 expired",
-	},
-	"released by other": {
-		"acquire": "true: me 8 held", "renew": "false: other 7 released", "release": "false: other 7 released",
-		"guard": "false: other 7 released",
-	},
-	"released by me": {
-		"acquire": "true: me 8 held", "renew": "false: me 7 released", "release": "true: me 7 released",
-		"guard": "false: me 7 released",
+	"expired of me": { // nobody else can have had it
+		"take": "true: me 8 held", "renew": "true: me 7 held", "release": "true:  0 free", "guard": "true: me 7 expired",
 	},
 	"clock set back a little, other": {
-		"acquire": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
+		"take": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
 		"guard": "false: other 7 held",
 	},
 	"clock set back far, other": {
-		"acquire": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
+		"take": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
 		"guard": "false: other 7 expired",
 	},
 }
@@ -81,12 +67,8 @@ func TestLockStatesAndActions(t *testing.T) {
 				name := s.name + ": " + action
 				now := time.Now()
 				if s.holder != "" {
-					expires := now.Add(s.expires)
-					if s.released {
-						expires = leader.Released
-					}
 					env.Exec(fmt.Sprintf(`INSERT INTO scheduler_lock VALUES ('%s', '%s', 'h', 1, 7, '%s', '%s', '%s')`,
-						name, s.holder, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(s.heartbeat)), sqldb.Timestamp(expires)))
+						name, s.holder, sqldb.Timestamp(now.Add(-time.Hour)), sqldb.Timestamp(now.Add(s.heartbeat)), sqldb.Timestamp(now.Add(s.expires))))
 				}
 				if before := inspectLock(t, locks, name); before.State() != s.state {
 					t.Errorf("%s: state before is %q, want %q", name, before.State(), s.state)
@@ -109,8 +91,9 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	var ok bool
 	var err error
 	switch action {
-	case "acquire":
-		_, ok, err = locks.Acquire(ctx, claimOf(name, "me"))
+	case "take":
+		l, failed := locks.Take(ctx, claimOf(name, "me", 8))
+		ok, err = l.Token == 8, failed
 	case "renew":
 		ok, err = locks.Renew(ctx, fence, time.Minute)
 	case "release":
@@ -128,11 +111,11 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 }
 
 func guard(ctx context.Context, db *store.DB, tx batch.Tx, f leader.Fence) error {
-	return db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
+	return db.Periodic().Locks().Guard(ctx, tx.DBTX(), f)
 }
 
-func claimOf(lock, holder string) leader.Claim {
-	return leader.Claim{Lock: lock, Holder: holder, Hostname: "host", PID: 42, TTL: time.Minute}
+func claimOf(lock, holder string, token int64) leader.Claim {
+	return leader.Claim{Fence: leader.Fence{Lock: lock, Holder: holder, Token: token}, Hostname: "host", PID: 42, TTL: time.Minute}
 }
 
 func inspectLock(t *testing.T, locks leader.Store, name string) leader.Lock {
@@ -144,11 +127,11 @@ func inspectLock(t *testing.T, locks leader.Store, name string) leader.Lock {
 	return l
 }
 
-func mustAcquire(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
+func mustTake(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
 	t.Helper()
-	l, ok, err := locks.Acquire(t.Context(), c)
-	if err != nil || !ok {
-		t.Fatalf("acquire %q for %s: %v, %v, want success", c.Lock, c.Holder, ok, err)
+	l, err := locks.Take(t.Context(), c)
+	if err != nil || l.Fence() != c.Fence {
+		t.Fatalf("take %q for %s: %+v, %v, want success", c.Lock, c.Holder, l, err)
 	}
 	return l
 }
@@ -156,40 +139,11 @@ func mustAcquire(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
 func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		locks := env.db.Periodic().Locks()
-		mustAcquire(t, locks, claimOf("b", "me"))
-		mustAcquire(t, locks, claimOf("a", "other"))
+		mustTake(t, locks, claimOf("b", "me", 1))
+		mustTake(t, locks, claimOf("a", "other", 2))
 		list, err := env.db.Periodic().Locks().List(t.Context())
 		if err != nil || len(list) != 2 || list[0].Holder != "other" || list[1].Holder != "me" {
-			t.Errorf("ListLocks = %+v, %v, want a of other and b of me", list, err)
-		}
-	})
-}
-
-// An error is not an answer: the caller must not take it for the lock.
-// A new term's token is greater than any that the claim knows of: the row may
-// have been deleted, or come from a backup.
-func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Periodic().Locks()
-		for after, want := range map[int64]int64{0: 1, 41: 42, 1 << 40: 1<<40 + 1} {
-			c := claimOf(fmt.Sprintf("new-%d", after), "a")
-			c.TokenAfter = after
-			if l := mustAcquire(t, locks, c); l.Token != want {
-				t.Errorf("a new row after token %d: %d, want %d", after, l.Token, want)
-			}
-		}
-		old := mustAcquire(t, locks, claimOf("old", "a"))
-		if ok, err := locks.Release(t.Context(), old.Fence()); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		c := claimOf("old", "b")
-		c.TokenAfter = 7
-		if l := mustAcquire(t, locks, c); l.Token != 8 {
-			t.Errorf("a released row of token 1 after 7: %d, want 8", l.Token)
-		}
-		c.TokenAfter = 100
-		if l := mustAcquire(t, locks, c); l.Token != 8 {
-			t.Errorf("the holder's own row: %d, want the term's token 8", l.Token)
+			t.Errorf("List = %+v, %v, want a of other and b of me", list, err)
 		}
 	})
 }

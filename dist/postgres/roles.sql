@@ -45,8 +45,8 @@ GRANT SELECT ON nextrun_migration, nextrun_found TO :"scheduler", :"executor", :
 -- nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar, periodic_run TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_tick, periodic_open, job, event_store, outbox_message, worker TO :"scheduler";
-GRANT SELECT, INSERT, UPDATE ON scheduler_lock, event_aggregate TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_tick, periodic_open, job, event_store, outbox_message, scheduler_lock, worker TO :"scheduler";
+GRANT SELECT, INSERT, UPDATE ON event_aggregate TO :"scheduler";
 GRANT SELECT, DELETE ON joblog TO :"scheduler";
 
 -- The executor works on jobs, and adds some, such as those of hooks. It needs no right on tasks. Its hooks read what
@@ -69,7 +69,7 @@ GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job, outbox_message TO :"o
 GRANT DELETE ON periodic_tick, job, joblog TO :"operator"; -- what is skipped ahead; job prune
 GRANT INSERT ON joblog TO :"operator";
 GRANT INSERT, UPDATE ON event_store, event_aggregate TO :"operator"; -- task run of a task whose sink is event
-GRANT UPDATE ON scheduler_lock TO :"operator"; -- lock release
+GRANT DELETE ON scheduler_lock TO :"operator"; -- lock release
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
 
 -- The reader reads all: people, Grafana, metrics, and the dashboard without actions.

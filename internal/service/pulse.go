@@ -54,6 +54,13 @@ func (p *Pulse) Goes() {
 	p.last, p.waits = time.Now(), false
 }
 
+// Advances reports whether a round has succeeded within a time, or none has been tried yet.
+func (p *Pulse) Advances(within time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waits || p.good.IsZero() || time.Since(p.good) <= within
+}
+
 // Health returns nil if the last round succeeded. Else it returns an error: no round has
 // succeeded yet, or none for some seconds. If none has ended for longer than most, the
 // error wraps [ErrStalled].

@@ -1,7 +1,6 @@
 package sqldb
 
 import (
-	"strconv"
 	"strings"
 	"time"
 )
@@ -50,7 +49,6 @@ type Words struct {
 	// The patterns of the methods. {} stands for the argument.
 
 	Placeholder string // in front of the number of a parameter, in place of $
-	ClockSQL    string // {at} and {now} stand for the parameters
 	Collate     string // behind a text that is compared byte by byte
 	TryLockSQL  string // empty where a transaction holds the whole file
 	LockSQL     string // a statement that waits for the name $1; empty where a transaction holds the whole file
@@ -63,14 +61,6 @@ func (w *Words) Rebind(query string) string {
 		return query
 	}
 	return strings.ReplaceAll(query, "$", w.Placeholder)
-}
-
-// Clock is SQL for the current time plus ($at - $now), where now and at number two
-// parameters and $now is the transaction's now. PostgreSQL reads its clock when it
-// evaluates the expression: after the wait for a row, not before. On SQLite nobody
-// else can write meanwhile, so $at is good enough.
-func (w *Words) Clock(now, at int) string {
-	return strings.NewReplacer("{now}", "$"+strconv.Itoa(now), "{at}", "$"+strconv.Itoa(at)).Replace(w.ClockSQL)
 }
 
 // IsSQLite reports whether the database is a SQLite file.

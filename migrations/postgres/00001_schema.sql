@@ -330,9 +330,8 @@ COMMENT ON COLUMN job_limit.max  IS 'how many; 0: none begins';
 
 -- Locks and workers ---------------------------------------------------------------------------------------------------
 
--- The lock of modes leader and exclusive: one row for each lock name, made by
--- the first acquisition and kept for ever, so that its token only ever rises.
--- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
+-- The locks of modes leader and exclusive, by their names, and a relay's lease of a topic, topic:NAME: a row while
+-- somebody holds it, or has died. Its token is a random number of each acquisition.
 {{if not (found "scheduler_lock")}}
 CREATE TABLE scheduler_lock (
   name      varchar(260) NOT NULL PRIMARY KEY,
@@ -344,7 +343,7 @@ CREATE TABLE scheduler_lock (
   heartbeat timestamp    NOT NULL,
   expires   timestamp    NOT NULL
 );
-COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
+COMMENT ON TABLE scheduler_lock IS 'one row for each lock that somebody holds: DELETE releases the lock; and one for each topic that a relay holds, topic:NAME';
 {{end}}
 
 -- Who works on this database: a row for each start of a scheduler, an executor or a relay. Others can say what a
@@ -720,21 +719,8 @@ CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_m
                      AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
   EXECUTE FUNCTION nextrun_wake('nextrun_event');
 -- Those who stand by, when a lock is released, also by hand.
-CREATE TRIGGER nextrun_lock_released AFTER UPDATE OF expires ON scheduler_lock
-  FOR EACH ROW WHEN (NEW.expires < OLD.expires) EXECUTE FUNCTION nextrun_wake('nextrun_lock');
-
-{{if not (found "scheduler_lock")}}
--- Deleting the row of a lock releases the lock and keeps the row.
--- +goose StatementBegin
-CREATE FUNCTION nextrun_lock_kept() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
-BEGIN
-  UPDATE {{schema}}.scheduler_lock SET expires = '1970-01-01' WHERE name = OLD.name AND expires > '1970-01-01';
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
-  FOR EACH ROW WHEN (OLD.name NOT LIKE 'topic:%') EXECUTE FUNCTION nextrun_lock_kept();
-{{end}}
+CREATE TRIGGER nextrun_lock_released AFTER DELETE ON scheduler_lock
+  FOR EACH ROW WHEN (OLD.name NOT LIKE 'topic:%') EXECUTE FUNCTION nextrun_wake('nextrun_lock');
 
 -- They run with the rights of their owner.
 REVOKE EXECUTE ON FUNCTION nextrun_task_edited(), nextrun_task_unskips(), nextrun_tick_skipped(), nextrun_job_ended(), nextrun_job_deleted()

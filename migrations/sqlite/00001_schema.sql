@@ -262,10 +262,8 @@ CREATE TABLE job_limit (
 
 -- Locks and workers ---------------------------------------------------------------------------------------------------
 
--- The lock of modes leader and exclusive: one row for each lock name, made by
--- the first acquisition and kept for ever, so that its token only ever rises.
--- A relay's lease of a topic, topic:NAME, has a row while it holds the topic.
--- Deleting the row of a lock releases the lock and keeps the row.
+-- The locks of modes leader and exclusive, by their names, and a relay's lease of a topic, topic:NAME: a row while
+-- somebody holds it, or has died. Its token is a random number of each acquisition.
 {{if not (found "scheduler_lock")}}
 CREATE TABLE scheduler_lock (
   name      varchar(260) NOT NULL PRIMARY KEY,
@@ -277,14 +275,6 @@ CREATE TABLE scheduler_lock (
   heartbeat timestamp    NOT NULL,
   expires   timestamp    NOT NULL
 );
--- +goose StatementBegin
-CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
-  WHEN OLD.name NOT LIKE 'topic:%'
-BEGIN
-  UPDATE scheduler_lock SET expires = '1970-01-01 00:00:00.000000' WHERE name = OLD.name;
-  SELECT RAISE(IGNORE);
-END;
--- +goose StatementEnd
 {{end}}
 
 -- Who works on this database: a row for each start of a scheduler, an executor or a relay. Others can say what a

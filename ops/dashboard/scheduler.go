@@ -54,7 +54,6 @@ type lockRow struct {
 	Holder    string    `json:"holder"`
 	Hostname  string    `json:"hostname"`
 	PID       int       `json:"pid"`
-	Token     int64     `json:"token"`
 	Acquired  time.Time `json:"acquired"`
 	Heartbeat time.Time `json:"heartbeat"`
 	Expires   time.Time `json:"expires"`
@@ -117,7 +116,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 		return nil, err
 	}
 	for _, l := range locks {
-		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Token, l.Acquired, l.Heartbeat, l.Expires})
+		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Acquired, l.Heartbeat, l.Expires})
 	}
 	if d.Others, _, err = s.others(ctx); err != nil {
 		return nil, err

@@ -40,7 +40,6 @@ func newSchedule(o Options) *schedule {
 		problems: counters("task_problems_total", "Problems of rows that the scheduler found."),
 		cleared:  counters("marks_cleared_total", "Marks of Docspell, or of older schedulers, that had expired and were removed."),
 		leading:  gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
-		token:    gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
 		wonLost:  counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),
 		most:     o.Tasks, ids: map[string]bool{},
 	}
@@ -67,7 +66,7 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 		add(s.problems, 1)
 	case scheduler.EventCleared:
 		add(s.cleared, e.Count)
-	case scheduler.EventLeading, scheduler.EventStandby, scheduler.EventLost, scheduler.EventResigned, scheduler.EventReleased:
+	case scheduler.EventLeading, scheduler.EventStandby, scheduler.EventLost, scheduler.EventReleased:
 		s.lock(e)
 	}
 }
@@ -106,13 +105,12 @@ func planned(e scheduler.Event) time.Time {
 
 func (s *schedule) lock(e scheduler.Event) {
 	name := e.Lock.Name
-	set(s.token, float64(e.Lock.Token), name)
 	held := 0.0
 	if e.Kind == scheduler.EventLeading {
 		held = 1
 	}
 	set(s.leading, held, name)
-	for _, kind := range []scheduler.EventKind{scheduler.EventLeading, scheduler.EventLost, scheduler.EventResigned, scheduler.EventReleased} {
+	for _, kind := range []scheduler.EventKind{scheduler.EventLeading, scheduler.EventLost, scheduler.EventReleased} {
 		add(s.wonLost, 0, name, string(kind))
 	}
 	if e.Kind != scheduler.EventStandby {
@@ -122,7 +120,7 @@ func (s *schedule) lock(e scheduler.Event) {
 
 func (s *schedule) collect(out chan<- prometheus.Metric) {
 	for _, c := range []prometheus.Collector{s.ticks, s.taskTicks, s.ends, s.lateness, s.took, s.size, s.errors, s.problems,
-		s.cleared, s.leading, s.token, s.wonLost} {
+		s.cleared, s.leading, s.wonLost} {
 		c.Collect(out)
 	}
 }

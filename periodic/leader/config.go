@@ -2,6 +2,7 @@ package leader
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -46,8 +47,8 @@ type Config struct {
 	// Exclusive has Start fail if somebody else holds the lock, and ends the
 	// elector if somebody else takes it.
 	Exclusive bool
-	// Works, if not nil, reports whether the holder does its work; it must return at once. While it does not, the lock
-	// is neither renewed nor acquired, so that it goes to another one.
+	// Works, if not nil, reports whether the holder makes progress; it must return at once. While it does not, the lock
+	// is given back and not acquired, so that it goes to another one.
 	Works func() bool
 	// Observe, if not nil, is called for every event, from the elector's
 	// goroutine and from Start: it must return soon.
@@ -82,17 +83,9 @@ func (c Config) Validate() error {
 // margin is for clocks that do not run equally fast.
 func (c Config) trust() time.Duration { return c.TTL - c.TTL/10 }
 
-// standBack is how long a holder leaves the lock to others after it resigned, or
-// was deposed: long enough for each of them to look once, and after a failure
-// once more.
-func (c Config) standBack(why ending) time.Duration {
-	if why == resigned {
-		return 2 * c.Heartbeat
-	}
-	return c.Heartbeat + c.Heartbeat/10
-}
-
-func (c Config) claim(tokenAfter int64) Claim {
+// claim is what a new term puts into the row.
+func (c Config) claim() Claim {
 	host, _ := os.Hostname() // only for people: unknown is good enough
-	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: text.Clean(host, maxText), PID: os.Getpid(), TTL: c.TTL, TokenAfter: tokenAfter}
+	fence := Fence{Lock: c.Lock, Holder: c.Holder, Token: rand.Int64N(1 << 53)}
+	return Claim{Fence: fence, Hostname: text.Clean(host, maxText), PID: os.Getpid(), TTL: c.TTL}
 }

@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -10,150 +11,89 @@ import (
 // lock, and keeps it.
 type contender struct{ *Elector }
 
-// run keeps the lock, or contends for it, until ctx or the elector ends.
+// run goes from term to term until ctx or the elector ends.
 func (e contender) run(ctx context.Context) {
-	woken := false
-	for ctx.Err() == nil && !e.isShutDown() {
-		timer := time.NewTimer(e.step(ctx, woken))
+	for ctx.Err() == nil {
+		t, _ := e.Term() // Start may have begun one
+		if t == nil {
+			if !e.contend(ctx) {
+				return
+			}
+			continue
+		}
+		e.keep(ctx, t)
+		if !t.Holds() {
+			e.standBack(ctx, t)
+		}
+	}
+}
+
+// contend tries to take the lock until a term has begun. It returns false if none will.
+func (e contender) contend(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		wait := e.cfg.Heartbeat
+		if e.works() {
+			err := e.attempt(ctx)
+			var held *HeldError
+			switch {
+			case err == nil:
+				e.retry.Reset()
+				return true
+			case !errors.As(err, &held):
+				e.fail("take the lock", err)
+				wait = e.retry.Next()
+			case e.cfg.Exclusive:
+				e.end(held)
+				return false
+			default:
+				wait = e.standBy(held.Lock)
+			}
+		}
 		select {
 		case <-ctx.Done():
 		case <-e.life.Woken():
-			woken = true
-		case <-timer.C:
-			woken = false
+		case <-time.After(wait):
 		}
-		timer.Stop()
 	}
+	return false
 }
 
-func (e contender) isShutDown() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.err != nil
+// attempt begins a term. If somebody else holds the lock, which it finds out without writing, it returns a [*HeldError].
+func (e contender) attempt(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.TTL/3)
+	defer cancel()
+	claim, asked := e.cfg.claim(), time.Now()
+	l, err := e.store.Inspect(ctx, e.cfg.Lock)
+	if err == nil && (!l.Live() || l.Holder == e.cfg.Holder) {
+		e.claimed = claim.Fence // also if the answer is lost
+		l, err = e.store.Take(ctx, claim)
+	}
+	if err != nil {
+		return fmt.Errorf("take the scheduler lock %q: %w", e.cfg.Lock, err)
+	}
+	e.see(l)
+	if l.Fence() != claim.Fence {
+		e.claimed = Fence{}
+		return &HeldError{Lock: l}
+	}
+	e.begin(newTerm(claim.Fence, asked.Add(e.cfg.trust())))
+	return nil
 }
 
-// step does what is due now and returns how long to wait for the next step.
-func (e contender) step(ctx context.Context, woken bool) time.Duration {
+// begin makes a term the current one.
+func (e contender) begin(t *Term) {
 	e.mu.Lock()
-	t, why := e.term, e.whyEnded
-	e.mu.Unlock()
-	if t == nil {
-		return e.contend(ctx)
-	}
-	if t.Holds() {
-		return e.keep(ctx, t, woken)
-	}
-	e.concludeTerm(ctx, t, why)
-	return e.contend(ctx)
-}
-
-// concludeTerm completes the end of a term: it reports it and, after a resignation,
-// releases the lock.
-func (e contender) concludeTerm(ctx context.Context, t *Term, why ending) {
-	t.finish()
-	e.mu.Lock()
-	e.term, e.whyEnded = nil, expired
+	e.term = t
+	close(e.changed)
+	e.changed = make(chan struct{})
 	e.mu.Unlock()
 	e.announced = ""
-	if why != expired {
-		e.standBack = time.Now().Add(e.cfg.standBack(why))
-	}
-	if why != resigned {
-		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
-		return
-	}
-	e.observe(Event{Kind: EventResigned, Fence: t.Fence()})
-	ctx, cancel := context.WithTimeout(ctx, e.patience())
-	defer cancel()
-	if err := e.release(ctx); err != nil {
-		e.fail("release the lock", err)
-	}
+	e.observe(Event{Kind: EventLeading, Lock: e.Seen()})
 }
 
-// keep renews the lock when that is due. After a wake-up it checks whether the row
-// is still this term's.
-func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration {
-	next, until := t.deadlines(e.cfg.Heartbeat)
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
-	switch now := time.Now(); {
-	case !e.works():
-		return max(0, min(e.cfg.Heartbeat, time.Until(until)))
-	case !now.Before(next):
-		return e.renew(ctx, t)
-	case woken:
-		l, err := e.inspect(ctx)
-		if err == nil && (l.Fence() != t.Fence() || !l.Live()) {
-			e.Depose(t)
-			return 0
-		}
-	}
-	return max(0, min(time.Until(next), time.Until(until)))
-}
-
-func (e contender) works() bool { return e.cfg.Works == nil || e.cfg.Works() }
-
-// renew moves the expiry. After an error it is tried again soon, until trust
-// ends.
-func (e contender) renew(ctx context.Context, t *Term) time.Duration {
-	open := t.closeGate()
-	defer open()
-	asked := time.Now()
-	ok, err := e.store.Renew(ctx, t.Fence(), e.cfg.TTL)
-	if err != nil {
-		e.fail("renew the lock", err)
-		_, until := t.deadlines(0)
-		return max(0, min(e.cfg.Heartbeat/4, time.Until(until)))
-	}
-	if !ok {
-		e.Depose(t)
-		return 0
-	}
-	if !t.extend(asked, e.cfg.trust()) {
-		return 0 // the answer came too late
-	}
-	return max(0, time.Until(asked.Add(e.cfg.Heartbeat)))
-}
-
-// contend takes the lock if it can be taken.
-func (e contender) contend(ctx context.Context) time.Duration {
-	if !e.works() {
-		return e.cfg.Heartbeat
-	}
-	ctx, cancel := context.WithTimeout(ctx, e.patience())
-	defer cancel()
-	l, err := e.inspect(ctx)
-	if err != nil {
-		return e.trouble("read the lock", err)
-	}
-	if l.Live() && l.Holder != e.cfg.Holder {
-		return e.standBy(l)
-	}
-	// A row that somebody has deleted gives the lock to nobody.
-	if left := time.Until(e.standBack); left > 0 && l.State() != Never {
-		return left
-	}
-	t, _, err := e.acquire(ctx)
-	if err != nil {
-		return e.trouble("acquire the lock", err)
-	}
-	e.retry.Reset()
-	if t == nil {
-		return e.cfg.Heartbeat / 10 // another contender was faster: find out who
-	}
-	e.beginTerm(t)
-	return 0
-}
-
-// standBy plans the next look while somebody else holds the lock. An exclusive elector
-// ends.
+// standBy says who holds the lock, and how long to wait for the next look.
 func (e contender) standBy(l Lock) time.Duration {
 	e.retry.Reset()
-	e.mayHold = false
-	if e.cfg.Exclusive {
-		e.shutDown(&HeldError{Lock: l})
-		return 0
-	}
 	if e.announced != l.Holder {
 		e.announced = l.Holder
 		e.observe(Event{Kind: EventStandby, Lock: l})
@@ -161,68 +101,85 @@ func (e contender) standBy(l Lock) time.Duration {
 	return min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
 }
 
-// seize takes the lock or fails, for Start.
-func (e contender) seize(ctx context.Context) error {
-	t, l, err := e.acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
+// keep renews the lock until the term or ctx ends. After a wake-up it checks whether
+// the row is still this term's.
+func (e contender) keep(ctx context.Context, t *Term) {
+	ctx, cancel := t.During(ctx)
+	defer cancel()
+	for next := time.Now().Add(e.cfg.Heartbeat); t.Holds(); {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.life.Woken():
+			e.check(ctx, t)
+		case <-time.After(time.Until(next)):
+			next = e.renew(ctx, t)
+		}
 	}
-	if t == nil {
-		e.mayHold = false
-		return &HeldError{Lock: l}
-	}
-	e.beginTerm(t)
-	return nil
 }
 
-// acquire returns a term, or the lock as it was read if somebody else holds it.
-func (e contender) acquire(ctx context.Context) (*Term, Lock, error) {
-	e.mayHold = true // also if the answer is lost
-	asked := time.Now()
-	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest))
-	if err != nil {
-		return nil, l, err
-	}
-	e.remember(l)
-	if !ok {
-		return nil, l, nil
-	}
-	return newTerm(l.Fence(), asked, e.cfg.trust()), l, nil
-}
-
-// beginTerm makes a term the current one.
-func (e contender) beginTerm(t *Term) {
-	e.mu.Lock()
-	e.term, e.whyEnded = t, expired
-	close(e.changed)
-	e.changed = make(chan struct{})
-	e.mu.Unlock()
-	e.announced = ""
-	e.observe(Event{Kind: EventLeading, Fence: t.Fence()})
-}
-
-func (e contender) inspect(ctx context.Context) (Lock, error) {
+func (e contender) check(ctx context.Context, t *Term) {
 	l, err := e.store.Inspect(ctx, e.cfg.Lock)
-	if err == nil {
-		e.remember(l)
+	if err != nil {
+		return // the renewal says so
 	}
-	return l, err
+	if e.see(l); l.Fence() != t.Fence() {
+		t.End()
+	}
 }
 
-// remember keeps the lock as just read.
-func (e contender) remember(l Lock) {
+// renew moves the expiry, and returns when to do so again: after an error soon, until trust ends. A holder that makes
+// no progress gives the lock back.
+func (e contender) renew(ctx context.Context, t *Term) (next time.Time) {
+	if !e.works() {
+		t.end(ErrIdle)
+		return next
+	}
+	t.turn <- struct{}{}
+	defer func() { <-t.turn }()
+	asked := time.Now()
+	ok, err := e.store.Renew(ctx, t.Fence(), e.cfg.TTL)
+	switch {
+	case err != nil:
+		e.fail("renew the lock", err)
+		return time.Now().Add(e.cfg.Heartbeat / 4)
+	case !ok:
+		t.End()
+	default:
+		t.extend(asked.Add(e.cfg.trust()))
+	}
+	return asked.Add(e.cfg.Heartbeat)
+}
+
+// standBack leaves the lock to others after a term has ended: long enough for each of them to look once.
+func (e contender) standBack(ctx context.Context, t *Term) {
+	e.mu.Lock()
+	e.term = nil
+	e.mu.Unlock()
+	t.End()
+	e.observe(Event{Kind: EventLost, Lock: e.Seen(), Err: context.Cause(t.Context())})
+	wait := time.After(e.cfg.Heartbeat + e.cfg.Heartbeat/10)
+	if err := e.giveBack(ctx); err != nil {
+		e.fail("release the lock", err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-wait:
+	}
+}
+
+// giveBack releases the lock, if that does not take long.
+func (e contender) giveBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
+	defer cancel()
+	return e.release(ctx)
+}
+
+func (e contender) works() bool { return e.cfg.Works == nil || e.cfg.Works() }
+
+// see keeps the lock as just read.
+func (e contender) see(l Lock) {
 	e.mu.Lock()
 	e.seen = l
 	e.mu.Unlock()
-	e.highest = max(e.highest, l.Token)
 }
-
-// trouble reports an error and returns how long to wait: a short time at first, then
-// longer, at most a Heartbeat.
-func (e contender) trouble(doing string, err error) time.Duration {
-	e.fail(doing, err)
-	return e.retry.Next()
-}
-
-// patience is how long to wait for an answer while not holding the lock.
-func (e contender) patience() time.Duration { return e.cfg.TTL / 3 }

@@ -4,14 +4,12 @@
 //
 // # The lock
 //
-// A row names its holder, the time at which it expires and a token. [Store]
-// acquires, renews and releases it in one statement each, by the database's
-// clock, so that no two contenders judge the same row by different clocks. A
-// free or expired lock goes to whoever comes first; a live one stays with
-// its holder. The token rises with every acquisition by another holder, and
-// with one by the same holder after the lock had expired: a pair of lock and
-// token stands for one uninterrupted term of one holder, for ever. A release
-// makes the row expire and keeps it, because the token lives there.
+// A row names its holder, the time at which it expires and a token, which is a
+// random number of each acquisition. [Store] takes, renews and deletes it in one
+// statement each, by the database's clock, so that no two contenders judge the
+// same row by different clocks. A lock that has no row, or an expired one, goes to
+// whoever comes first; a live one stays with its holder. A pair of lock and token
+// stands for one uninterrupted term of one holder, for ever.
 //
 // # Trust
 //
@@ -28,15 +26,15 @@
 // Trust is not enough. A process may be stopped between its look at the clock
 // and its commit, for minutes (a paused container, a suspended laptop, where
 // even the monotonic clock stands still). So every transaction of a holder
-// begins with [Store.Guard], which checks holder, token and expiry by the
-// database's clock and keeps the row locked for sharing until the transaction
-// ends. A successor's acquisition waits for that lock. Either the transaction
-// commits before the successor has the lock, or it finds the successor in the
-// row and commits nothing; see Martin Kleppmann, "How to do distributed
-// locking" (2016), on why a lease needs a fence. The holder itself, too, must
-// wait for its transactions before it can renew, so these have to be much
-// shorter than the TTL ([Store.Stall] returns how long one can get stuck), and new
-// ones wait for a renewal under way ([Term.Enter]).
+// begins with [Store.Guard], which checks holder and token and keeps the row
+// locked for sharing until the transaction ends. A successor's acquisition waits
+// for that lock. Either the transaction commits before the successor has the
+// lock, or it finds the successor in the row and commits nothing; see Martin
+// Kleppmann, "How to do distributed locking" (2016), on why a lease needs a
+// fence. The holder itself, too, must wait for its transactions before it can
+// renew, so these have to be much shorter than the TTL ([Store.Stall] returns how
+// long one can get stuck), and new ones wait for a renewal under way
+// ([Term.Enter]).
 //
 // # Handover
 //
@@ -44,9 +42,9 @@
 // once in a Heartbeat, when the lock is about to expire, and when it is notified
 // that something changed. Thus a clean stop hands the lock over at once where
 // the database notifies, within a Heartbeat anywhere, and a crash within TTL
-// and a Heartbeat. A holder that resigns stands back for two Heartbeats, one whose
-// lock was taken from it for a little more than one, so that another one comes
-// first.
+// and a Heartbeat. A holder that makes no progress gives the lock back. Whoever's
+// term has ended stands back for a little more than a Heartbeat, so that another
+// one comes first.
 //
 // # Clock steps
 //
@@ -54,6 +52,5 @@
 // successor gets a new token and the fence refuses the old one. If it is set
 // back, the row seems to live longer than it should: a heartbeat that lies more
 // than a TTL in the future counts as expired, so that a takeover is never
-// delayed by more than one more TTL. A released row has no time in it that a
-// clock step could revive.
+// delayed by more than one more TTL.
 package leader

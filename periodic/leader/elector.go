@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -18,29 +17,17 @@ type Elector struct {
 	starting sync.Mutex // held by Start
 	leaveErr error      // what leave returned; to be read when the goroutine has ended
 
-	mu       sync.Mutex
-	term     *Term         // the last one, until its end was noticed
-	whyEnded ending        // why the last term ended
-	err      error         // why the elector is shut down; nil: it is not
-	changed  chan struct{} // closed when a term begins, or the elector is shut down
-	seen     Lock          // as last read
+	mu      sync.Mutex
+	term    *Term         // nil: somebody else's, or nobody's
+	err     error         // why the elector has ended; nil: it has not
+	changed chan struct{} // closed when a term begins, or the elector ends
+	seen    Lock          // as last read
 
 	// Owned by the goroutine; before it runs, by Start.
-	mayHold   bool      // the row may be ours
-	standBack time.Time // no contending before
-	highest   int64     // token ever seen
-	announced string    // holder of the last EventStandby
+	claimed   Fence  // the last claim: it may have the row
+	announced string // holder of the last EventStandby
 	retry     service.Backoff
 }
-
-// ending is why a term ended.
-type ending int
-
-const (
-	expired  ending = iota // trust is over, nothing else is known
-	deposed                // the row is not ours any more
-	resigned               // by Resign; the row is still to be released
-)
 
 // New returns an elector over a store. It returns an error that names the
 // field if the configuration is not valid. It does not touch the database.
@@ -76,7 +63,7 @@ func (e *Elector) Start(ctx context.Context) error {
 		return ErrStarted
 	}
 	if e.cfg.Exclusive {
-		if err := (contender{e}).seize(ctx); err != nil {
+		if err := (contender{e}).attempt(ctx); err != nil {
 			return err
 		}
 	}
@@ -86,7 +73,7 @@ func (e *Elector) Start(ctx context.Context) error {
 	}, func(soft context.Context) {
 		e.store.Watch(soft, e.cfg.Holder, e.life.Wake, func(err error) { e.fail("watch the lock", err) })
 	})
-	if err != nil { // Stop was called while Start seized the lock
+	if err != nil { // Stop was called while Start took the lock
 		return errors.Join(err, e.leave(ctx))
 	}
 	return nil
@@ -106,14 +93,11 @@ func (e *Elector) Stop(ctx context.Context) error {
 
 // leave ends the term and releases the lock.
 func (e *Elector) leave(ctx context.Context) error {
-	t, led := e.Term()
-	if t != nil && !led { // it ended while the goroutine did
-		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
-	}
-	e.shutDown(ErrStopped)
+	_, led := e.Term()
+	e.end(ErrStopped)
 	err := e.release(ctx)
 	if err == nil && led {
-		e.observe(Event{Kind: EventReleased, Fence: t.Fence()})
+		e.observe(Event{Kind: EventReleased, Lock: e.Seen()})
 	}
 	return err
 }
@@ -133,9 +117,6 @@ func (e *Elector) Seen() Lock {
 	defer e.mu.Unlock()
 	return e.seen
 }
-
-// Heartbeat is the time between renewals.
-func (e *Elector) Heartbeat() time.Duration { return e.cfg.Heartbeat }
 
 // Await waits for a term. It returns ctx's error, a [*HeldError] if an
 // exclusive elector was superseded, or [ErrStopped].
@@ -158,50 +139,29 @@ func (e *Elector) Await(ctx context.Context) (*Term, error) {
 	}
 }
 
-// Resign gives a term up at once; the lock is released and left to others for
-// two Heartbeats.
-func (e *Elector) Resign(t *Term) { e.endTerm(t, resigned) }
-
-// Depose ends a term that a transaction has found lost.
-func (e *Elector) Depose(t *Term) { e.endTerm(t, deposed) }
-
-func (e *Elector) endTerm(t *Term, why ending) {
-	e.mu.Lock()
-	if e.term == t && t.Context().Err() == nil {
-		e.whyEnded = why
-		t.finish()
-	}
-	e.mu.Unlock()
-	e.life.Wake()
-}
-
-// shutDown ends the term and all waiting for one, for good.
-func (e *Elector) shutDown(err error) {
+// end ends the term and all waiting for one, for good.
+func (e *Elector) end(why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.term != nil {
-		e.term.finish()
+		e.term.End()
 		e.term = nil
 	}
 	if e.err == nil {
-		e.err = err
+		e.err = why
 		close(e.changed)
 	}
 }
 
-// release gives the row back, if it may be ours.
+// release deletes the row, if it may be ours.
 func (e *Elector) release(ctx context.Context) error {
-	if !e.mayHold {
+	if e.claimed == (Fence{}) {
 		return nil
 	}
-	l, err := e.store.Inspect(ctx, e.cfg.Lock)
-	if err == nil && l.Holder == e.cfg.Holder && l.State() != Free {
-		_, err = e.store.Release(ctx, l.Fence())
-	}
-	if err != nil {
+	if _, err := e.store.Release(ctx, e.claimed); err != nil {
 		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Lock, e.cfg.TTL, err)
 	}
-	e.mayHold = false
+	e.claimed = Fence{}
 	return nil
 }
 

@@ -12,6 +12,8 @@ var (
 	// ErrLost is returned by [Store.Guard], and is the cause of the end of a
 	// term's context: the lock is not held any more in this term.
 	ErrLost = errors.New("the scheduler lock is not held any more")
+	// ErrIdle is why a term was lost whose holder made no progress.
+	ErrIdle = errors.New("the scheduler made no progress, and leaves the lock to others")
 	// ErrStarted is returned by [Elector.Start] the second time.
 	ErrStarted = service.ErrStarted
 	// ErrStopped is returned by [Elector.Await] once the elector has stopped.
@@ -26,9 +28,6 @@ type HeldError struct{ Lock Lock }
 // Error is a text of several lines, for people.
 func (e *HeldError) Error() string {
 	l := e.Lock
-	if !l.Live() {
-		return fmt.Sprintf("the scheduler lock %q could not be taken: another instance was faster. Try again", l.Name)
-	}
 	return fmt.Sprintf(`another instance holds the scheduler lock %q
   holder          %s
   host            %s

@@ -7,8 +7,7 @@ type EventKind string
 const (
 	EventLeading  EventKind = "leading"  // the lock was acquired: a term begins
 	EventStandby  EventKind = "standby"  // somebody else holds the lock; once for each holder
-	EventLost     EventKind = "lost"     // the term ended without the holder's doing
-	EventResigned EventKind = "resigned" // the holder gave the lock up, and stands back
+	EventLost     EventKind = "lost"     // the term ended before the elector was stopped
 	EventReleased EventKind = "released" // the lock was released, at the end
 	EventError    EventKind = "error"    // something failed and will be tried again
 )
@@ -17,8 +16,7 @@ const (
 // on Kind.
 type Event struct {
 	Kind  EventKind
-	Fence Fence  // leading, lost, resigned, released: the term
-	Lock  Lock   // standby: the lock as last read
+	Lock  Lock   // the lock as last read; leading, lost, released: of the term
 	Doing string // error: what was attempted
 	Err   error  // error; lost: why
 }

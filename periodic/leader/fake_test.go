@@ -81,31 +81,23 @@ func (l *link) do(ctx context.Context, request func(*table)) error {
 	return ctx.Err()
 }
 
-func (l *link) Acquire(ctx context.Context, c leader.Claim) (row leader.Lock, ok bool, err error) {
+func (l *link) Take(ctx context.Context, c leader.Claim) (row leader.Lock, err error) {
 	err = l.do(ctx, func(t *table) {
-		row = t.at(c.Lock)
-		live := row.Live()
-		if ok = !live || row.Holder == c.Holder; !ok {
-			return
+		if row = t.at(c.Lock); !row.Live() || row.Holder == c.Holder {
+			row = leader.Lock{
+				Name: c.Lock, Holder: c.Holder, Token: c.Token, Hostname: c.Hostname, PID: c.PID,
+				Acquired: row.Now, Heartbeat: row.Now, Expires: row.Now.Add(c.TTL), Now: row.Now,
+			}
+			t.rows[c.Lock] = row
 		}
-		if !live {
-			row.Token = max(row.Token, c.TokenAfter) + 1
-			row.Acquired = row.Now
-		}
-		row.Holder, row.Hostname, row.PID = c.Holder, c.Hostname, c.PID
-		row.Heartbeat, row.Expires = row.Now, row.Now.Add(c.TTL)
-		t.rows[c.Lock] = row
 	})
-	if err != nil {
-		return leader.Lock{}, false, err
-	}
-	return row, ok, nil
+	return row, err
 }
 
 func (l *link) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (ok bool, err error) {
 	err = l.do(ctx, func(t *table) {
 		row := t.at(f.Lock)
-		if ok = row.Fence() == f && row.Live(); ok {
+		if ok = row.Fence() == f; ok {
 			row.Heartbeat, row.Expires = row.Now, row.Now.Add(ttl)
 			t.rows[f.Lock] = row
 		}
@@ -115,10 +107,8 @@ func (l *link) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (ok
 
 func (l *link) Release(ctx context.Context, f leader.Fence) (ok bool, err error) {
 	err = l.do(ctx, func(t *table) {
-		row := t.at(f.Lock)
-		if ok = row.Fence() == f; ok {
-			row.Heartbeat, row.Expires = row.Now, leader.Released
-			t.rows[f.Lock] = row
+		if ok = t.at(f.Lock).Fence() == f; ok {
+			delete(t.rows, f.Lock)
 			for other, wake := range t.watchers {
 				if !other.mute {
 					wake()
@@ -137,7 +127,7 @@ func (l *link) Inspect(ctx context.Context, name string) (row leader.Lock, err e
 	return row, nil
 }
 
-func (l *link) Guard(context.Context, leader.DBTX, time.Time, leader.Fence) error { return nil }
+func (l *link) Guard(context.Context, leader.DBTX, leader.Fence) error { return nil }
 
 func (l *link) Watch(ctx context.Context, _ string, wake func(), _ func(error)) {
 	l.table.mu.Lock()

@@ -6,22 +6,19 @@ import (
 	"time"
 )
 
-// Lock is a row of the table scheduler_lock, or what is known of a lock that
-// has none. All times are the database's, in UTC.
+// Lock is a row of the table scheduler_lock; of a lock that has none, only Name
+// and Now are known. All times are the database's, in UTC.
 type Lock struct {
 	Name      string
-	Holder    string    // who has it, or had it last: worker name@boot id
-	Hostname  string    // of the holder
-	PID       int       // of the holder
-	Token     int64     // rises with every term; 0: the lock was never held
-	Acquired  time.Time // when the term began
-	Heartbeat time.Time // last renewal, or the release
-	Expires   time.Time // [Released] after a release
+	Holder    string // who has it: worker name@boot id
+	Hostname  string // of the holder
+	PID       int    // of the holder
+	Token     int64  // of the term, a random number
+	Acquired  time.Time
+	Heartbeat time.Time // last renewal
+	Expires   time.Time
 	Now       time.Time // the database's clock when the row was read
 }
-
-// Released is the Expires of a lock that its holder, or a person, released.
-var Released = time.Unix(0, 0).UTC()
 
 // Live reports whether the lock is held: it has not expired, and its heartbeat
 // does not lie further in the future than a TTL, which only a clock that was
@@ -35,21 +32,18 @@ type State string
 
 // The states of a lock.
 const (
-	Never   State = "never held" // there is no row
-	Held    State = "held"       // there is a live holder
-	Expired State = "expired"    // the holder did not renew it: it died, or lost the database
-	Free    State = "released"   // the holder gave it back
+	Free    State = "free"    // there is no row
+	Held    State = "held"    // there is a live holder
+	Expired State = "expired" // the holder did not renew it: it died, or lost the database
 )
 
 // State returns the state of the lock.
 func (l Lock) State() State {
 	switch {
-	case l.Token == 0:
-		return Never
+	case l.Expires.IsZero():
+		return Free
 	case l.Live():
 		return Held
-	case l.Expires.Equal(Released):
-		return Free
 	}
 	return Expired
 }
@@ -64,14 +58,12 @@ type Fence struct {
 // Fence is the term in the row.
 func (l Lock) Fence() Fence { return Fence{Lock: l.Name, Holder: l.Holder, Token: l.Token} }
 
-// Claim is what a contender puts into the row.
+// Claim is what a contender puts into the row, to begin the term of its fence.
 type Claim struct {
-	Lock       string
-	Holder     string
-	Hostname   string
-	PID        int
-	TTL        time.Duration
-	TokenAfter int64 // a new term gets a greater token, also if the row was deleted
+	Fence
+	Hostname string
+	PID      int
+	TTL      time.Duration
 }
 
 // DBTX runs statements inside somebody's transaction; [*sql.Tx] is one.
@@ -83,25 +75,22 @@ type DBTX interface {
 // be safe for concurrent use. After an error nothing is known: the operation
 // may or may not have taken place.
 type Store interface {
-	// Acquire takes a lock that is free or expired, and renews one that the
-	// claim's holder has already, without a new token. It returns the row, and
-	// false if another holder has it.
-	Acquire(ctx context.Context, c Claim) (Lock, bool, error)
-	// Renew moves the expiry of a lock that is live and of this term. It returns
-	// false if it is not, and then changes nothing.
+	// Take takes a lock that is free, expired or of the claim's holder, and returns
+	// the row: it has the claim's fence unless somebody else holds the lock.
+	Take(ctx context.Context, c Claim) (Lock, error)
+	// Renew moves the expiry of a lock of this term. It returns false if the row has
+	// another term, and then changes nothing.
 	Renew(ctx context.Context, f Fence, ttl time.Duration) (bool, error)
-	// Release frees a lock of this term, expired or not, and keeps the row. It
-	// returns false if the row has another term, and then changes nothing.
+	// Release deletes the row of this term, expired or not. It returns false if
+	// there is none.
 	Release(ctx context.Context, f Fence) (bool, error)
 	// Inspect reads a lock, without changing or locking anything.
 	Inspect(ctx context.Context, lock string) (Lock, error)
-	// List returns all locks by name: those that somebody ever held.
+	// List returns all locks that have a row, by name.
 	List(ctx context.Context) ([]Lock, error)
-	// Guard returns [ErrLost] unless the lock is live and of this term, and
-	// keeps others from acquiring it until the transaction ends. now is the
-	// database's time as the transaction knows it; a store whose database has a
-	// clock reads that instead.
-	Guard(ctx context.Context, tx DBTX, now time.Time, f Fence) error
+	// Guard returns [ErrLost] unless the lock is of this term, and keeps others from
+	// taking it until the transaction ends.
+	Guard(ctx context.Context, tx DBTX, f Fence) error
 	// Watch calls wake whenever a lock may have been released, until ctx ends.
 	// It reports failures and goes on. Meanwhile others can read that the holder lives.
 	Watch(ctx context.Context, holder string, wake func(), report func(error))

@@ -12,27 +12,36 @@ type Term struct {
 	fence  Fence
 	ctx    context.Context //nolint:containedctx // its end is the term's end
 	cancel context.CancelCauseFunc
+	turn   chan struct{} // capacity 1: has a value while a renewal is under way
 
 	mu    sync.Mutex
 	until time.Time // of trust; with a monotonic reading
-	beat  time.Time // start of the last renewal
 	timer *time.Timer
-	gate  chan struct{} // closed at the end of the renewal under way; nil: none
 }
 
-// newTerm begins a term that was won by a request that started at asked.
-func newTerm(f Fence, asked time.Time, trust time.Duration) *Term {
+// newTerm begins a term that is trusted until a time.
+func newTerm(f Fence, until time.Time) *Term {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	t := &Term{fence: f, ctx: ctx, cancel: cancel, until: asked.Add(trust), beat: asked}
-	t.timer = time.AfterFunc(time.Until(t.until), func() { t.expire() })
+	t := &Term{fence: f, ctx: ctx, cancel: cancel, turn: make(chan struct{}, 1), until: until}
+	t.timer = time.AfterFunc(time.Until(until), t.expire)
 	return t
 }
 
 // Fence is what transactions of this term are guarded with.
 func (t *Term) Fence() Fence { return t.fence }
 
-// Context ends with the term, with the cause [ErrLost].
+// Context ends with the term, with the cause [ErrLost] or [ErrIdle].
 func (t *Term) Context() context.Context { return t.ctx }
+
+// During returns a context that ends with another one and with the term.
+func (t *Term) During(ctx context.Context) (context.Context, context.CancelFunc) {
+	both, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(t.ctx, cancel)
+	return both, func() {
+		stop()
+		cancel()
+	}
+}
 
 // Holds reports whether the holder may still trust its lock. It reads the
 // clock, not only the context: in a process that was stopped, this may run before
@@ -48,16 +57,12 @@ func (t *Term) Holds() bool {
 // it from the renewal for ever. Call it before a transaction is begun. It
 // returns [ErrLost] if the term has ended, or ctx's error.
 func (t *Term) Enter(ctx context.Context) error {
-	t.mu.Lock()
-	gate := t.gate
-	t.mu.Unlock()
-	if gate != nil {
-		select {
-		case <-gate:
-		case <-t.ctx.Done():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case t.turn <- struct{}{}:
+		<-t.turn
+	case <-t.ctx.Done():
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	if !t.Holds() {
 		return ErrLost
@@ -65,31 +70,24 @@ func (t *Term) Enter(ctx context.Context) error {
 	return nil
 }
 
-// closeGate keeps transactions out until open is called.
-func (t *Term) closeGate() (open func()) {
-	gate := make(chan struct{})
-	t.mu.Lock()
-	t.gate = gate
-	t.mu.Unlock()
-	return func() {
-		t.mu.Lock()
-		t.gate = nil
-		t.mu.Unlock()
-		close(gate)
-	}
-}
+// End ends a term that a transaction has found lost.
+func (t *Term) End() { t.end(ErrLost) }
 
-// extend has the term trusted for longer, after a renewal that started at
-// asked. It returns false if the term has ended already.
-func (t *Term) extend(asked time.Time, trust time.Duration) bool {
+func (t *Term) end(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ctx.Err() != nil || !time.Now().Before(t.until) {
-		return false
+	t.timer.Stop()
+	t.cancel(why)
+}
+
+// extend has the term trusted until a later time, unless it has ended.
+func (t *Term) extend(until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ctx.Err() == nil && time.Now().Before(t.until) {
+		t.until = until
+		t.timer.Reset(time.Until(until))
 	}
-	t.until, t.beat = asked.Add(trust), asked
-	t.timer.Reset(time.Until(t.until))
-	return true
 }
 
 // expire ends the term if its time is over.
@@ -99,19 +97,4 @@ func (t *Term) expire() {
 	if !time.Now().Before(t.until) { // else it was extended just now
 		t.cancel(ErrLost)
 	}
-}
-
-// finish ends the term.
-func (t *Term) finish() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.timer.Stop()
-	t.cancel(ErrLost)
-}
-
-// deadlines returns when the next renewal is due and when trust ends.
-func (t *Term) deadlines(heartbeat time.Duration) (next, until time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.beat.Add(heartbeat), t.until
 }

@@ -34,7 +34,6 @@ const (
 	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins
 	EventStandby  EventKind = "standby"  // somebody else has the lock
 	EventLost     EventKind = "lost"     // the lock was lost; scheduling has stopped
-	EventResigned EventKind = "resigned" // the lock was given up after failed rounds
 	EventReleased EventKind = "released" // the lock was released at the end
 )
 
@@ -51,8 +50,8 @@ type Event struct {
 	ID      string         // aside: the task's id
 	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
-	Err     error          // error, split, aside; sink: nil if it can be used again
-	Lock    Lock           // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
+	Err     error          // error, split, aside; lost: why; sink: nil if it can be used again
+	Lock    Lock           // standby, leading, lost, released: as last read
 }
 
 // logEvent writes an event as a log line: constant messages, data in fields.
@@ -90,7 +89,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		} else {
 			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used; its tasks wait")
 		}
-	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
+	case EventLeading, EventStandby, EventLost, EventReleased:
 		logLock(log, e)
 	}
 }
@@ -145,18 +144,15 @@ func logEnded(log logrus.FieldLogger, e Event) {
 
 func logLock(log logrus.FieldLogger, e Event) {
 	log = log.WithField("lock", e.Lock.Name)
-	own := log.WithField("token", e.Lock.Token)
 	switch e.Kind {
 	case EventLeading:
-		own.Info("scheduler lock acquired; scheduling")
+		log.Info("scheduler lock acquired; scheduling")
 	case EventStandby:
 		log.WithFields(logrus.Fields{"holder": e.Lock.Holder, "host": e.Lock.Hostname, "pid": e.Lock.PID,
 			"since": e.Lock.Acquired.UTC().Format("2006-01-02T15:04:05Z")}).Info("standing by; another instance schedules")
 	case EventLost:
-		own.Error("scheduler lock lost; scheduling stopped")
-	case EventResigned:
-		own.Warn("scheduler lock given up after failed rounds")
+		log.WithError(e.Err).Error("scheduler lock lost; scheduling stopped")
 	case EventReleased:
-		own.Info("scheduler lock released")
+		log.Info("scheduler lock released")
 	}
 }

@@ -81,7 +81,6 @@ func (l *loop) run(soft, hard context.Context) error {
 		}
 		wait := l.endRound(err, &retry)
 		l.pulse.Beat(err)
-		l.role.judge(err)
 		l.trouble.publish(hard, err, l.failing.text(l.isLock))
 		_ = l.sleep(soft, wait) // the loop checks whether it has to end
 	}

@@ -23,7 +23,7 @@ func TestRunOnceInModesWithALock(t *testing.T) {
 		if _, err := once(scheduler.ModeExclusive); err != nil {
 			f.Fatal(err) // the first has released it
 		}
-		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
+		f.exec(`INSERT INTO scheduler_lock VALUES ('scheduler', 'thief', '', 0, 1, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '9999-01-01 00:00:00.000000')`)
 		f.due("t", time.Second)
 		told, err := once(scheduler.ModeLeader)
 		if err != nil {
@@ -42,8 +42,8 @@ func TestStopAfterJoinReleases(t *testing.T) {
 	both(t, func(f *fixture) {
 		s, _ := f.make(f.db.Periodic(), as("a", scheduler.ModeExclusive))
 		f.done(s.Join(f.Context()))
-		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires > heartbeat")
+		f.want(1, "SELECT count(*) FROM scheduler_lock")
 		f.stop(s)
-		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires < heartbeat")
+		f.want(0, "SELECT count(*) FROM scheduler_lock")
 	})
 }

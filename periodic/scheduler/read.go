@@ -36,7 +36,7 @@ func (l *loop) readAhead(soft, hard context.Context) error {
 		}
 		a.addLasting(b.Plans, l.batches.CanPrepare)
 		took = time.Since(begun)
-		if l.pulse.Beat(nil); len(b.Plans) < limit {
+		if l.pulse.Goes(); len(b.Plans) < limit {
 			a.readUpTo = batch.Cursor{NextRun: b.Now.Add(a.lead)}
 			return nil
 		}
@@ -127,7 +127,7 @@ func (l *loop) page(soft, hard context.Context, w *writer, rest *pages) error {
 			return err
 		}
 	}
-	l.pulse.Beat(nil)
+	l.pulse.Goes()
 	rest.turn(&b, wanted)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" })
 	w.writeLate(hard, b)

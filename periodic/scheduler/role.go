@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// role is the behaviour of a mode: whether the scheduler may schedule. It is safe for concurrent use, except for judge.
+// role is the behaviour of a mode: whether the scheduler may schedule. It is safe for concurrent use.
 type role interface {
 	// join starts to contend for the lock, if the mode has one.
 	join(ctx context.Context) error
@@ -19,8 +19,6 @@ type role interface {
 	await(ctx context.Context) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
-	// judge is called by the loop with the result of each round.
-	judge(err error)
 	status() Status
 }
 
@@ -43,7 +41,6 @@ func (shared) joinOnce(context.Context) (bool, error) { return true, nil }
 func (shared) leave(context.Context)                  {}
 func (shared) schedules() bool                        { return true }
 func (shared) await(context.Context) error            { return nil }
-func (shared) judge(error)                            {}
 func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
 
 func (s shared) watch(ctx context.Context, wake func(), report func(error)) {

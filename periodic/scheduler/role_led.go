@@ -24,7 +24,6 @@ type led struct {
 	observe func(Event)
 	elector *leader.Elector
 	joined  atomic.Bool
-	streak  failureStreak // of the loop
 }
 
 // newLed returns the role of a scheduler that holds its lock under the name holder.
@@ -102,12 +101,12 @@ func (l *led) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) 
 	if !ok {
 		return leader.ErrLost
 	}
-	leading, end := during(ctx, term)
+	leading, end := term.During(ctx)
 	defer end()
 	err := term.Enter(leading)
 	if err == nil {
 		err = l.store.Update(leading, wait, func(tx batch.Tx) error {
-			if err := l.locks.Guard(leading, tx.DBTX(), tx.Now(), term.Fence()); err != nil {
+			if err := l.locks.Guard(leading, tx.DBTX(), term.Fence()); err != nil {
 				return err
 			}
 			return fn(tx)
@@ -115,21 +114,11 @@ func (l *led) update(ctx context.Context, wait time.Duration, fn func(batch.Tx) 
 	}
 	switch {
 	case errors.Is(err, leader.ErrLost):
-		l.elector.Depose(term)
+		term.End()
 	case err != nil && ctx.Err() == nil && leading.Err() != nil:
 		return leader.ErrLost
 	}
 	return err
-}
-
-// during returns a context that ends with another one and with a term.
-func during(ctx context.Context, term *leader.Term) (context.Context, context.CancelFunc) {
-	both, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(term.Context(), cancel)
-	return both, func() {
-		stop()
-		cancel()
-	}
 }
 
 // watch needs a connection while this scheduler leads, and none while it stands
@@ -140,7 +129,7 @@ func (l *led) watch(ctx context.Context, wake func(), report func(error)) {
 		if err != nil {
 			return
 		}
-		leading, end := during(ctx, term)
+		leading, end := term.During(ctx)
 		l.store.Watch(leading, "", wake, report) // the elector shows that the holder lives
 		end()
 	}
@@ -150,47 +139,10 @@ func (l *led) status() Status {
 	return Status{Mode: l.mode, Schedule: l.schedules(), Lock: l.elector.Seen()}
 }
 
-// maxFailedRounds is the number of failed rounds in a row after which a leader
-// resigns, if they took at least a heartbeat.
-const maxFailedRounds = 5
-
-// failureStreak counts the failed rounds of a leader.
-type failureStreak struct {
-	rounds int
-	since  time.Time
-}
-
-// judge resigns when the leader holds the lock but cannot schedule, since another
-// scheduler may be able to. In mode exclusive there is no other.
-func (l *led) judge(err error) {
-	if err == nil || l.mode != ModeLeader {
-		l.streak = failureStreak{}
-		return
-	}
-	if l.streak.rounds++; l.streak.rounds == 1 {
-		l.streak.since = time.Now()
-	}
-	term, leads := l.elector.Term()
-	if leads && l.streak.rounds >= maxFailedRounds && time.Since(l.streak.since) >= l.elector.Heartbeat() {
-		l.streak = failureStreak{}
-		l.elector.Resign(term)
-	}
-}
-
 // observeLock reports what happened to the lock.
 func (l *led) observeLock(e leader.Event, wake func()) {
-	lock := e.Lock
-	if lock.Name == "" {
-		lock = leader.Lock{Name: e.Fence.Lock, Holder: e.Fence.Holder, Token: e.Fence.Token}
-	}
-	kinds := map[leader.EventKind]EventKind{
-		leader.EventLeading: EventLeading, leader.EventStandby: EventStandby, leader.EventLost: EventLost,
-		leader.EventResigned: EventResigned, leader.EventReleased: EventReleased,
-	}
-	if kind, ok := kinds[e.Kind]; ok {
-		l.observe(Event{Kind: kind, Lock: lock})
+	l.observe(Event{Kind: EventKind(e.Kind), Lock: e.Lock, Doing: e.Doing, Err: e.Err})
+	if e.Kind != leader.EventError {
 		wake() // the loop may be asleep until the next tick
-		return
 	}
-	l.observe(Event{Kind: EventError, Doing: e.Doing, Err: e.Err})
 }

@@ -103,9 +103,9 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 // Status reports whether this scheduler schedules, and who does otherwise.
 func (s *Scheduler) Status() Status { return s.role.status() }
 
-// works reports whether the loop goes on: no statement takes longer than the TTL of the lock.
+// works reports whether the loop makes progress: no statement takes longer than the TTL of the lock.
 func (s *Scheduler) works() bool {
-	return !errors.Is(s.loop.pulse.Health(s.loop.cfg.PollInterval+s.loop.cfg.Lock.TTL), service.ErrStalled)
+	return s.loop.pulse.Advances(s.loop.cfg.PollInterval + s.loop.cfg.Lock.TTL)
 }
 
 // Health says what is wrong with a scheduler that was started: that it has not done its

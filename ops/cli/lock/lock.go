@@ -20,13 +20,9 @@ func Command(env *ui.Env) *cobra.Command {
 
 // lockJSON is the JSON form of a lock.
 func lockJSON(l *leader.Lock) ui.Object {
-	var expires any // null: released
-	if !l.Expires.Equal(leader.Released) {
-		expires = l.Expires
-	}
 	return ui.Object{
-		{"lock", l.Name}, {"state", l.State()}, {"holder", l.Holder}, {"hostname", l.Hostname}, {"pid", l.PID}, {"token", l.Token},
-		{"acquired", l.Acquired}, {"heartbeat", l.Heartbeat}, {"expires", expires}, {"now", l.Now}, // the database's clock
+		{"lock", l.Name}, {"state", l.State()}, {"holder", l.Holder}, {"hostname", l.Hostname}, {"pid", l.PID},
+		{"acquired", l.Acquired}, {"heartbeat", l.Heartbeat}, {"expires", l.Expires}, {"now", l.Now}, // the database's clock
 	}
 }
 

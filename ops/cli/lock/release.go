@@ -43,10 +43,8 @@ func releaseLock(ctx context.Context, env *ui.Env, locks leader.Store, name stri
 		return err
 	}
 	switch l.State() {
-	case leader.Never:
-		return fmt.Errorf("nobody ever held a lock %q; nextrun lock show lists those that are there", name)
 	case leader.Free:
-		return env.Printf("the lock %q is free already; its last holder released it %s\n", name, distance(l.Heartbeat, l.Now))
+		return fmt.Errorf("nobody holds a lock %q; nextrun lock show lists those that are held", name)
 	case leader.Held:
 		if !force {
 			return errors.New(heldText(l))
@@ -67,7 +65,7 @@ func releaseLock(ctx context.Context, env *ui.Env, locks leader.Store, name stri
 
 // afterForce tells what follows when the lock of a live holder is ended.
 const afterForce = `It stops scheduling within a heartbeat, and cannot submit from now on.
-An instance that stands by takes over at once. If there is none, the old holder takes the lock again after two heartbeats;
+An instance that stands by takes over at once. If there is none, the old holder takes the lock again after a heartbeat;
 in mode exclusive it ends when somebody else has taken the lock by then.`
 
 func heldText(l leader.Lock) string {

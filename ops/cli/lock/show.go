@@ -12,10 +12,9 @@ func showCommand(env *ui.Env) *cobra.Command {
 	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "show",
-		Short: "Show who holds the locks, or held them last",
-		Long: `Show who holds the locks, or held them last: a lock is held, released by its
-holder, or expired, if the holder died or lost the database. The times are the
-database's.`,
+		Short: "Show who holds the locks",
+		Long: `Show who holds the locks: a lock is held, or expired, if the holder died or lost
+the database. One that is not listed is free. The times are the database's.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
@@ -32,16 +31,12 @@ database's.`,
 }
 
 func printLocks(env *ui.Env, locks []leader.Lock, list *ui.ListFlags) error {
-	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "TOKEN", "SINCE", "HEARTBEAT", "EXPIRES").
-		Least("HOST", "PID", "TOKEN", "SINCE").
-		IfEmpty("none; the modes leader and exclusive make one: nextrun scheduler --mode leader")
+	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "SINCE", "HEARTBEAT", "EXPIRES").
+		Least("HOST", "PID", "SINCE").
+		IfEmpty("none is held; the modes leader and exclusive have one: nextrun scheduler --mode leader")
 	return ui.PrintList(env, list, t, locks, func(l *leader.Lock) (any, []any) {
-		expires := ""
-		if l.State() != leader.Free {
-			expires = distance(l.Expires, l.Now)
-		}
 		return lockJSON(l), []any{
-			l.Name, l.State(), l.Holder, l.Hostname, l.PID, l.Token, env.Moment(l.Acquired), distance(l.Heartbeat, l.Now), expires,
+			l.Name, l.State(), l.Holder, l.Hostname, l.PID, env.Moment(l.Acquired), distance(l.Heartbeat, l.Now), distance(l.Expires, l.Now),
 		}
 	})
 }

@@ -10,10 +10,17 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store/internal/locks"
 )
 
-// leaseOf is SQL for the name of a topic's lease, in front of the topic: a row of scheduler_lock while somebody holds it.
-const leaseOf = `'topic:' || `
+// leaseOf is in front of a topic in the name of its lease: a row of scheduler_lock while somebody holds it.
+const leaseOf = "topic:"
+
+// fence is a lease as the lock that it is.
+func fence(l relay.Lease) leader.Fence {
+	return leader.Fence{Lock: leaseOf + l.Topic, Holder: l.Holder, Token: l.Token}
+}
 
 // listWait bounds the wait for a locked table, so that a stop is not delayed by much.
 const listWait = time.Second
@@ -71,7 +78,7 @@ func pendingTopics(ctx context.Context, tx *sqldb.Tx) ([]topicRow, error) {
 			(SELECT id FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS first,
 			(SELECT retry FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS retry,
 			l.holder, l.expires
-		FROM p LEFT JOIN scheduler_lock AS l ON l.name = `+leaseOf+`p.topic WHERE p.topic IS NOT NULL`)
+		FROM p LEFT JOIN scheduler_lock AS l ON l.name = '`+leaseOf+`' || p.topic WHERE p.topic IS NOT NULL`)
 	return rows, err
 }
 
@@ -90,12 +97,8 @@ func (s Outbox) Lease(ctx context.Context, holder, topic string, terms relay.Ter
 // lease takes the lease of a topic, unless somebody else holds it, and returns its first batch.
 func lease(ctx context.Context, tx *sqldb.Tx, holder, topic string, terms relay.Terms) (*relay.Batch, error) {
 	lease := relay.Lease{Topic: topic, Holder: holder, Token: rand.Int64N(1 << 53)}
-	n, err := tx.Exec(ctx, `INSERT INTO scheduler_lock AS l (name, holder, hostname, pid, token, acquired, heartbeat, expires)
-		VALUES (`+leaseOf+`$1, $2, '', 0, $3, $4, $4, $5)
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = excluded.token, acquired = excluded.acquired,
-			heartbeat = excluded.heartbeat, expires = excluded.expires WHERE l.expires <= $4 OR l.holder = excluded.holder`,
-		topic, holder, lease.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(terms.Lease)))
-	if err != nil || n == 0 {
+	taken, err := locks.Take(ctx, tx, leader.Claim{Fence: fence(lease), TTL: terms.Lease})
+	if err != nil || !taken {
 		return nil, err
 	}
 	b, err := nextBatch(ctx, tx, lease, terms)
@@ -162,17 +165,16 @@ func nextBatch(ctx context.Context, tx *sqldb.Tx, lease relay.Lease, terms relay
 
 // giveBack ends a lease, or returns [relay.ErrLeaseLost].
 func giveBack(ctx context.Context, tx *sqldb.Tx, l relay.Lease) error {
-	return held(tx.Exec(ctx, `DELETE FROM scheduler_lock WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`, l.Topic, l.Holder, l.Token))
+	return held(locks.Release(ctx, tx, fence(l)))
 }
 
 // renew prolongs a lease, or returns [relay.ErrLeaseLost].
 func renew(ctx context.Context, tx *sqldb.Tx, l relay.Lease, by time.Duration) error {
-	return held(tx.Exec(ctx, `UPDATE scheduler_lock SET heartbeat = $4, expires = $5 WHERE name = `+leaseOf+`$1 AND holder = $2 AND token = $3`,
-		l.Topic, l.Holder, l.Token, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(by))))
+	return held(locks.Renew(ctx, tx, fence(l), by))
 }
 
-func held(rows int64, err error) error {
-	if err == nil && rows == 0 {
+func held(was bool, err error) error {
+	if err == nil && !was {
 		return relay.ErrLeaseLost
 	}
 	return err

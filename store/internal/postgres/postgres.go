@@ -43,7 +43,6 @@ func (d *dialect) Words() sqldb.Words {
 		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
 		LockSQL:     "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
 		Placeholder: "$",
-		ClockSQL:    "(clock_timestamp() AT TIME ZONE 'UTC' + ({at}::timestamp - {now}::timestamp))",
 	}
 }
 

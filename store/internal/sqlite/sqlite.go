@@ -40,7 +40,6 @@ func (*dialect) Words() sqldb.Words {
 		Version:     "SELECT sqlite_version()",
 		Columns:     "SELECT name FROM pragma_table_info($1)",
 		Placeholder: "?", // SQLite numbers ?1, and only names $1
-		ClockSQL:    "{at}",
 	}
 }
 

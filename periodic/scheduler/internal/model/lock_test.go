@@ -8,11 +8,10 @@ import (
 
 // This file is store/internal/lock: the row of scheduler_lock.
 
-// guard is Guard: the row must name this process and its term, and not have expired by the
-// database's clock, which is read then. It stays locked (FOR SHARE) until the transaction
+// guard is Guard: the row must name this process and its term. It stays locked (FOR SHARE) until the transaction
 // ends.
 func (w *world) guard(i *instance, t *txn) error {
-	ours := w.lock.holder == i.id() && w.lock.token == t.fence && w.lock.expires > w.now
+	ours := w.lock.holder == i.id() && w.lock.token == t.fence
 	if !ours && !w.off(guardCheck) {
 		return leader.ErrLost
 	}
@@ -30,9 +29,8 @@ func (w *world) changeable() bool {
 	return true
 }
 
-// lock adds what a process can do with the lock: Acquire takes it if it is ours, or expired, and then
-// with the next token; Renew moves its end if it is ours and has not expired; Release ends
-// it.
+// lock adds what a process can do with the lock: Take takes it if it is ours, or expired, with a new token;
+// Renew moves its end if the term is ours.
 func (a *actions) lock(do doing, i *instance) {
 	w := a.w
 	if !i.led || !w.changeable() {
@@ -41,17 +39,14 @@ func (a *actions) lock(do doing, i *instance) {
 	ours := i.token != 0 && w.lock.holder == i.id() && w.lock.token == i.token
 	live := w.lock.expires > w.now && w.lock.expires <= w.now+2*ttl
 	if i.token == 0 && (!live || w.lock.holder == i.id()) {
-		token := w.lock.token
-		if !live {
-			token++
-		}
+		token := w.lock.token + 1
 		do(fmt.Sprintf("acquires the lock with token %d", token), func(w *world, i *instance) bool {
 			w.lock = lockRow{holder: i.id(), token: token, expires: w.now + ttl}
 			i.token = token
 			return true
 		})
 	}
-	if ours && w.lock.expires > w.now && w.lock.expires < w.now+ttl {
+	if ours && w.lock.expires < w.now+ttl {
 		do("renews the lock", func(w *world, _ *instance) bool { w.lock.expires = w.now + ttl; return true })
 	}
 }

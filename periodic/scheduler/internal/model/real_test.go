@@ -55,8 +55,7 @@ func (r *served) begin(w *world) {
 	for _, table := range tableNames {
 		r.Exec(`DELETE FROM ` + table)
 	}
-	r.Exec(`DELETE FROM scheduler_lock`) // keeps the row, with its token
-	r.Exec(`UPDATE scheduler_lock SET token = 0, holder = ''`)
+	r.Exec(`DELETE FROM scheduler_lock`)
 	r.now, r.processes = at(w.now), map[string]*process{}
 	for _, t := range w.initial {
 		r.insert(t)
@@ -91,7 +90,7 @@ func (r *served) process(i *instance) *process {
 		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(batch.Tx) error) error {
 			return db.Update(ctx, wait, func(tx batch.Tx) error {
 				if led {
-					if err := db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
+					if err := db.Locks().Guard(ctx, tx.DBTX(), p.fence); err != nil {
 						return err
 					}
 				}
@@ -167,12 +166,13 @@ func (r *served) serverFails(next *world) error {
 }
 
 // acquire takes the lock.
-func (r *served) acquire(i *instance) error {
-	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit})
-	if err == nil && !ok {
+func (r *served) acquire(i *instance, token int) error {
+	claim := leader.Claim{Fence: leader.Fence{Lock: "nextrun", Holder: i.id(), Token: int64(token)}, TTL: ttl * unit}
+	l, err := r.db.Periodic().Locks().Take(r.Context(), claim)
+	if err == nil && l.Fence() != claim.Fence {
 		err = fmt.Errorf("%s does not get the lock, which %s has until %s", i.id(), l.Holder, l.Expires)
 	}
-	r.process(i).fence = l.Fence()
+	r.process(i).fence = claim.Fence
 	return err
 }
 
