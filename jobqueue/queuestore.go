@@ -76,8 +76,6 @@ type Filter struct {
 	Task    string
 	Tracker string
 	Worker  string // a worker's name, or name@boot id
-	Begin   string // of the job's id
-	End     string // of the job's id
 	Part    string // of the job's id
 	Limit   int    // at most so many; 0: [DefaultListLimit]
 

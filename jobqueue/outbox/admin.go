@@ -37,8 +37,6 @@ type Filter struct {
 	Type        string
 	AggregateID string
 	Status      Status
-	Begin       string    // of the event's id
-	End         string    // of the event's id
 	Part        string    // of the event's id
 	Since       time.Time // created at that time or later; zero: whenever
 	Until       time.Time // created before that time; zero: whenever

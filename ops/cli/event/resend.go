@@ -21,8 +21,8 @@ func resendCommand(env *ui.Env) *cobra.Command {
 		Use:   "resend EVENT... | --dead TOPIC",
 		Short: "Publish events again",
 		Long: `Publish events again under the same ids, both published and dead ones. Receivers
-get them out of order: after events that were published in the meantime. The
-beginning of an id is enough, or any 4 other characters of it, if no other event matches.`,
+get them out of order: after events that were published in the meantime. A
+part of an id is enough, if no other event's has it.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (dead == "") == (len(args) == 0) {
 				return ui.Usagef("name either events or --dead TOPIC")

@@ -15,38 +15,34 @@ import (
 // shown is how many candidates an error lists.
 const shown = 5
 
-// Job returns the id of the job that a text means: an id, the beginning of just one, any
-// other part of just one, of 4 characters or more, such as its end, or one that a table
-// has shortened in the middle.
+// Job returns the id of the job that a text means: an id, or a part of just one, such as its end,
+// which a narrow table shows.
 func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error) {
 	_, err := queue.Get(ctx, text)
 	if err != nil {
 		err = fmt.Errorf("job %s: %w", text, err)
 	}
-	return search("job", text, err, func(begin, end, part string) ([]jobqueue.Job, error) {
-		return queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Part: part, Limit: shown + 1})
+	return search("job", text, err, func(part string) ([]jobqueue.Job, error) {
+		return queue.List(ctx, jobqueue.Filter{Part: part, Limit: shown + 1})
 	}, func(j *jobqueue.Job) []string { return []string{j.JID, j.Task, j.State.Word()} })
 }
 
 // Event is [Job] for events.
 func Event(ctx context.Context, admin outbox.Admin, text string) (string, error) {
 	_, err := admin.Show(ctx, text)
-	return search("event", text, err, func(begin, end, part string) ([]outbox.Record, error) {
-		return admin.List(ctx, outbox.Filter{Begin: begin, End: end, Part: part, Limit: shown + 1})
+	return search("event", text, err, func(part string) ([]outbox.Record, error) {
+		return admin.List(ctx, outbox.Filter{Part: part, Limit: shown + 1})
 	}, func(r *outbox.Record) []string { return []string{r.ID, r.Topic, r.Type} })
 }
 
 // search returns a text if reading what has it as its id gave no error, and otherwise the
 // only id that is like it. Describe returns an id and what an error says about it.
-func search[T any](noun, text string, err error, list func(begin, end, part string) ([]T, error), describe func(*T) []string) (string, error) {
-	begin, end := parts(text)
-	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
+func search[T any](noun, text string, err error, list func(part string) ([]T, error), describe func(*T) []string) (string, error) {
+	part := strings.TrimPrefix(text, "…")
+	if err == nil || !errors.Is(err, store.ErrNotFound) || part == "" {
 		return text, err
 	}
-	found, listErr := list(begin, end, "")
-	if listErr == nil && len(found) == 0 && isPart(text) {
-		found, listErr = list("", "", text)
-	}
+	found, listErr := list(part)
 	switch {
 	case listErr != nil:
 		return "", listErr
@@ -64,19 +60,6 @@ func search[T any](noun, text string, err error, list func(begin, end, part stri
 	}
 	return "", fmt.Errorf("%s %s: several ids are like that; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
 }
-
-// parts are the beginning and the end of an id.
-func parts(text string) (begin, end string) {
-	begin, end, shortened := strings.Cut(text, "…")
-	if !shortened {
-		begin, end, _ = strings.Cut(text, "...")
-	}
-	return begin, end
-}
-
-// isPart reports whether a text may be any part of an id. The ends of ids differ, where
-// those that were made within a minute begin alike.
-func isPart(text string) bool { return len(text) >= 4 }
 
 // LastJob returns the id of the newest job of the task that a text means.
 func LastJob(ctx context.Context, db *store.DB, text string) (string, error) {

@@ -14,8 +14,8 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel JOB...",
 		Short: "Cancel jobs; a running job is asked to end",
-		Long: `Cancel jobs; a running job is asked to end. The beginning of an id is enough, or any 4
-other characters of it, if no other job matches.`,
+		Long: `Cancel jobs; a running job is asked to end. A part of an id is enough, if no other
+job's has it.`,
 		Args: ui.SeveralArguments("JOB"),
 		RunE: func(c *cobra.Command, texts []string) error {
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {

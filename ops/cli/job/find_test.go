@@ -8,15 +8,15 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// The beginning of a job's id will do, and so will the id as a narrow table shows it, and with --last a task.
-// What several begin with names them and changes none.
-func TestJobIsFoundByTheBeginningOfItsID(t *testing.T) {
+// A part of a job's id will do, also as a narrow table shows it, and with --last a task.
+// What several have names them and changes none.
+func TestJobIsFoundByAPartOfItsID(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, jid := range []string{"01a1-aa-x", "01a1-ab-x", "01a1-bb-y", "a%_", "a_%"} {
 			s.Exec(t, "INSERT INTO job (jid, task) VALUES ('"+jid+"', 'dump')")
 		}
-		for text, jid := range map[string]string{"01a1-b": "01a1-bb-y", "01…ab-x": "01a1-ab-x", "01a...y": "01a1-bb-y", "a%": "a%_", "ab-x": "01a1-ab-x", "1-bb": "01a1-bb-y"} {
+		for text, jid := range map[string]string{"01a1-b": "01a1-bb-y", "…ab-x": "01a1-ab-x", "a%": "a%_", "ab-x": "01a1-ab-x", "1-bb": "01a1-bb-y"} {
 			s.Says(t, ui.Done, "job show "+text, "job "+jid)
 		}
 		many := []string{"several ids are like that", "\n  01a1-ab-x  dump  waiting", "\n  01a1-aa-x  dump  waiting"}
@@ -24,7 +24,7 @@ func TestJobIsFoundByTheBeginningOfItsID(t *testing.T) {
 		s.Says(t, ui.Failed, "job cancel 01a1-b 01a1-a", many...)
 		s.Says(t, ui.Done, "job show 01a1-bb-y", "state waiting")
 		s.Says(t, ui.Done, "job cancel 01a1-b", "cancelled 01a1-bb-y")
-		s.Says(t, ui.Failed, "job show 1a1", "not found", "nextrun job list")
+		s.Says(t, ui.Failed, "job show 1a2", "not found", "nextrun job list")
 		s.Says(t, ui.Failed, "job show ''", "not found")
 
 		s.Exec(t, "INSERT INTO periodic_task (id, task, timer, sink) VALUES ('nightly', 'dump', 'yearly', 'job'), ('idle', 'dump', 'yearly', 'job'), ('emits', 'dump', 'yearly', 'event')")

@@ -37,7 +37,7 @@ func useQueue(db *store.DB, fn func(*jobqueue.Queue) error) error {
 	return err
 }
 
-// withJob runs fn with the job that a text means: an id or the beginning of one, or with
+// withJob runs fn with the job that a text means: an id or a part of one, or with
 // last the id of a task, whose newest job it is.
 func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*store.DB, jobqueue.Job) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {

@@ -18,9 +18,8 @@ func logCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "log JOB | --last ID",
 		Short: "Show the log of a job",
-		Long: `Show the log of a job. The beginning of its id is enough, or any 4 other characters
-of it, if no other job matches. With --last, give the id of a task to see the log of
-its newest job.`,
+		Long: `Show the log of a job. A part of its id is enough, if no other job's has it. With
+--last, give the id of a task to see the log of its newest job.`,
 		Example: "  nextrun job log 01a1ffd3\n  nextrun job log --last nightly-backup --follow",
 		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -17,8 +17,7 @@ func retryCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "retry JOB...",
 		Short: "Run jobs that have ended again",
-		Long: `Run jobs that have ended again. The beginning of an id is enough, or any 4 other
-characters of it, if no other job matches.
+		Long: `Run jobs that have ended again. A part of an id is enough, if no other job's has it.
 
 A job of River, Graphile Worker or pg-boss that failed or was cancelled is put back into
 its queue: give the id that "nextrun tick list" shows, whole.`,

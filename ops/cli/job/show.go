@@ -18,8 +18,8 @@ func showCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show JOB | --last ID",
 		Short: "Show a job",
-		Long: `Show a job. The beginning of its id is enough, or any 4 other characters of it, if
-no other job matches. With --last, give the id of a task to see its newest job.`,
+		Long: `Show a job. A part of its id is enough, if no other job's has it. With --last, give
+the id of a task to see its newest job.`,
 		Example: "  nextrun job show 01a1ffd3\n  nextrun job show --last nightly-backup",
 		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {

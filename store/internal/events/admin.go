@@ -62,10 +62,8 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 		return tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+recordTables+`
 			WHERE `+ofTopic+` AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
 				AND ($4 = '' OR `+statusOf+` = $4)
-				AND ($5 = '' OR substr(e.id, 1, length($5)) = $5)
-				AND ($6 = '' OR length(e.id) >= length($6) AND substr(e.id, length(e.id) - length($6) + 1) = $6)
-				AND e.created >= $7 AND e.created < $8 AND ($10 = '' OR replace(e.id, $10, '') <> e.id)
-			ORDER BY e.seq `+order+` LIMIT $9`, f.Topic, f.Type, f.AggregateID, string(f.Status), f.Begin, f.End, since, until, limit, f.Part)
+				AND e.created >= $5 AND e.created < $6 AND ($7 = '' OR replace(e.id, $7, '') <> e.id)
+			ORDER BY e.seq `+order+` LIMIT $8`, f.Topic, f.Type, f.AggregateID, string(f.Status), since, until, f.Part, limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)

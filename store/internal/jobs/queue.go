@@ -42,9 +42,7 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		where = append(where, "state IN ("+strings.Join(states, ", ")+")")
 	}
 	for condition, value := range map[string]string{"group_ = ?": f.Group, "task = ?": f.Task, "tracker = ?": f.Tracker,
-		"substr(jid, 1, length(?)) = ?":                                             f.Begin,
-		"length(jid) >= length(?) AND substr(jid, length(jid) - length(?) + 1) = ?": f.End,
-		"replace(jid, ?, '') <> jid":                                                f.Part} {
+		"replace(jid, ?, '') <> jid": f.Part} {
 		if value != "" {
 			add(condition, value)
 		}
@@ -63,7 +61,7 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if !f.Ended.IsZero() {
 		order = "finished"
 	}
-	if f.Group == "" && f.Task == "" && f.Begin+f.End+f.Part == "" {
+	if f.Group == "" && f.Task == "" && f.Part == "" {
 		where = append(where, notOfHooks)
 	}
 	add("true ORDER BY "+order+" DESC, jid DESC LIMIT ?", f.Limit)
