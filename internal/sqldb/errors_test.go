@@ -56,7 +56,7 @@ func TestErrorClasses(t *testing.T) {
 			}
 			err := fails(t, db, c.statements...)
 			for _, class := range []error{sqldb.ErrRefused, sqldb.ErrUnavailable, sqldb.ErrBusy} {
-				of := errors.Is(c.want, class) || errors.Is(c.want, sqldb.ErrDuplicate) && class == sqldb.ErrRefused
+				of := errors.Is(c.want, class) || errors.Is(c.want, sqldb.ErrDuplicate) && errors.Is(class, sqldb.ErrRefused)
 				if err == nil || errors.Is(err, class) != of {
 					t.Errorf("%s: %s: %v, want %v", kind, c.statements, err, c.want)
 				}

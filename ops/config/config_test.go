@@ -57,7 +57,7 @@ handlers:
 			"post": {HTTP: &handlers.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
 		},
 	}
-	if !reflect.DeepEqual(got, want) {
+	if !reflect.DeepEqual(got, want) { //nolint:govet // none of the fields that may hold an error does
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }

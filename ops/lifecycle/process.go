@@ -15,7 +15,7 @@ import (
 const (
 	stopTimeout = 50 * time.Second // an executor may wait 20 s for its jobs
 	lastMoment  = time.Second      // for each stage that is left when the time to stop has run out
-	lastSeconds = 5 * time.Second  // the same in a hurry, to give jobs back
+	lastHurried = 5 * time.Second  // the same in a hurry, to give jobs back
 )
 
 // Config is the configuration of a [Process].

@@ -179,7 +179,7 @@ func (s *stages) downOne(ctx context.Context, one Stage) error {
 		case <-going.Done():
 			return
 		case <-s.hurry:
-			left = lastSeconds
+			left = lastHurried
 		case <-ctx.Done():
 		}
 		if one.hurry != nil {

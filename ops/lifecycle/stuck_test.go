@@ -53,7 +53,7 @@ func TestHurryGivesALastMoment(t *testing.T) {
 		time.AfterFunc(time.Hour, p.Hurry)
 		began := time.Now()
 		err = p.Stop(t.Context())
-		if took := time.Since(began); took != time.Hour+2*lastSeconds || !hurried {
+		if took := time.Since(began); took != time.Hour+2*lastHurried || !hurried {
 			t.Errorf("the stop took %s, the executor was hurried: %v; want an hour and a moment for each of two", took, hurried)
 		}
 		var stage *StageError

@@ -20,7 +20,7 @@ type schedule struct {
 	lateness                          *prometheus.HistogramVec
 	took, size                        *prometheus.HistogramVec
 	problems, cleared                 *prometheus.CounterVec
-	leading, token                    *prometheus.GaugeVec
+	leading                           *prometheus.GaugeVec
 
 	most  int // tasks that have series of their own
 	mutex sync.Mutex

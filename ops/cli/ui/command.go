@@ -37,6 +37,9 @@ func Group(command *cobra.Command, members ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return Usagef("missing command: one of %s", strings.Join(names(c), ", "))
 		}
+		if strings.ContainsAny(args[0], ":=@") { // an address, perhaps with a password
+			return Usagef("the first argument is no command: use one of %s; a database is named by --db or NEXTRUN_DB", strings.Join(names(c), ", "))
+		}
 		text := fmt.Sprintf("unknown command %q", args[0])
 		if other, _, err := c.Root().Find(args[:1]); err == nil && other != c.Root() {
 			return Usagef("%s; did you mean %s?", text, other.CommandPath())

@@ -45,7 +45,7 @@ var causes = []Cause{
 	{"job_waits", "its job has just been added, is claimed, or is to begin later", ofJob("job_waits"),
 		`{{if .Claimed}}{{.Subject}} has been claimed by {{.Claimed}}, and has not begun{{else if .Begins}}{{.Subject}} is to begin {{away .Begins}}, at {{at .Begins}}{{else}}{{template "lead" .}}{{.Free}} can take it, with a handler "{{.Handler}}" and a free place{{end}}`, ``},
 	{"job_running", "its job runs", ofJob("job_running"),
-		`{{if .Foreign}}{{.Subject}} is {{.State}} with another kind of executor: {{.Worker}}{{else}}{{.Subject}} has been running for {{since .Started}} on {{.Worker}}{{template "error" .}}{{end}}`,
+		`{{if .Foreign}}{{.Subject}} is {{.State}} with another kind of executor{{with .Worker}}: {{.}}{{end}}{{else}}{{.Subject}} has been running for {{since .Started}} on {{.Worker}}{{template "error" .}}{{end}}`,
 		`{{if not .Foreign}}to follow it: nextrun job log --follow {{.JID}}{{end}}`},
 	{"job_silent", "its job runs on an executor that gives no sign of life", ofJob("job_silent"),
 		`{{.Subject}} runs on {{.Worker}}, which last gave a sign of life {{away .Seen}}{{if .Long}}, and seems to have ended{{end}}. {{if .Others}}Another executor takes the job back within 12 s, and runs it again{{else}}No other executor runs that could take the job back, as far as the database shows{{end}}.`,

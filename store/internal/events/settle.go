@@ -61,7 +61,8 @@ func (s Outbox) Consume(ctx context.Context, l relay.Lease, t relay.Terms, i rel
 		if err := renew(ctx, tx, l, t.Lease); err != nil {
 			return err
 		}
-		if failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) }); failed != nil {
+		failed = service.Guard(func() error { return fn(ctx, tx.DBTX(), i.Event) })
+		if failed != nil {
 			return failed
 		}
 		return markPublished(ctx, tx, []relay.Item{i})
