@@ -38,7 +38,7 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)
 	}
-	s, err := parseWords(cut(timer), anchor)
+	s, err := parseNotation(cut(timer), anchor)
 	if err != nil {
 		return nil, cmp.Or(notRule(timer), err)
 	}

@@ -28,7 +28,7 @@
 // A job carries the id of its worker, which is another one at each start of an executor, and each executor keeps a row
 // of that id in the table worker. It raises the beat in that row every 2 s while any job runs, and right after that it
 // looks at the beats of the others that have jobs. A worker whose beat is the same at six looks in a row is dead
-// (watch.go), and the observer rescues its jobs, unless its row is locked or has moved meanwhile. A look counts only
+// (deaths.go), and the observer rescues its jobs, unless its row is locked or has moved meanwhile. A look counts only
 // after a beat of the observer's own, and within 4 s of the one before. So an outage, a failover, a step of the clock
 // or a process that stood still costs no living worker its jobs. Within 12 s the jobs of a killed one run again.
 //

@@ -112,7 +112,7 @@ func (e *Executor) Start(ctx context.Context) error {
 		e.emit(Event{Kind: EventStarted, Worker: e.worker})
 		living, end := context.WithCancel(context.WithoutCancel(ctx))
 		var beside sync.WaitGroup
-		beside.Go(func() { e.live(living) })
+		beside.Go(func() { e.keepBeating(living) })
 		e.left = newLoop(hard, e, e.handlers).run(soft)
 		end()
 		beside.Wait()

@@ -2,7 +2,7 @@ package why
 
 import "github.com/nextrun/nextrun/periodic"
 
-// causes are all causes, in the order in which they are said: the row, its next tick, its job, its last runs, what is around it. A task may have
+// causes are all causes, what matters most first, as they are said: the row, its next tick, its job, its last runs, what is around it. A task may have
 // several. The words of jobs that wait begin with the template lead.
 var causes = []Cause{
 	{"task_disabled", "the task is disabled", disabled, `It is disabled.`, `nextrun task enable {{.ID}}`},

@@ -43,7 +43,7 @@ func (f *Facts) Findings(zone *time.Location) []Finding {
 	for _, c := range causes {
 		for _, a := range c.of(f) {
 			a["ID"] = f.Task.ID
-			list = append(list, f.find(c.Code, a, zone))
+			list = append(list, f.word(c.Code, a, zone))
 		}
 	}
 	return list
@@ -59,15 +59,15 @@ func OfRow(t *periodic.Task, now time.Time, zone *time.Location) (list []Finding
 	}{{"task_paused", paused, "Early"}, {"next_by_hand", byHand, ""}, {"tick_left_out", leftOut, "NoTick"}} {
 		for _, a := range one.of(f) {
 			if a["ID"] = t.ID; one.mistake == "" || a[one.mistake] == true {
-				list = append(list, f.find(one.code, a, zone))
+				list = append(list, f.word(one.code, a, zone))
 			}
 		}
 	}
 	return list
 }
 
-// find makes the words of a cause.
-func (f *Facts) find(code Code, a Args, zone *time.Location) Finding {
+// word makes the words of a cause.
+func (f *Facts) word(code Code, a Args, zone *time.Location) Finding {
 	words := template.Must(templates.Clone()).Funcs(funcs(f.Now, zone))
 	said := func(part string) string {
 		var b strings.Builder

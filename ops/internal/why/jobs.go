@@ -37,7 +37,7 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Loca
 	}
 	f := &Facts{Facts: view.Facts{Task: &periodic.Task{ID: job.Tracker}, Now: q.now}}
 	said := q.judge(job, "It")
-	return []Finding{f.find(said.code, said.args, zone)}, nil
+	return []Finding{f.word(said.code, said.args, zone)}, nil
 }
 
 // mostRunning is how many running jobs are looked at.

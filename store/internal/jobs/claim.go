@@ -41,7 +41,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c exchange.Claim, re
 	if err != nil {
 		return err
 	}
-	result.Claimed, err = tx.jobs(ctx, allColumns, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
+	result.Claimed, err = tx.jobs(ctx, allColumns, tx.fill(claimSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
 	slices.SortFunc(result.Claimed, jobqueue.Job.Compare)
 	return err
 }

@@ -83,9 +83,9 @@ const onlySQL = `WITH ` + ownTasks + `
 	FROM job AS w WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID}
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM held)`
 
-// takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
+// claimSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
 // $2 worker, $3 now, $4 now in milliseconds.
-var takeSQL = `UPDATE job SET worker = $2, retry = NULL,
+var claimSQL = `UPDATE job SET worker = $2, retry = NULL,
 		state = CASE WHEN cancel IS NULL THEN 'running' ELSE 'cancelled' END,
 		started = CASE WHEN cancel IS NULL THEN $3 ELSE started END,
 		startedmillis = CASE WHEN cancel IS NULL THEN $4 ELSE startedmillis END,

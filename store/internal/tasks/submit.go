@@ -42,8 +42,7 @@ func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, pl
 
 // submitStatement advances the tasks that are as they were read, records their ticks, and adds their jobs. It returns the
 // tasks that did not advance, and an empty text if a trigger has suppressed a tick or a job. That something is in the way is an error of
-// the index: ON CONFLICT would cost each row a fifth of its time. The triggers that it fires are listed in
-// docs/internals/architecture.md.
+// the index: ON CONFLICT would cost each row a fifth of its time. Of the triggers only nextrun_job_added fires.
 func (tx schedulerTx) submitStatement(rows string) string {
 	return tx.lockUnchanged(rows) + `,
 		advanced AS (UPDATE periodic_task AS t SET rev = ` + nextRev(tx.Tx, "$4") + `, due = locked.due, nextrun = locked.nextrun,

@@ -45,8 +45,8 @@ func cut(timer string) text {
 // zonePrefixes are what may stand in front of a cron expression; the first one is the normal form.
 var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
 
-// parseWords reads a timer in its notation.
-func parseWords(t text, anchor time.Time) (Schedule, error) {
+// parseNotation reads a timer in its notation.
+func parseNotation(t text, anchor time.Time) (Schedule, error) {
 	switch {
 	case len(t.words) > 0 && strings.EqualFold(t.words[0].text, "every"):
 		return parseInterval(t, anchor)

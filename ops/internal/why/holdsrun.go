@@ -80,7 +80,7 @@ func notRun(decisions ...periodic.Decision) func(*Facts) []Args {
 		r := f.Runs[0]
 		until := latest(r.Due, r.Until)
 		return when(true, Args{"Due": r.Due, "Until": until, "After": until.Add(time.Second), "Missed": r.Missed, "Reason": r.Why(),
-			"Late": r.Decision == periodic.Late, "Pending": f.job != nil && f.Task.Overlap == periodic.OverlapSkip})
+			"Late": r.Decision == periodic.Late, "Pending": f.job != nil && r.Cause == periodic.CauseOverlap})
 	}
 }
 

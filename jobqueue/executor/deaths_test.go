@@ -71,7 +71,7 @@ func (s *workers) process(t *testing.T, name string, busy bool) process {
 	}
 	ctx, kill := context.WithCancel(t.Context())
 	p := process{e, kill, make(chan struct{})}
-	go func() { defer close(p.gone); e.live(ctx) }()
+	go func() { defer close(p.gone); e.keepBeating(ctx) }()
 	t.Cleanup(func() { kill(); <-p.gone })
 	return p
 }
@@ -193,7 +193,7 @@ func TestWatch(t *testing.T) {
 		"a gap of 4 s":        {[]look{{0, 7}, {4, 7}, {8, 7}, {12, 7}, {16, 7}, {20, 7}}, 6},
 		"a gap of a bit more": {[]look{{0, 7}, {2, 7}, {4, 7}, {6, 7}, {8, 7}, {12.1, 7}}, 0},
 	} {
-		var watch watch
+		var watch deathWatch
 		found := 0
 		for i, l := range c.looks {
 			beats := map[string]int64{}

@@ -32,7 +32,7 @@ func problem(f *Facts) []Args {
 	return when(true, Args{"Problem": p, "Row": row, "Timer": err != nil && strings.HasPrefix(p, periodic.UnreadablePrefix)})
 }
 
-// warning is not said if timerNever says the same.
+// warning is not said if idle says the same.
 func warning(f *Facts) []Args {
 	said, is := strings.CutPrefix(f.Task.Problem, periodic.WarningPrefix)
 	return when(is && !(strings.HasSuffix(said, " never elapses") && f.never()), Args{"Text": said})

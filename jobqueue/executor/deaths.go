@@ -27,8 +27,8 @@ type tempo struct {
 	compare time.Duration
 }
 
-// watch is what the looks of an executor found.
-type watch struct {
+// deathWatch is what the looks of an executor found.
+type deathWatch struct {
 	at    time.Time        // of the last look
 	beats map[string]int64 // of the others that had jobs then
 	looks map[string]int   // at how many looks in a row the beat was that
@@ -36,7 +36,7 @@ type watch struct {
 
 // look takes what a look found, and returns the workers that are dead. Their count begins anew: whoever is not taken
 // over now, since somebody holds its row, is looked at as often again.
-func (w *watch) look(at time.Time, beats map[string]int64) (dead map[string]int64) {
+func (w *deathWatch) look(at time.Time, beats map[string]int64) (dead map[string]int64) {
 	if at.Sub(w.at) > maxGap {
 		w.forget()
 	}
@@ -56,12 +56,12 @@ func (w *watch) look(at time.Time, beats map[string]int64) (dead map[string]int6
 }
 
 // forget has the next look be the first one.
-func (w *watch) forget() { w.beats, w.looks = nil, nil }
+func (w *deathWatch) forget() { w.beats, w.looks = nil, nil }
 
-// live says that the executor lives until ctx ends, and tells the loop who has died.
-func (e *Executor) live(ctx context.Context) {
+// keepBeating says that the executor lives until ctx ends, and tells the loop who has died.
+func (e *Executor) keepBeating(ctx context.Context) {
 	who, again, down := e.about(), service.Backoff{Least: 50 * time.Millisecond, Most: time.Second}, false
-	var w watch
+	var w deathWatch
 	last, next := time.Time{}, time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
