@@ -18,7 +18,7 @@ func TestG5ManyHeldAndLockedRows(t *testing.T) {
 		at := f.at(5 * time.Second)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
 		for _, id := range []string{"free-1", "free-2", "free-3"} {
-			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'backup', '*:*:*', 'allow')", id)
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES (?, 'backup', '*:*:*', 'allow', 'all')", id)
 		}
 		if f.Kind == "postgres" {
 			open := f.open("SELECT 1 FROM periodic_task WHERE id LIKE 'locked-%' FOR UPDATE")
