@@ -17,7 +17,7 @@ func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time
 		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
 	if t.Overlapping() {
-		d.Pending = nil
+		d.Pending, d.Ended = nil, time.Time{}
 	}
 	switch {
 	case t.Unplanned():

@@ -128,6 +128,7 @@ func TestDecide(t *testing.T) {
 		{"queue, nothing pending", situation{due: 0, overlap: OverlapQueue}, "0 submitted, next 10"},
 		{"queue, later", situation{due: -30, overlap: OverlapQueue, pending: running}, "held, next -30"},
 		{"queue, the job has ended", situation{due: -30, overlap: OverlapQueue, ended: -1}, "-30 skipped 3 until -10, 0 submitted, next 10"},
+		{"queue, an event waits for no job", situation{due: -30, overlap: OverlapQueue, ended: -1, sink: SinkEvent}, "-30 missed 3 until -10, 0 submitted, next 10"},
 		{"queue, the job had ended long ago", situation{due: -30, overlap: OverlapQueue, ended: -15},
 			"-30 skipped 2 until -20, -10 missed 1 until -10, 0 submitted, next 10"},
 		{"queue, too late", situation{due: -10, starts: -10, ends: -1, overlap: OverlapQueue, ended: -1, deadline: time.Minute}, "-10 late, next never"},

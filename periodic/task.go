@@ -128,8 +128,10 @@ func (t *Task) Anchor() time.Time {
 // is not final.
 func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }
 
-// Queues reports whether the policy makes ticks wait.
-func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
+// Queues reports whether the policy makes ticks wait. Events wait for none.
+func (t *Task) Queues() bool {
+	return t.Sink != SinkEvent && (t.Overlap == OverlapQueue || t.Overlap == OverlapReplace)
+}
 
 // Bounds that several packages must agree on.
 const (
