@@ -3,6 +3,8 @@ package calendar
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // timeOfDay says how to write one, for those who wrote words.
@@ -94,4 +96,61 @@ func cronLike(words []word) bool {
 		}
 	}
 	return true
+}
+
+// commonZones are zones for abbreviations that people write, though they name an offset and not a
+// zone.
+var commonZones = map[string]string{
+	"BST": "Europe/London", "CEST": "Europe/Berlin", "EEST": "Europe/Athens", "MESZ": "Europe/Berlin",
+	"MEZ": "Europe/Berlin", "WEST": "Europe/Lisbon", "EDT": "America/New_York", "CST": "America/Chicago",
+	"CDT": "America/Chicago", "MDT": "America/Denver", "PST": "America/Los_Angeles", "PDT": "America/Los_Angeles",
+	"JST": "Asia/Tokyo", "IST": "Asia/Kolkata", "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
+}
+
+// likelyZones are candidates for a name with a typing error: those of the largest cities.
+var likelyZones = []string{
+	"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Bogota",
+	"America/Buenos_Aires", "America/Chicago", "America/Denver", "America/Lima",
+	"America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Santiago",
+	"America/Sao_Paulo", "America/Toronto", "America/Vancouver", "Asia/Bangkok", "Asia/Dhaka",
+	"Asia/Dubai", "Asia/Hong_Kong", "Asia/Istanbul", "Asia/Jakarta", "Asia/Jerusalem",
+	"Asia/Karachi", "Asia/Kolkata", "Asia/Manila", "Asia/Riyadh", "Asia/Seoul", "Asia/Shanghai",
+	"Asia/Singapore", "Asia/Taipei", "Asia/Tehran", "Asia/Tokyo", "Australia/Melbourne",
+	"Australia/Perth", "Australia/Sydney", "Europe/Amsterdam", "Europe/Athens", "Europe/Berlin",
+	"Europe/Brussels", "Europe/Bucharest", "Europe/Copenhagen", "Europe/Dublin",
+	"Europe/Helsinki", "Europe/Istanbul", "Europe/Kyiv", "Europe/Lisbon", "Europe/London",
+	"Europe/Madrid", "Europe/Moscow", "Europe/Oslo", "Europe/Paris", "Europe/Prague",
+	"Europe/Rome", "Europe/Stockholm", "Europe/Vienna", "Europe/Warsaw", "Europe/Zurich",
+	"Pacific/Auckland", "Pacific/Honolulu",
+}
+
+// zoneAt returns the zone of a name that stands at an offset of the timer.
+func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
+	z, err := elapse.ZoneNamed(name)
+	if err != nil {
+		return nil, t.failAt(offset, "%v%s", err, suggestZone(name))
+	}
+	return z, nil
+}
+
+// offsetZone returns the zone of an offset from UTC that stands at an offset of the timer.
+func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
+	z, err := elapse.ZoneOffset(word)
+	if err != nil {
+		return nil, t.failAt(offset, "%v", err)
+	}
+	return z, nil
+}
+
+// suggestZone is the end of a message about an unknown zone: the zone that an abbreviation, or a name that is much
+// like it, stands for.
+func suggestZone(name string) string {
+	zone, ok := commonZones[strings.ToUpper(name)]
+	if !ok {
+		zone = nearest(name, likelyZones...)
+	}
+	if zone == "" {
+		return "; use a name of the zone database, such as Europe/Berlin"
+	}
+	return didYouMean(zone)
 }

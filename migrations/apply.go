@@ -2,8 +2,16 @@ package migrations
 
 import (
 	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing/fstest"
+	"text/template"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -73,4 +81,164 @@ func (m *Migrator) provider(ctx context.Context, found map[string]bool) (*goose.
 		return nil, fmt.Errorf("open migrations: %w", err)
 	}
 	return p, nil
+}
+
+// The one migration, which has a file of this name for each dialect.
+const (
+	fileVersion = 1
+	fileName    = "00001_schema.sql"
+)
+
+// text is the schema file.
+func (m *Migrator) text() (string, error) {
+	text, err := files.ReadFile(string(m.dialect) + "/" + fileName)
+	if err != nil {
+		return "", fmt.Errorf("read the schema file: %w", err)
+	}
+	return string(text), nil
+}
+
+// madeBy is the row of nextrun_found that has the checksum of the file that made the schema.
+func madeBy(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "made by " + hex.EncodeToString(sum[:8])
+}
+
+// render returns the file as it reads for this database, given what was found in it, with the statements on the way down
+// that remove what it creates. It is a template (text/template):
+//
+//	schema                  the schema of PostgreSQL, quoted
+//	file                    the name in nextrun_found of the file that makes the schema
+//	found "job"             the table was there before nextrun
+//	found "joblog.counter"  so was that column
+//	foundNames              all such names
+//	withoutDefault "job"    expected columns that have no default of their own
+func (m *Migrator) render(ctx context.Context, found map[string]bool) (string, error) {
+	text, err := m.text()
+	if err != nil {
+		return "", err
+	}
+	schema, err := m.schema(ctx)
+	if err != nil {
+		return "", err
+	}
+	parsed, err := template.New(fileName).Funcs(template.FuncMap{
+		"schema":     func() string { return schema },
+		"file":       func() string { return madeBy(text) },
+		"found":      func(name string) bool { return found[name] },
+		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
+		"withoutDefault": func(table string) []column {
+			return slices.DeleteFunc(slices.Clone(expected[table]), func(c column) bool {
+				return c.Default == "" || found[table+"."+c.Name+" default"]
+			})
+		},
+	}).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("read the schema file: %w", err)
+	}
+	var filled strings.Builder
+	if err := parsed.Execute(&filled, nil); err != nil {
+		return "", fmt.Errorf("fill in the schema file: %w", err)
+	}
+	return filled.String() + drops(objectsOf(filled.String()), m.dialect), nil
+}
+
+// schema is the quoted name of the schema of PostgreSQL in which the tables are.
+func (m *Migrator) schema(ctx context.Context) (string, error) {
+	if m.dialect == SQLite {
+		return "", nil
+	}
+	var schema sql.NullString
+	if err := m.db.QueryRowContext(ctx, "SELECT quote_ident(current_schema())").Scan(&schema); err != nil {
+		return "", fmt.Errorf("ask for the schema: %w", err)
+	}
+	if !schema.Valid {
+		return "", errors.New("no schema of the connection's search_path exists; create it, or name another one in the URL (?search_path=...)")
+	}
+	return schema.String, nil
+}
+
+// Down removes everything that nextrun has added, and nothing else. While triggers that end
+// waits (docs/queues.md) are on tables of other queues it changes nothing, and returns
+// an error that says how to remove them.
+func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
+	done, err := m.down(ctx)
+	if err != nil {
+		err = fmt.Errorf("migrate down: %w", err)
+	}
+	return done, err
+}
+
+func (m *Migrator) down(ctx context.Context) ([]Applied, error) {
+	if err := m.withoutEndTriggers(ctx); err != nil {
+		return nil, err
+	}
+	s, err := m.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.run(ctx, s.found, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.DownTo(ctx, 0) })
+	if err != nil {
+		return done, err
+	}
+	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+versionTable); err != nil {
+		return done, fmt.Errorf("drop %s: %w", versionTable, err)
+	}
+	schema, err := m.dropOwnSchema(ctx)
+	if schema != "" {
+		done = append(done, Applied{Name: "schema " + schema})
+	}
+	return done, err
+}
+
+// Keeps lists the tables that were there before nextrun, by name: [Migrator.Down]
+// leaves them and their rows, and removes only what nextrun added to them.
+func (m *Migrator) Keeps(ctx context.Context) ([]string, error) {
+	s, err := m.state(ctx)
+	if err != nil || s.version == 0 {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.found)), func(name string) bool { return expected[name] == nil }), nil
+}
+
+// dropEnd are the statements that remove the triggers that write to periodic_open when a job of
+// another queue ends. Those tables may be in any schema.
+var dropEnd = map[Dialect]string{
+	Postgres: `SELECT coalesce(string_agg(format('DROP FUNCTION %s CASCADE;', oid::regprocedure), ' ' ORDER BY proname), '') FROM pg_proc
+		WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'nextrun\_ended\_%'`,
+	SQLite: `SELECT coalesce(group_concat('DROP TRIGGER "' || name || '";', ' '), '') FROM sqlite_schema
+		WHERE type = 'trigger' AND name LIKE 'nextrun\_ended\_%' ESCAPE '\'`,
+}
+
+// withoutEndTriggers returns an error while a trigger on a table of another queue
+// writes to periodic_open. Without that table no job of that queue could end.
+func (m *Migrator) withoutEndTriggers(ctx context.Context) error {
+	var drop string
+	if err := m.db.QueryRowContext(ctx, dropEnd[m.dialect]).Scan(&drop); err != nil {
+		return fmt.Errorf("look for triggers on other queues: %w", err)
+	}
+	if drop != "" {
+		return fmt.Errorf("triggers on the tables of other queues need the table periodic_open; nothing was changed. Run: %s", drop)
+	}
+	return nil
+}
+
+// dropOwnSchema removes the schema if nextrun has created it and nothing is in
+// it any more. It returns the name, empty if the schema stays.
+func (m *Migrator) dropOwnSchema(ctx context.Context) (name string, err error) {
+	if m.dialect == SQLite {
+		return "", nil
+	}
+	err = m.db.QueryRowContext(ctx, `SELECT quote_ident(nspname) FROM pg_namespace
+		WHERE oid = current_schema()::regnamespace AND obj_description(oid, 'pg_namespace') = $1`, sqldb.SchemaMark).Scan(&name)
+	if err == nil {
+		_, err = m.db.ExecContext(ctx, "DROP SCHEMA "+name)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows), sqlState(err) == "2BP01": // somebody else has something in it
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("drop the schema %s: %w", name, err)
+	}
+	return name, nil
 }

@@ -3,8 +3,11 @@
 package exchange
 
 import (
+	"context"
+	"strconv"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -109,4 +112,50 @@ type Overdue struct {
 	Due  []jobqueue.Job // stuck or waiting, and the time of their retry has come
 	More bool           // there may be others
 	Next time.Duration  // until the next retry is due; negative: there is none
+}
+
+// Hooks hear of jobs that end, in the transaction in which they do: what Tell writes is
+// committed with that, or not at all. They must be safe for concurrent use.
+type Hooks interface {
+	// Hears reports whether anybody wants to hear that a job has come to a state, and that
+	// this turned the task. With empty names it may be any job, which may have turned it.
+	Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool
+	// Tell writes what is to be told of jobs that have come to their states. It must not
+	// commit, roll back or keep the transaction. An error rolls it back; the executor
+	// then finds out whether single jobs are to blame.
+	Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []Told) error
+	// Handler is the handler of jobqueue.HookHandler.
+	Handler() jobqueue.Handler
+}
+
+// Told is a job that has ended, with the last lines of its log.
+type Told struct {
+	Job   jobqueue.Job // without Args
+	Lines []string
+	// Turned is what its end did to its periodic task.
+	Turned jobqueue.Turned
+}
+
+// Line is a line of the job log.
+type Line struct {
+	ID      string // unique; a line that is there already is not written again
+	JID     string
+	Level   jobqueue.Level
+	Message string
+	Age     time.Duration // how long ago it was written
+}
+
+// NewLine makes a line that both databases can hold.
+func NewLine(jid string, level jobqueue.Level, message string) Line {
+	return Line{ID: jobqueue.NewID(), JID: jid, Level: level, Message: text.Clean(message, jobqueue.MaxMessage)}
+}
+
+// Begins are the lines of the attempts with which a claim began its jobs.
+func (r Result) Begins(worker string) (lines []Line) {
+	for _, job := range r.Claimed {
+		if job.State == jobqueue.Running {
+			lines = append(lines, NewLine(job.JID, jobqueue.Info, "attempt "+strconv.Itoa(job.Attempt())+" begins on "+worker))
+		}
+	}
+	return lines
 }
