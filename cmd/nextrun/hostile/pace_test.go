@@ -124,7 +124,7 @@ func (p *pace) healthyTasks() string {
 		} else {
 			sink = []string{"job", "event", "mail", "river"}[i%4]
 		}
-		fmt.Fprintf(&b, `INSERT INTO periodic_task (id, task, group_, timer, overlap, sink, args) VALUES ('healthy-%d', 'call', 'topic-%d', '%s', 'allow', '%s', '"healthy-"');`+"\n",
+		fmt.Fprintf(&b, `INSERT INTO periodic_task (id, task, group_, timer, overlap, catchup, sink, args) VALUES ('healthy-%d', 'call', 'topic-%d', '%s', 'allow', 'all', '%s', '"healthy-"');`+"\n",
 			i, i, timer, sink)
 	}
 	return b.String() + "COMMIT;\n"
