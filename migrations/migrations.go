@@ -17,11 +17,9 @@
 // # Where is what?
 //
 //	migrations.go           what callers use
-//	apply.go, down.go       the file is applied, and taken back
-//	file.go                 the file as it reads for a database
-//	objects.go, check.go    what the file makes, and what somebody has dropped of it
-//	expected.go, compare.go the columns that nextrun expects in tables that it finds
-//	creators.go             who may make functions for nextrun to run
+//	apply.go                the file as it reads for a database is applied, and taken back
+//	objects.go, check.go    what the file makes, what somebody has dropped of it, and who may make functions
+//	check.go, compare.go    the columns that nextrun expects in tables that it finds
 package migrations
 
 import (

@@ -16,7 +16,7 @@
 //	ui/       what they share: flags, settings, tables, times, log lines
 //
 // Here are the commands without a noun (version, help), and what all commands get:
-// flags.go times in a zone, help.go help texts, complete.go values for the Tab key.
+// zoneflag.go times in a zone, help.go help texts, complete.go values for the Tab key.
 //
 // Commands print results on standard output, and errors and logs on standard
 // error. No message shows a database's password.

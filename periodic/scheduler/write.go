@@ -150,10 +150,10 @@ func (w *writer) committed(r result) {
 }
 
 // lost reports whether another scheduler writes these plans: when several begin together, the one that got the first
-// row goes on. Without that row, a few others missing are ones that somebody has locked or edited.
+// row goes on. If that row is missing with less than a quarter of the others, somebody has locked or edited them.
 func (r *result) lost() bool {
 	first := r.batch.Plans[0].Task.ID
-	return r.done.Plans[first] == nil && len(r.done.Kept) <= len(r.batch.Plans)*9/10
+	return r.done.Plans[first] == nil && len(r.done.Kept) < max(1, len(r.batch.Plans)*3/4)
 }
 
 // tell tells of a committed batch, and notes what follows from it.

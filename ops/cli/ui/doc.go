@@ -4,7 +4,7 @@
 //	env.go       the streams, variables and clock that a command works with
 //	usage.go     wrong usage, exit codes, how errors read
 //	command.go   groups of commands and the number of their arguments
-//	flags.go     flags that hold a time, a duration, an age, one of a few words
+//	flagtypes.go flags that hold a time, a duration, an age, one of a few words
 //	when.go      times as people write them; times.go: as they read them
 //	select.go    flags of lists; columnflags.go: of the columns of a row
 //	settings.go  database, configuration file, name of this instance
