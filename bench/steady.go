@@ -18,8 +18,8 @@ import (
 // 10,000 tasks.
 const (
 	steadyTasks  = 10_000
-	steadyKinds  = 200 // different periods
-	steadyWarm   = 10 * time.Second
+	steadyKinds  = 200              // different periods
+	steadyWarm   = 15 * time.Second // a session that falls idle tells the server after ten seconds what it has changed
 	steadyWindow = 20 * time.Second
 )
 
