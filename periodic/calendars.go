@@ -3,41 +3,10 @@ package periodic
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/nextrun/nextrun/periodic/days"
 )
-
-// Calendars manages the rows of periodic_calendar: [Tasks] has them. It is safe for concurrent use.
-type Calendars struct{ store TaskStore }
-
-// List returns the rows of all calendars, in the order of their names and days.
-func (s *Calendars) List(ctx context.Context) (rows []days.Row, err error) {
-	err = s.store.View(ctx, func(tx TaskTx) error {
-		rows, err = tx.Calendars(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list calendars: %w", err)
-	}
-	return rows, nil
-}
-
-// Change removes rows of calendars, then writes others; [days.Changes] finds both. A tick is decided by the rows that
-// are there then.
-func (s *Calendars) Change(ctx context.Context, write, remove []days.Row) error {
-	for _, r := range write {
-		if err := r.Validate(); err != nil {
-			return err
-		}
-	}
-	err := s.store.Update(ctx, func(tx TaskTx) error { return tx.ChangeCalendars(ctx, write, remove) })
-	if err != nil {
-		return fmt.Errorf("change calendars: %w", err)
-	}
-	return nil
-}
 
 // calendars makes the calendars like those of a, and checks that those of its tasks exist. Calendars that a does not
 // have stay.

@@ -2,11 +2,7 @@ package periodic
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -19,9 +15,6 @@ type Pause struct {
 	By     string    // who paused the task
 	Reason string    // why
 }
-
-// maxPauseText is the greatest length of By and Reason.
-const maxPauseText = 254
 
 // At reports whether the pause holds at a time.
 func (p Pause) At(now time.Time) bool {
@@ -40,34 +33,18 @@ func (p Pause) holds(due time.Time) bool { return p.At(due) && !due.Before(p.Sin
 // Note says who paused the task, and why: "ada: the disk is full".
 func (p Pause) Note() string { return days.Note(p.By, p.Reason) }
 
-// badNote says what is wrong with a text for people; empty: nothing.
-func badNote(text string) string {
-	if n := utf8.RuneCountInString(text); n > maxPauseText {
-		return fmt.Sprintf("has %d characters; use at most %d", n, maxPauseText)
-	}
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return "is not UTF-8 text without NUL"
-	}
-	return ""
-}
-
-// Validate checks a pause of the task with an id that begins now. It returns an [*TaskError].
-func (p Pause) Validate(id string, now time.Time) error {
-	bad := func(column, problem string) error {
-		return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
-	}
+// validate returns a [*TaskError] unless the task with an id can be paused so from now on.
+func (p Pause) validate(id string, now time.Time) error {
+	e := &TaskError{ID: id}
 	if p.AfterFailures() {
-		return bad("paused_by", fmt.Sprintf("is %q, which stands for a pause after failures; say who pauses the task", p.By))
+		e.addf("paused_by", "is %q, which stands for a pause after failures; say who pauses the task", p.By)
 	}
-	for _, c := range []struct{ column, value string }{{"paused_by", p.By}, {"paused_reason", p.Reason}} {
-		if problem := badNote(c.value); problem != "" {
-			return bad(c.column, problem)
-		}
-	}
+	e.text("paused_by", p.By, false)
+	e.text("paused_reason", p.Reason, false)
 	if !p.Until.IsZero() && (!p.Until.After(now) || p.Until.After(Never)) {
-		return bad("paused_until", "is "+p.Until.UTC().Format("2006-01-02 15:04:05 UTC")+"; use a time from now on up to the year 9999")
+		e.addf("paused_until", "is %s; use a time from now on up to the year 9999", utc(p.Until))
 	}
-	return nil
+	return e.orNil()
 }
 
 // Pause pauses a task: its timer goes on, and what falls due is recorded as skipped.
@@ -76,7 +53,7 @@ func (p Pause) Validate(id string, now time.Time) error {
 func (s *Tasks) Pause(ctx context.Context, id string, p Pause) error {
 	return s.store.Update(ctx, func(tx TaskTx) error {
 		_, p.Since = tx.Bare()
-		if err := p.Validate(id, p.Since); err != nil {
+		if err := p.validate(id, p.Since); err != nil {
 			return err
 		}
 		return about(id, tx.SetPause(ctx, id, p))
@@ -85,14 +62,10 @@ func (s *Tasks) Pause(ctx context.Context, id string, p Pause) error {
 
 // Resume ends the pause of a task, and reports whether it was paused.
 func (s *Tasks) Resume(ctx context.Context, id string) (was bool, err error) {
-	err = s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err != nil {
-			return about(id, err)
-		}
+	err = s.edit(ctx, id, func(tx TaskTx, t Task) error {
 		_, now := tx.Bare()
 		was = t.Pause.At(now)
-		return about(id, tx.SetPause(ctx, id, Pause{}))
+		return tx.SetPause(ctx, id, Pause{})
 	})
 	return was, err
 }

@@ -30,47 +30,37 @@ func (t *Task) SkipsToCome(now time.Time) []days.LeftOut {
 	return list
 }
 
-// skips are single ticks of tasks that people leave out.
-type skips struct{ store TaskStore }
-
 // Skip leaves out one tick of a task: when it falls due, it is recorded as skipped, with the reason. A zero due is
 // the next run. It returns when the tick is due.
 //
 // A tick that the task does not have, or that is past, gives a [*TaskError]. RunNow and Backfill do not ask what is
 // skipped. A new timer forgets all skips, a NextRun that is set by hand those up to it.
-func (s *skips) Skip(ctx context.Context, id string, due time.Time, reason string) (time.Time, error) {
-	if problem := badNote(reason); problem != "" {
-		return due, badSkip(id, "reason", problem)
+func (s *Tasks) Skip(ctx context.Context, id string, due time.Time, reason string) (time.Time, error) {
+	bad := &TaskError{ID: id}
+	if bad.text("reason", reason, false); len(bad.Fields) > 0 {
+		return due, bad
 	}
-	err := s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err != nil {
-			return about(id, err)
-		}
+	err := s.edit(ctx, id, func(tx TaskTx, t Task) (err error) {
 		_, now := tx.Bare()
 		if due, err = t.toSkip(due.Truncate(time.Microsecond), now); err != nil {
 			return err
 		}
-		return about(id, tx.Skip(ctx, id, days.LeftOut{Due: due, Reason: reason}))
+		return tx.Skip(ctx, id, days.LeftOut{Due: due, Reason: reason})
 	})
 	return due, err
 }
 
 // Unskip undoes the skip of a tick to come, the first one if due is zero, and returns when that is due.
-func (s *skips) Unskip(ctx context.Context, id string, due time.Time) (time.Time, error) {
-	err := s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err != nil {
-			return about(id, err)
-		}
+func (s *Tasks) Unskip(ctx context.Context, id string, due time.Time) (time.Time, error) {
+	err := s.edit(ctx, id, func(tx TaskTx, t Task) error {
 		_, now := tx.Bare()
 		coming := t.SkipsToCome(now)
 		i := slices.IndexFunc(coming, func(s days.LeftOut) bool { return due.IsZero() || s.Due.Equal(due) })
 		if i < 0 {
-			return badSkip(id, "due", "no tick to come is skipped"+at(due, " at "))
+			return t.noSkip("no tick to come is skipped" + at(due, " at "))
 		}
 		due = coming[i].Due
-		return about(id, tx.Unskip(ctx, id, due))
+		return tx.Unskip(ctx, id, due)
 	})
 	return due, err
 }
@@ -90,17 +80,17 @@ func (t *Task) toSkip(due, now time.Time) (time.Time, error) {
 			due = line.Next(due)
 		}
 		if due.IsZero() {
-			return due, badSkip(t.ID, "due", "the task has no tick to come")
+			return due, t.noSkip("the task has no tick to come")
 		}
 		return due, nil
 	case !due.After(now) && !(waits && due.Equal(t.Due)):
-		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" is in the past, or decided already; name one to come")
+		return due, t.noSkip("the tick" + at(due, " of ") + " is in the past, or decided already; name one to come")
 	}
 	switch next := line.Next(due.Add(-time.Microsecond)); {
 	case !next.Equal(due):
-		return due, badSkip(t.ID, "due", "the task has no tick"+at(due, " at ")+at(next, "; its next one is that of "))
+		return due, t.noSkip("the task has no tick" + at(due, " at ") + at(next, "; its next one is that of "))
 	case line.Exclusion(due) != "" && t.SkipAt(due) == nil:
-		return due, badSkip(t.ID, "due", "the tick"+at(due, " of ")+" does not take place: "+line.Exclusion(due))
+		return due, t.noSkip("the tick" + at(due, " of ") + " does not take place: " + line.Exclusion(due))
 	}
 	return due, nil
 }
@@ -111,8 +101,9 @@ func (t *Task) HasTick(due time.Time) bool {
 	return err == nil && line.Next(due.Add(-time.Microsecond)).Equal(due)
 }
 
-func badSkip(id, column, problem string) error {
-	return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
+// noSkip is why a tick cannot be skipped, or no skip undone.
+func (t *Task) noSkip(problem string) error {
+	return &TaskError{ID: t.ID, Fields: []FieldError{{Field: "due", Err: errors.New(problem)}}}
 }
 
 // at is a time behind a word; empty for the zero time.
@@ -120,5 +111,7 @@ func at(t time.Time, word string) string {
 	if t.IsZero() {
 		return ""
 	}
-	return word + t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return word + utc(t)
 }
+
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

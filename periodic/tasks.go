@@ -2,10 +2,13 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -16,38 +19,28 @@ import (
 // Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct {
-	Calendars *Calendars
-	skips
-
+	store  TaskStore
 	queues Submitters
 	tracer jobqueue.SendTracer // nil: no spans
 }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store TaskStore) *Tasks {
-	return &Tasks{Calendars: &Calendars{store}, skips: skips{store}}
-}
+func NewTasks(store TaskStore) *Tasks { return &Tasks{store: store} }
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
 // Backfill, submit to them. Apply then refuses tasks of other sinks.
-func (s *Tasks) With(queues Submitters) *Tasks {
-	return &Tasks{s.Calendars, s.skips, queues, s.tracer}
-}
+func (s *Tasks) With(queues Submitters) *Tasks { return &Tasks{s.store, queues, s.tracer} }
 
 // Traced returns the same tasks, which make a span with a tracer for each job that they
 // submit themselves: RunNow of a task that is not enabled, SubmitNext, and Backfill.
 // Package ops/tracing has a tracer.
-func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks {
-	return &Tasks{s.Calendars, s.skips, s.queues, tracer}
-}
+func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks { return &Tasks{s.store, s.queues, tracer} }
 
 // In returns the same tasks inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
 // transaction back. Backfill, which waits for jobs, is refused there.
-func (s *Tasks) In(tx jobqueue.DBTX) *Tasks {
-	return NewTasks(inTx{s.store, tx}).With(s.queues).Traced(s.tracer)
-}
+func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}, s.queues, s.tracer} }
 
 // inTx is a task store inside the caller's transaction.
 type inTx struct {
@@ -76,66 +69,93 @@ func NewTask(id, task, timer string) Task {
 	}
 }
 
-// Get returns a task.
-func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
-	var t Task
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
-		t, err = tx.Get(ctx, id, false)
+// read returns what fn reads in a transaction.
+func read[T any](ctx context.Context, s *Tasks, fn func(TaskTx) (T, error)) (value T, err error) {
+	err = s.store.View(ctx, func(tx TaskTx) error {
+		value, err = fn(tx)
+		return err
+	})
+	return value, err
+}
+
+// edit runs fn in a transaction with a task, whose row is locked.
+func (s *Tasks) edit(ctx context.Context, id string, fn func(tx TaskTx, t Task) error) error {
+	return s.store.Update(ctx, func(tx TaskTx) error {
+		t, err := tx.Get(ctx, id, true)
+		if err == nil {
+			err = fn(tx, t)
+		}
 		return about(id, err)
 	})
-	return t, err
+}
+
+// Get returns a task.
+func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
+	t, err := read(ctx, s, func(tx TaskTx) (Task, error) { return tx.Get(ctx, id, false) })
+	return t, about(id, err)
 }
 
 // List returns tasks in the order of their ids, without their args unless the
 // filter asks for them.
 func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
-	var list []Task
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
-		list, err = tx.List(ctx, filter)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list tasks: %w", err)
-	}
-	return list, nil
+	return read(ctx, s, func(tx TaskTx) ([]Task, error) { return tx.List(ctx, filter) })
 }
 
 // Ticks returns what became of ticks, the latest first.
 func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
-	if filter.Limit == 0 {
-		filter.Limit = DefaultTickLimit
-	}
-	var list []Tick
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
-		list, err = tx.Ticks(ctx, filter)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list ticks: %w", err)
-	}
-	return list, nil
+	service.SetDefault(&filter.Limit, DefaultTickLimit)
+	return read(ctx, s, func(tx TaskTx) ([]Tick, error) { return tx.Ticks(ctx, filter) })
+}
+
+// Calendars returns the rows of all calendars, in the order of their names and days.
+func (s *Tasks) Calendars(ctx context.Context) ([]days.Row, error) {
+	return read(ctx, s, func(tx TaskTx) ([]days.Row, error) { return tx.Calendars(ctx) })
 }
 
 // Pending returns the job of a task that is not final, or nil if there is none. It
 // returns a [*SinkError] for a queue that the program does not know; see
 // [Tasks.With].
 func (s *Tasks) Pending(ctx context.Context, id string) (*sink.Pending, error) {
-	var found *sink.Pending
-	err := s.store.View(ctx, func(tx TaskTx) error {
+	found, err := read(ctx, s, func(tx TaskTx) (*sink.Pending, error) {
 		t, err := tx.Get(ctx, id, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		queue, ok := s.store.Queues(s.queues)[t.Sink]
 		if !ok {
-			return &SinkError{Sink: t.Sink}
+			return nil, &SinkError{Sink: t.Sink}
+		}
+		return pendingIn(ctx, tx, queue, id)
+	})
+	return found, about(id, err)
+}
+
+// pendingIn returns the job of a task in its queue that is not final; nil: there is none.
+func pendingIn(ctx context.Context, tx TaskTx, queue Queue, id string) (*sink.Pending, error) {
+	bare, _ := tx.Bare()
+	pending, err := queue.Pending(ctx, bare, []string{id})
+	if p, ok := pending[id]; ok && err == nil {
+		return &p, nil
+	}
+	return nil, err
+}
+
+// Attempts asks the queue of a task's newest job that is not known to have ended how often it was
+// tried and what its worker said, or returns nil: there is none, or its queue does not tell. It
+// needs the queue; see [Tasks.With].
+func (s *Tasks) Attempts(ctx context.Context, id string) (*sink.JobEnd, error) {
+	found, err := read(ctx, s, func(tx TaskTx) (*sink.JobEnd, error) {
+		queue, job, err := tx.Awaited(ctx, id)
+		teller, tells := s.queues[queue].(sink.EndTeller)
+		if err != nil || !tells {
+			return nil, err
 		}
 		bare, _ := tx.Bare()
-		pending, err := queue.Pending(ctx, bare, []string{id})
-		if p, ok := pending[id]; ok {
-			found = &p
+		ends, err := teller.Ends(ctx, bare, []sink.Open{job})
+		if err != nil || len(ends) == 0 {
+			return nil, err
 		}
-		return err
+		return &ends[0], nil
 	})
 	return found, about(id, err)
 }
@@ -203,42 +223,11 @@ func (s *Tasks) Delete(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
-// RunNow submits a task's job at once, as a tick whose due is the database's now, also for a task that is disabled or
-// paused. The timer goes on as before. It returns a [*PendingError] if the task must not overlap and a job of it is
-// not final.
-func (s *Tasks) RunNow(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error {
-		t, err := tx.Get(ctx, id, true)
-		if err == nil {
-			_, err = s.submitTick(ctx, tx, t, Tick{Cause: CauseByHand})
-		}
-		return about(id, err)
-	})
-}
-
-// about adds the task's id to an error.
+// about adds the task's id to an error, unless it has it.
 func about(id string, err error) error {
-	if err == nil {
-		return nil
+	var bad *TaskError
+	if err == nil || errors.As(err, &bad) {
+		return err
 	}
 	return fmt.Errorf("task %q: %w", id, err)
-}
-
-// PendingError is returned by [Tasks.RunNow] for a task that must not overlap, if
-// a job of it is in the way.
-type PendingError struct {
-	Pending sink.Pending
-}
-
-// Error names the job.
-func (e *PendingError) Error() string {
-	return fmt.Sprintf("its job %s is still %s; wait for its end, or cancel it", e.Pending.JID, e.Pending.State.Word())
-}
-
-// tickError is the error for a tick that is recorded already.
-type tickError struct{ Due time.Time }
-
-// Error names the tick.
-func (e *tickError) Error() string {
-	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
 }

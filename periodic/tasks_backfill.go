@@ -48,61 +48,49 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 		return err
 	}
 	for due := line.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = line.Next(due) {
-		if err := s.backfillTick(ctx, id, due, line.Next(due), b); err != nil {
-			return about(id, err)
+		jid, err := s.backfillTick(ctx, id, due, line.Next(due), b.Waits)
+		if err != nil {
+			return err
+		}
+		if b.Report != nil {
+			b.Report(due, jid)
+		}
+		if jid != "" {
+			if err := wait(ctx, b.Pace); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// backfillTick submits the job of one tick as soon as that is possible.
-func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, b Backfill) error {
-	for waited := false; ; {
-		var jid string
-		err := s.store.Update(ctx, func(tx TaskTx) error {
-			t, err := tx.Get(ctx, id, true)
-			if err != nil {
-				return err
-			}
+// backfillTick submits the job of one tick as soon as that is possible, and returns its id; empty: the tick has one already.
+func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, waits func(time.Time, sink.Pending)) (jid string, err error) {
+	for told := false; ; told = true {
+		err := s.edit(ctx, id, func(tx TaskTx, t Task) (err error) {
 			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Cause: CauseBackfill})
 			return err
 		})
-		var inTheWay *PendingError
-		var done *tickError
+		var pending *PendingError
 		switch {
-		case errors.As(err, &done):
-			b.report(due, "")
-			return nil
-		case errors.As(err, &inTheWay):
-			if !waited && b.Waits != nil {
-				b.Waits(due, inTheWay.Pending)
-			}
-			waited = true
-			if err := wait(ctx, backfillLook); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		default:
-			b.report(due, jid)
-			return wait(ctx, b.Pace)
+		case errors.Is(err, errHasJob):
+			return "", nil
+		case !errors.As(err, &pending):
+			return jid, err
+		case !told && waits != nil:
+			waits(due, pending.Pending)
+		}
+		if err := wait(ctx, backfillLook); err != nil {
+			return "", err
 		}
 	}
 }
 
-func (b Backfill) report(due time.Time, jid string) {
-	if b.Report != nil {
-		b.Report(due, jid)
-	}
-}
-
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

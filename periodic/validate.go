@@ -2,7 +2,6 @@ package periodic
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // maxText is the number of characters that a text column holds.
@@ -75,144 +75,117 @@ const (
 
 // validateArgs is Validate with another rule for the args.
 func (t *Task) validateArgs(args argsRule) error {
-	v := validator{id: t.ID}
-	v.text("id", t.ID, true)
-	v.text("handler", t.Task, true)
-	v.text("group", t.Group, true)
-	v.text("subject", t.Subject, false)
-	v.text("submitter", t.Submitter, true)
-	v.text("summary", t.Summary, false)
-	v.args(t.Args, args)
+	e := &TaskError{ID: t.ID}
+	e.text("id", t.ID, true)
+	e.text("handler", t.Task, true)
+	e.text("group", t.Group, true)
+	e.text("subject", t.Subject, false)
+	e.text("submitter", t.Submitter, true)
+	e.text("summary", t.Summary, false)
+	e.args(t.Args, args)
 	if _, err := calendar.ParseAt(t.Timer, t.Anchor()); err != nil {
-		v.add("timer", err)
+		e.add("timer", err)
 	}
-	v.bounds(t.Starts, t.Ends)
-	if !t.NextRun.IsZero() {
-		v.time("nextrun", t.NextRun)
+	e.time("starts", t.Starts)
+	e.time("ends", t.Ends)
+	e.time("nextrun", t.NextRun)
+	if !t.Starts.IsZero() && !t.Ends.IsZero() && !t.Starts.Before(t.Ends) {
+		e.addf("ends", "must be later than starts")
 	}
-	v.seconds("grace", t.Grace)
-	v.seconds("jitter", t.Jitter)
-	if t.Deadline != nil {
-		v.seconds("deadline", *t.Deadline)
-	}
-	v.policies(t)
-	v.limits(t)
-	return v.err()
+	e.policies(t)
+	e.numbers(t)
+	return e.orNil()
 }
 
-// validator collects what is wrong with a task.
-type validator struct {
-	id     string
-	fields []FieldError
+func (e *TaskError) add(field string, err error) { e.Fields = append(e.Fields, FieldError{field, err}) }
+
+func (e *TaskError) addf(field, format string, args ...any) {
+	e.add(field, fmt.Errorf(format, args...))
 }
 
-func (v *validator) add(field string, err error) { v.fields = append(v.fields, FieldError{field, err}) }
-
-func (v *validator) addf(field, format string, args ...any) {
-	v.add(field, fmt.Errorf(format, args...))
-}
-
-func (v *validator) err() error {
-	if len(v.fields) == 0 {
+// orNil is the error, if a field is wrong.
+func (e *TaskError) orNil() error {
+	if len(e.Fields) == 0 {
 		return nil
 	}
-	return &TaskError{ID: v.id, Fields: v.fields}
+	return e
 }
 
-func (v *validator) text(field, text string, required bool) {
-	switch n := utf8.RuneCountInString(text); {
-	case required && text == "":
-		v.addf(field, "is empty")
+func (e *TaskError) text(field, s string, required bool) {
+	switch n := utf8.RuneCountInString(s); {
+	case required && s == "":
+		e.addf(field, "is empty")
 	case n > maxText:
-		v.addf(field, "has %d characters, at most %d are allowed", n, maxText)
-	default:
-		v.encoding(field, text)
+		e.addf(field, "has %d characters; use at most %d", n, maxText)
+	case !text.Valid(s):
+		e.addf(field, "is not UTF-8 text without NUL")
 	}
 }
 
-func (v *validator) encoding(field, text string) {
-	switch {
-	case !utf8.ValidString(text):
-		v.addf(field, "is not valid UTF-8")
-	case strings.ContainsRune(text, 0):
-		v.addf(field, "contains a NUL character")
-	}
-}
-
-func (v *validator) args(text string, rule argsRule) {
+func (e *TaskError) args(s string, rule argsRule) {
 	var value json.RawMessage
-	if err := json.Unmarshal([]byte(text), &value); rule == argsJSON && err != nil {
-		v.addf("args", "is not JSON: %w", err)
-		return
-	}
-	if rule != argsAny {
-		v.encoding("args", text)
+	if err := json.Unmarshal([]byte(s), &value); rule == argsJSON && err != nil {
+		e.addf("args", "is not JSON: %w", err)
+	} else if rule != argsAny && !text.Valid(s) {
+		e.addf("args", "is not UTF-8 text without NUL")
 	}
 }
 
-func (v *validator) bounds(starts, ends time.Time) {
-	if !starts.IsZero() {
-		v.time("starts", starts)
-	}
-	if !ends.IsZero() {
-		v.time("ends", ends)
-	}
-	if !starts.IsZero() && !ends.IsZero() && !starts.Before(ends) {
-		v.addf("ends", "must be later than starts")
+func (e *TaskError) time(field string, t time.Time) {
+	if !t.IsZero() && (t.Before(Unplanned) || t.After(Never.Add(time.Second-time.Microsecond))) {
+		e.addf(field, "is %s; use a time from 1970 to 9999", t.UTC().Format(time.RFC3339))
 	}
 }
 
-func (v *validator) time(field string, t time.Time) {
-	if t.Before(Unplanned) || t.After(Never.Add(time.Second-time.Microsecond)) {
-		v.addf(field, "is %s; use a time from 1970 to 9999", t.UTC().Format(time.RFC3339))
-	}
-}
-
-func (v *validator) seconds(field string, d time.Duration) {
-	if d < 0 || d%time.Second != 0 || d/time.Second > math.MaxInt32 {
-		v.addf(field, "is %s; use whole seconds from 0 to %d", d, math.MaxInt32)
-	}
-}
-
-// Bounds of the limits, in the table too.
-const (
-	maxCount     = 1_000_000
-	longestLimit = 365 * 24 * time.Hour
-	maxLimit     = 10_000 // of CatchupLimit
-)
-
-func (v *validator) limits(t *Task) {
-	if n := t.RetryLimit; n != nil && (*n < 0 || *n > maxCount) {
-		v.addf("retry_limit", "is %d; use 0 to %d", *n, maxCount)
-	}
-	if n := t.CatchupLimit; n < 0 || n > maxLimit {
-		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
-	}
-	if n := t.PauseAfter; n < 0 || n > maxCount {
-		v.addf("pause_after", "is %d; use 1 to %d, or 0 for no pause", n, maxCount)
-	}
-	v.limit("retry_delay", t.RetryDelay)
-	v.limit("timeout", t.Timeout)
-}
-
-func (v *validator) limit(field string, d time.Duration) {
-	if d < 0 || d%time.Second != 0 || d > longestLimit {
-		v.addf(field, "is %s; use whole seconds from 1 to %d, or 0 for none", d, longestLimit/time.Second)
-	}
-}
-
-func (v *validator) policies(t *Task) {
-	for _, c := range policyColumns() {
-		if text := c.Get(t).Text; c.Allowed != nil && !slices.Contains(c.Allowed, text) {
+func (e *TaskError) policies(t *Task) {
+	for _, c := range Columns() {
+		if value := c.Get(t).Text; c.Allowed != nil && !slices.Contains(c.Allowed, value) {
 			last := len(c.Allowed) - 1
-			v.addf(c.Name, "is %q; use %s or %s", text, strings.Join(c.Allowed[:last], ", "), c.Allowed[last])
+			e.addf(c.Name, "is %q; use %s or %s", value, strings.Join(c.Allowed[:last], ", "), c.Allowed[last])
 		}
 	}
 	if !t.Sink.Valid() {
-		v.addf("sink", "is %q; use job, event or the name of a queue: a lower-case letter, then at most %d lower-case letters, digits, '-' and '_'",
+		e.addf("sink", "is %q; use job, event or the name of a queue: a lower-case letter, then at most %d lower-case letters, digits, '-' and '_'",
 			t.Sink, MaxSink-1)
 	}
-	if t.Priority < math.MinInt32 || t.Priority > math.MaxInt32 {
-		v.add("priority", errors.New("is out of range; use 0 for low and 10 for high"))
+}
+
+// Bounds of numbers, in the table too.
+const (
+	longestWait  = math.MaxInt32 * time.Second
+	longestLimit = 365 * 24 * time.Hour
+	maxCount     = 1_000_000
+	maxLimit     = 10_000 // of CatchupLimit
+)
+
+func (e *TaskError) numbers(t *Task) {
+	for _, c := range []struct {
+		field string
+		value *time.Duration
+		most  time.Duration
+	}{
+		{"grace", &t.Grace, longestWait},
+		{"deadline", t.Deadline, longestWait},
+		{"jitter", &t.Jitter, longestWait},
+		{"retry_delay", &t.RetryDelay, longestLimit},
+		{"timeout", &t.Timeout, longestLimit},
+	} {
+		if d := c.value; d != nil && (*d < 0 || *d > c.most || *d%time.Second != 0) {
+			e.addf(c.field, "is %s; use whole seconds from 0 to %d", *d, c.most/time.Second)
+		}
+	}
+	for _, c := range []struct {
+		field       string
+		value       *int
+		least, most int
+	}{
+		{"priority", &t.Priority, math.MinInt32, math.MaxInt32},
+		{"catchup_limit", &t.CatchupLimit, 0, maxLimit},
+		{"pause_after", &t.PauseAfter, 0, maxCount},
+		{"retry_limit", t.RetryLimit, 0, maxCount},
+	} {
+		if n := c.value; n != nil && (*n < c.least || *n > c.most) {
+			e.addf(c.field, "is %d; use %d to %d", *n, c.least, c.most)
+		}
 	}
 }

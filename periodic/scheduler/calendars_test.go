@@ -85,18 +85,19 @@ func TestCatchupObeysCalendars(t *testing.T) {
 	}
 }
 
-// A name of a calendar that does not exist is refused by Go, and a row is changed by its name and first day.
+// A name of a calendar that does not exist is refused by Go, and Apply changes a row by its name and first day.
 func TestChangeCalendars(t *testing.T) {
 	both(t, func(f *fixture) {
 		tasks := periodic.NewTasks(f.db.Tasks())
 		day := func(d int) time.Time { return time.Date(2026, 12, d, 0, 0, 0, 0, time.UTC) }
-		change := func(write, remove []days.Row) {
+		change := func(rows ...days.Row) {
 			f.Helper()
-			f.done(tasks.Calendars.Change(f.Context(), write, remove))
+			_, err := tasks.Apply(f.Context(), periodic.Apply{Calendars: rows})
+			f.done(err)
 		}
-		change([]days.Row{{Name: "c", First: day(24)}, {Name: "c", First: day(28), Reason: "free"}, {Name: "cc", First: day(24)}}, nil)
-		change([]days.Row{{Name: "c", First: day(28), Last: day(31)}}, []days.Row{{Name: "c", First: day(24)}})
-		rows, err := tasks.Calendars.List(f.Context())
+		change(days.Row{Name: "c", First: day(24)}, days.Row{Name: "c", First: day(28), Reason: "free"}, days.Row{Name: "cc", First: day(24)})
+		change(days.Row{Name: "c", First: day(28), Last: day(31)})
+		rows, err := tasks.Calendars(f.Context())
 		if err != nil || fmt.Sprint(rows) != fmt.Sprint([]days.Row{{Name: "c", First: day(28), Last: day(31)}, {Name: "cc", First: day(24)}}) {
 			f.Errorf("%+v, %v", rows, err)
 		}

@@ -30,7 +30,7 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 				if err != nil {
 					return err
 				}
-				rows, err := periodic.NewTasks(db.Tasks()).Calendars.List(c.Context())
+				rows, err := periodic.NewTasks(db.Tasks()).Calendars(c.Context())
 				if err != nil {
 					return err
 				}
