@@ -10,21 +10,21 @@ import (
 	"github.com/nextrun/nextrun/store/queues"
 )
 
-// rights are the statements of docs/queues.md that let a role feed a queue.
+// rights are the statements of queue-rights.sql that let a role feed a queue.
 func rights(t *testing.T, queue, role string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/queues.md")
+	script, err := os.ReadFile("../../dist/postgres/queue-rights.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^-- ` + queue + `\b.*\n((?:GRANT .*\n|CREATE POLICY .*\n)+)`).FindStringSubmatch(string(page))
+	found := regexp.MustCompile(`(?m)^-- ` + queue + `\b.*\n((?:GRANT .*\n|CREATE POLICY .*\n)+)`).FindStringSubmatch(string(script))
 	if found == nil {
-		t.Fatalf("docs/queues.md has no rights for %s", queue)
+		t.Fatalf("queue-rights.sql has no rights for %s", queue)
 	}
 	return strings.ReplaceAll(found[1], "nextrun_scheduler", role)
 }
 
-// The rights that docs/queues.md names let a role do all that a scheduler does.
+// The rights of queue-rights.sql let a role do all that a scheduler does.
 func TestRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

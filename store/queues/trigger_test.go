@@ -12,27 +12,24 @@ import (
 	"github.com/nextrun/nextrun/store/queues"
 )
 
-// endTrigger is the SQL of docs/queues.md: of River, or of another queue with what its row of the table says.
+// endTrigger is the SQL of queue-trigger.sql: of River, or of another queue with what its line of the comment says.
 func endTrigger(t *testing.T, queue string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/queues.md")
+	file, err := os.ReadFile("../../dist/postgres/queue-trigger.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := regexp.MustCompile("(?s)```sql\n(CREATE FUNCTION nextrun_ended_river.*?)```").FindStringSubmatch(string(page))
-	if parts == nil {
-		t.Fatal("docs/queues.md has no trigger")
-	}
-	script := parts[1]
+	script := string(file)
 	if queue == "River" {
 		return script
 	}
-	row := regexp.MustCompile("\\| " + queue + " \\| `(.*)` \\| `(AFTER .*)` \\|\n").FindStringSubmatch(string(page))
-	if row == nil {
-		t.Fatalf("docs/queues.md has no row for %s", queue)
+	line := regexp.MustCompile("--   " + queue + ": (.*); (AFTER .*)\n").FindStringSubmatch(script)
+	if line == nil {
+		t.Fatalf("queue-trigger.sql has no line for %s", queue)
 	}
+	script = script[strings.Index(script, "CREATE FUNCTION"):]
 	event := regexp.MustCompile(`(?s)AFTER UPDATE OF state ON river_job.*? EXECUTE`)
-	return event.ReplaceAllLiteralString(strings.Replace(script, "OLD.id::text", row[1], 1), row[2]+" EXECUTE")
+	return event.ReplaceAllLiteralString(strings.Replace(script, "OLD.id::text", line[1], 1), line[2]+" EXECUTE")
 }
 
 // open adds the rows that a scheduler adds for jobs.
@@ -74,7 +71,7 @@ func TestEndTrigger(t *testing.T) {
 	f.Exec("DELETE FROM river_job")
 }
 
-// So do those of other queues, with what the page says about them.
+// So do those of other queues, with what the script says about them.
 func TestEndTriggersOfOtherQueues(t *testing.T) {
 	for name, test := range map[string]struct {
 		fixture func(*testing.T) *fixture
