@@ -7,12 +7,8 @@ import (
 	"os"
 
 	"github.com/nextrun/nextrun/ops/cli"
-	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 func main() {
-	ctx, stop := ui.WithSignals(context.Background())
-	exit := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	stop()
-	os.Exit(exit)
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }

@@ -112,7 +112,8 @@ handlers:
 			if sig == syscall.SIGHUP {
 				p.waitFor("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
 			}
-			p.waitFor("stopping; a second signal ends it at once  grace=1h0m0s  jobs=1  running=short")
+			p.waitFor("stopping; a second signal ends it at once")
+			p.waitFor("executor is stopping  grace=1h0m0s  jobs=1  running=short")
 			write(t, release, "")
 			if exit := p.end(); exit != ui.Done {
 				t.Errorf("after one signal: exit code %d, want %d", exit, ui.Done)
@@ -123,7 +124,8 @@ handlers:
 
 			p = run("long")
 			p.signal(sig)
-			p.waitFor("stopping; a second signal ends it at once  grace=1h0m0s  jobs=1  running=long")
+			p.waitFor("stopping; a second signal ends it at once")
+			p.waitFor("executor is stopping  grace=1h0m0s  jobs=1  running=long")
 			second := sig
 			if sig == syscall.SIGHUP { // several of them count as one
 				p.signal(sig)

@@ -15,7 +15,7 @@ type EventKind string
 // The kinds of events.
 const (
 	EventStarted     EventKind = "started"     // the executor began its work
-	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight
+	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight. Those that are Running have Grace to end
 	EventStopped     EventKind = "stopped"     // the executor has ended
 	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
@@ -33,6 +33,8 @@ type Event struct {
 	State    jobqueue.State
 	Worker   string
 	Count    int
+	Running  string // tasks of jobs, or else their handlers, separated by commas
+	Grace    time.Duration
 	Attempts int // 0: not known
 	Duration time.Duration
 	Err      error
@@ -75,6 +77,9 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	}
 	if event.Count != 0 {
 		fields["jobs"] = event.Count
+	}
+	if event.Running != "" {
+		fields["running"], fields["grace"] = event.Running, event.Grace
 	}
 	if event.Duration != 0 {
 		fields["duration"] = event.Duration.Round(time.Millisecond).String()

@@ -27,6 +27,7 @@ const (
 func (p *admission) admit() bool    { return p.state.CompareAndSwap(0, admitted) }
 func (p *admission) withdraw() bool { return p.state.CompareAndSwap(0, withdrawn) }
 func (p *admission) waits() bool    { return p.state.Load() == 0 }
+func (p *admission) began() bool    { return p.state.Load() == admitted }
 
 // enter waits for a place in the pool. It returns false if the attempt was cancelled or withdrawn
 // before.

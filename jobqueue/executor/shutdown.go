@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -16,8 +17,9 @@ const giveUpAfter = 5 * time.Second
 func (l *loop) shutDown(now time.Time) {
 	l.flight.closed = true
 	l.flight.withdraw(now, jobqueue.ErrShutdown)
-	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.flight.count()})
-	l.agenda.set(cancelRunning, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
+	grace := max(l.e.cfg.ShutdownGrace, 0)
+	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.flight.count(), Running: l.flight.atWork(), Grace: grace})
+	l.agenda.set(cancelRunning, now.Add(grace))
 	l.agenda.clear(rescueOverdue)
 	l.aside.hurry(now)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
@@ -36,6 +38,18 @@ func (l *loop) finished(now time.Time) bool {
 	}
 	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
 		l.flight.closed && l.flight.count() == 0 && !l.claims.compare && !l.sent
+}
+
+// atWork are what people call the jobs whose handlers run.
+func (f *flight) atWork() string {
+	var names []string
+	for a := range f.all {
+		if a.phase != returned && a.admission.began() {
+			names = append(names, cmp.Or(a.job.Tracker, a.job.Task))
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // handlersRun reports whether a handler has not returned yet.

@@ -34,7 +34,7 @@ runs, where cron would start the command once more.`,
   crontab -l | nextrun import crontab | nextrun task apply -f - --dry-run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := read(c.Context(), env, args)
+			s, err := read(env, args)
 			if err != nil {
 				return err
 			}
@@ -70,15 +70,12 @@ func translateCrontab(ctx context.Context, env *ui.Env, s source, options cronta
 			left++
 			kind = "left out"
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		env.Complain("%s:%d: %s: %s: %s", s.name(), n.Line, kind, n.Source, n.Text)
 	}
-	if out := (untilSignal{ctx, env.Stdout}); handlers {
-		err = config.WriteHandlers(out, c.Handlers)
+	if handlers {
+		err = config.WriteHandlers(env.Stdout, c.Handlers)
 	} else {
-		err = config.WriteTasks(out, c.Tasks, nil)
+		err = config.WriteTasks(env.Stdout, c.Tasks, nil)
 	}
 	if err != nil {
 		return err

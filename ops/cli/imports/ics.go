@@ -31,7 +31,7 @@ and left out with its whole series; then the exit code is 1.`,
   curl -s https://example.org/holidays.ics | nextrun import ics --name de-BY | nextrun task apply -f -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := read(c.Context(), env, args)
+			s, err := read(env, args)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func translateICS(ctx context.Context, env *ui.Env, s source, name string) error
 			return ui.Usagef("%v; name it with --name", err)
 		}
 	}
-	if err := config.WriteTasks(untilSignal{ctx, env.Stdout}, nil, rows); err != nil {
+	if err := config.WriteTasks(env.Stdout, nil, rows); err != nil {
 		return err
 	}
 	return leftOut(len(problems), "event")

@@ -2,9 +2,7 @@
 package imports
 
 import (
-	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -26,12 +24,12 @@ type source struct {
 }
 
 // read reads the file that the arguments name, or standard input.
-func read(ctx context.Context, env *ui.Env, args []string) (source, error) {
+func read(env *ui.Env, args []string) (source, error) {
 	path := "-"
 	if len(args) > 0 {
 		path = args[0]
 	}
-	text, err := ui.ReadFile(ctx, env.Stdin, path)
+	text, err := ui.ReadFile(env.Stdin, path)
 	return source{path, string(text)}, err
 }
 
@@ -41,19 +39,6 @@ func (s source) name() string {
 		return "standard input"
 	}
 	return s.path
-}
-
-// untilSignal writes until a context ends.
-type untilSignal struct {
-	ctx context.Context
-	to  io.Writer
-}
-
-func (w untilSignal) Write(text []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, w.ctx.Err()
-	}
-	return w.to.Write(text)
 }
 
 // leftOut is the error of a translation that is not whole; nil if nothing was left out.

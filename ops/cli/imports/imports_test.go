@@ -1,16 +1,11 @@
 package imports_test
 
 import (
-	"bytes"
-	"context"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
-	"github.com/nextrun/nextrun/ops/cli"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
@@ -66,19 +61,4 @@ func TestTranslateAnICalendarFile(t *testing.T) {
 		s.Stdin = "<html></html>"
 		s.Says(t, ui.Failed, "import ics --name c", "standard input: there is no event")
 	})
-}
-
-// A signal ends a translation whose input nobody writes.
-func TestTranslationEndsWithASignal(t *testing.T) {
-	t.Parallel()
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, kind := range []string{"crontab", "ics"} {
-		in, out := io.Pipe()
-		var stdout, stderr bytes.Buffer
-		if exit := cli.Run(over, []string{"import", kind, "--zone", "UTC"}, in, &stdout, &stderr, os.Getenv); exit != ui.Failed || stdout.Len() > 0 {
-			t.Errorf("%s: exit code %d\n%s%s", kind, exit, stdout.String(), stderr.String())
-		}
-		_ = out.Close() // ends the reader
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
@@ -66,15 +67,15 @@ func (k kind) command(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use: k.name, Short: k.short, Long: k.long, Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withServices(c.Context(), env, &f, func(s *services) error {
+			return withServices(c.Context(), env, &f, func(ctx context.Context, s *services) error {
 				if f.once {
-					return s.runOnce(c.Context())
+					return s.runOnce(ctx)
 				}
-				parts, err := s.parts(c.Context(), k)
+				parts, err := s.parts(ctx, k)
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), parts...)
+				return s.run(ctx, parts...)
 			})
 		},
 	}
@@ -103,7 +104,7 @@ func (s *services) parts(ctx context.Context, k kind) ([]part, error) {
 		schedulers, schedulerErr = s.schedulers(ctx)
 	}
 	if k.schedules || k.executes {
-		executors, executorErr = s.executors(ctx, k)
+		executors, executorErr = s.executors(k)
 	}
 	return slices.Concat(relays, executors, schedulers), cmp.Or(relayErr, schedulerErr, executorErr)
 }
@@ -134,18 +135,19 @@ func (s *services) schedulers(ctx context.Context) (list []part, err error) {
 }
 
 // executors are an executor of jobs, or at least one of the jobs of hooks, if there are hooks.
-func (s *services) executors(ctx context.Context, k kind) ([]part, error) {
-	if k.executes && len(s.config.Handlers) > 0 {
-		executor, err := s.executor(ctx)
-		return []part{{stageExecutor, executor}}, err
-	}
-	hooks, err := s.hookExecutor(ctx)
+func (s *services) executors(k kind) ([]part, error) {
 	switch {
-	case err != nil || !k.executes:
-	case k.schedules:
+	case k.executes && len(s.config.Handlers) > 0:
+		executor, err := s.executor()
+		return []part{{stageExecutor, executor}}, err
+	case k.executes && k.schedules:
 		s.log.Warn("no handlers are configured, so no job will run; define handlers in --config FILE")
-	case hooks == nil:
-		err = errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
+	case k.executes && s.hooks == nil:
+		return nil, errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
 	}
-	return hooks, err
+	if s.hooks == nil {
+		return nil, nil
+	}
+	executor, err := executor.NewHooks(s.db.Jobs(), s.executorConfig())
+	return []part{{stageHooks, executor}}, err
 }

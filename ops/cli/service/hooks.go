@@ -6,15 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
-// hooks are the hooks of the configuration, or nil if there are none.
-func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
+// buildHooks returns the hooks of the configuration, nil if there are none.
+func (s *services) buildHooks(ctx context.Context) (*store.Hooks, error) {
 	made, err := s.config.BuildHooks()
 	if err != nil || !made.Any() {
 		return nil, err
@@ -22,31 +21,10 @@ func (s *services) hooks(ctx context.Context) (*store.Hooks, error) {
 	if err := docspell.In(s.db).RefuseHooks(ctx); err != nil {
 		return nil, err
 	}
-	queues, err := s.config.BuildQueues(s.db)
-	if err != nil {
-		return nil, err
-	}
 	if err := refuseCircles(ctx, made, periodic.NewTasks(s.db.Tasks())); err != nil {
 		return nil, err
 	}
-	return s.db.Hooks(made, queues)
-}
-
-// hookExecutor runs the jobs of hooks, if there are any, in a process that has no other executor.
-func (s *services) hookExecutor(ctx context.Context) ([]part, error) {
-	own, err := s.hooks(ctx)
-	if err != nil || own == nil {
-		return nil, err
-	}
-	c := executor.Config{Name: s.name, Logger: s.log, Hooks: own}
-	if s.metrics != nil {
-		c.Observe = s.metrics.Executor
-	}
-	hookExecutor, err := executor.NewHooks(s.db.Jobs(), c)
-	if err != nil {
-		return nil, err
-	}
-	return []part{{stageHooks, hookExecutor}}, nil
+	return s.db.Hooks(made, s.queues)
 }
 
 // refuseCircles returns an error about hooks by which tasks submit each other in a circle.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -14,16 +13,12 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
-	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
-
-// stopTimeout is how long the end of a service may take, beside the grace time
-// of running jobs.
-const stopTimeout = 30 * time.Second
 
 // modes are the values of --mode.
 var modes = []string{string(scheduler.ModeShared), string(scheduler.ModeLeader), string(scheduler.ModeExclusive)}
@@ -67,12 +62,13 @@ type services struct {
 	db      *store.DB
 	log     *logrus.Logger
 	process *lifecycle.Process
-	notify  *ui.Notifiers    // set with the scheduler
-	metrics *metrics.Metrics // nil: nobody asked for them
-	servers []part           // of metrics and of the dashboard
-	running running          // handlers
-	closing []func()         // what the relay publishes with
-	wake    func()           // set with the scheduler
+	queues  periodic.Submitters // of the configuration
+	hooks   *store.Hooks        // nil: there are none
+	notify  *ui.Notifiers       // set with the scheduler
+	metrics *metrics.Metrics    // nil: nobody asked for them
+	servers []part              // of metrics and of the dashboard
+	closing []func()            // what the relay publishes with, and the connections of the dashboard
+	wake    func()              // set with the scheduler
 }
 
 // modeOf is the mode of the scheduler.
@@ -82,14 +78,6 @@ func modeOf(env *ui.Env, f *serviceFlags) (scheduler.Mode, error) {
 		return mode, nil
 	}
 	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
-}
-
-// docspell refuses to schedule what Docspell schedules already.
-func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
-	if !f.kind.schedules || f.besideDocspell {
-		return nil
-	}
-	return docspell.In(s.db).RefuseLive(ctx)
 }
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.
@@ -104,13 +92,8 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 			s.metrics.Scheduler(e)
 		}
 	}
-	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
-		return nil, err
-	}
-	if hooks, err := s.hooks(ctx); err != nil {
-		return nil, err
-	} else if hooks != nil {
-		c.Hooks = hooks
+	if c.Submitters = s.queues; s.hooks != nil {
+		c.Hooks = s.hooks
 	}
 	if planner, err = scheduler.New(s.db.Periodic(), c); err == nil {
 		s.wake = planner.Wake
@@ -118,18 +101,21 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 	return planner, err
 }
 
-func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
+// executorConfig is what an executor, and one of hooks alone, needs to know.
+func (s *services) executorConfig() executor.Config {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
 	if s.metrics != nil {
 		c.Observe = s.metrics.Executor
 	}
-	if hooks, err := s.hooks(ctx); err != nil {
-		return nil, err
-	} else if hooks != nil {
-		c.Hooks = hooks
+	if s.hooks != nil {
+		c.Hooks = s.hooks
 	}
-	executor, err := executor.New(s.db.Jobs(), c)
+	return c
+}
+
+func (s *services) executor() (*executor.Executor, error) {
+	executor, err := executor.New(s.db.Jobs(), s.executorConfig())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +124,7 @@ func (s *services) executor(ctx context.Context) (*executor.Executor, error) {
 		return nil, err
 	}
 	for task, handler := range handlers {
-		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits), jobqueue.Middleware(s.running.count))
+		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits))
 	}
 	return executor, nil
 }
@@ -161,20 +147,24 @@ func (s *services) relay() (*relay.Relay, error) {
 	return relay.New(s.db.Outbox(), publishers.Topics, c)
 }
 
-// close ends the connections of publishers.
+// close ends the connections of publishers and of the dashboard.
 func (s *services) close() {
 	for _, end := range s.closing {
 		end()
 	}
 }
 
-// Verify makes the scheduler, the executor and the relay that a configuration
-// describes, without starting them.
-func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) error {
+// Verify makes the scheduler, the executor and the relay that a configuration describes, without starting them. It returns
+// the queues of the configuration, nil if they are wrong.
+func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) (periodic.Submitters, error) {
 	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
+	defer s.close()
+	var queuesErr, hooksErr error
+	if s.queues, queuesErr = c.BuildQueues(db); queuesErr == nil {
+		s.hooks, hooksErr = s.buildHooks(ctx)
+	}
 	_, schedulerErr := s.scheduler(ctx)
-	_, executorErr := s.executor(ctx)
+	_, executorErr := s.executor()
 	_, relayErr := s.relay()
-	s.close()
-	return errors.Join(schedulerErr, executorErr, relayErr)
+	return s.queues, errors.Join(queuesErr, hooksErr, schedulerErr, executorErr, relayErr)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,15 +16,18 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // The stages of the start of a service, in order, beside those of package lifecycle.
 const (
 	stageConfiguration = "configuration"
 	stageDocspell      = "Docspell"
-	stageQueues        = "queues"
+	stageQueues        = "queues and hooks"
 )
 
 // The stages of services. All of them need the schema.
@@ -46,7 +48,7 @@ type part struct {
 }
 
 // withServices runs fn with all that services need, or says what is missing.
-func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*services) error) (err error) {
+func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
 	s := &services{env: env, log: env.Logger()}
 	address, err := healthAddress(env, f.health)
 	if err != nil {
@@ -55,7 +57,8 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log}); err != nil {
 		return err
 	}
-	defer context.AfterFunc(ui.AtOnce(ctx), s.process.Hurry)()
+	ctx, stop := withSignals(ctx, s.process.Hurry)
+	defer stop()
 	err = s.bringUp(ctx,
 		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
 		lifecycle.Stage{Name: lifecycle.DatabaseStage, Up: s.open,
@@ -66,16 +69,22 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 	}
 	err = s.bringUp(ctx, s.schema(f.migrate),
 		lifecycle.Stage{Name: stageDocspell, Up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
-		lifecycle.Stage{Name: stageQueues, Up: func(ctx context.Context) error { return s.queues(ctx, f) }})
+		lifecycle.Stage{Name: stageQueues, Up: func(ctx context.Context) error { return s.queuesAndHooks(ctx, f.kind) }})
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
-	if s.servers, err = s.webs(&f.web, f.kind.dashboard); err != nil {
+	if s.servers, err = s.webs(ctx, &f.web, f.kind.dashboard); err != nil {
 		return err
 	}
-	return fn(s)
+	return fn(ctx, s)
+}
+
+// bringUp adds stages and brings them up.
+func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
+	s.process.Add(more...)
+	return s.process.Up(ctx)
 }
 
 // configure reads flags, variables and the configuration file. It touches no
@@ -121,41 +130,36 @@ func (s *services) schema(migrate bool) lifecycle.Stage {
 	return stage
 }
 
-// sayStopping says what the end of the process waits for.
-func (s *services) sayStopping(ctx context.Context) {
-	if errors.Is(context.Cause(ctx), ui.ErrHangup) {
-		s.log.Warn("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
+// docspell refuses to schedule what Docspell schedules already.
+func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
+	if !f.kind.schedules || f.besideDocspell {
+		return nil
 	}
-	log := logrus.FieldLogger(s.log)
-	if names := s.running.names(); len(names) > 0 {
-		log = log.WithFields(logrus.Fields{"jobs": len(names), "running": strings.Join(names, ", "), "grace": s.grace()})
-	}
-	log.Info(ui.Stopping)
+	return docspell.In(s.db).RefuseLive(ctx)
 }
 
-// bringUp adds stages and brings them up.
-func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
-	s.process.Add(more...)
-	return s.process.Up(ctx)
-}
-
-// shutDown takes the stages down in reverse order.
-func (s *services) shutDown(ctx context.Context) error {
-	atOnce := ui.AtOnce(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+s.grace())
-	defer cancel()
-	err := s.process.Stop(ctx)
-	if ctx.Err() != nil || atOnce.Err() != nil {
-		s.running.wait(ui.LastWords / 4) // commands are being ended
+// queuesAndHooks makes what scheduler and executor share. A scheduler looks at each queue, and warns of those to which jobs
+// cannot be submitted now: it starts all the same, lets their tasks wait, and submits as soon as the queue can be used.
+func (s *services) queuesAndHooks(ctx context.Context, k kind) (err error) {
+	if !k.schedules && !k.executes {
+		return nil
 	}
-	return err
-}
-
-// grace is how long running jobs may go on.
-func (s *services) grace() time.Duration {
-	grace := s.config.Executor.ShutdownGrace
-	service.SetDefault(&grace, executor.DefaultShutdownGrace)
-	return max(grace, 0)
+	if s.queues, err = s.config.BuildQueues(s.db); err != nil {
+		return err
+	}
+	if s.hooks, err = s.buildHooks(ctx); err != nil || !k.schedules {
+		return err
+	}
+	return ui.Queues(s.queues).Check(ctx, func(name periodic.Sink, report queues.Report) error {
+		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
+		for _, p := range append(report.Problems, report.Warnings...) {
+			log.Warn("queue: " + p)
+		}
+		if len(report.Problems) == 0 {
+			log.Info("queue can be used")
+		}
+		return nil
+	})
 }
 
 // run runs services until ctx ends or one of them does, and then stops them.
@@ -163,7 +167,12 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 	for _, one := range slices.Concat(s.servers, parts) {
 		s.process.AddService(one.stage, one.service)
 	}
-	said := sync.OnceFunc(func() { s.sayStopping(ctx) })
+	said := sync.OnceFunc(func() {
+		if errors.Is(context.Cause(ctx), errHangup) {
+			s.log.Warn("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
+		}
+		s.log.Info("stopping; a second signal ends it at once")
+	})
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
 	if err := s.process.Start(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -182,4 +191,16 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 	err := errors.Join(s.shutDown(ctx), s.process.Err())
 	s.log.Info("stopped")
 	return err
+}
+
+// stopTimeout is how long the end of a service may take, beside the grace time of running jobs.
+const stopTimeout = 30 * time.Second
+
+// shutDown takes the stages down in reverse order.
+func (s *services) shutDown(ctx context.Context) error {
+	grace := s.config.Executor.ShutdownGrace
+	service.SetDefault(&grace, executor.DefaultShutdownGrace)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+max(grace, 0))
+	defer cancel()
+	return s.process.Stop(ctx)
 }

@@ -2,91 +2,22 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
-	"sync"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/store"
 )
-
-// webTimeout limits how long a request may take to come in, and how long the end of the
-// server waits for those that it answers.
-const webTimeout = 10 * time.Second
-
-// web serves pages at an address; it is a service.
-type web struct {
-	name    string
-	address string
-	open    func(context.Context) (handler http.Handler, closing func() error, err error)
-	log     logrus.FieldLogger
-
-	close  func() error // what the handler needs
-	server *http.Server
-	ended  chan struct{}
-	end    func()
-	err    error
-}
-
-func newWeb(name, address string, log logrus.FieldLogger, open func(context.Context) (http.Handler, func() error, error)) *web {
-	w := &web{name: name, address: address, log: log, open: open, close: func() error { return nil }, ended: make(chan struct{})}
-	w.end = sync.OnceFunc(func() { close(w.ended) })
-	return w
-}
-
-// Start listens, and serves until Stop.
-func (w *web) Start(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", w.address)
-	if err != nil {
-		return err
-	}
-	handler, closing, err := w.open(ctx)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	w.close = closing
-	w.server = &http.Server{Handler: handler, ReadHeaderTimeout: webTimeout, ReadTimeout: webTimeout,
-		WriteTimeout: 2 * webTimeout, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
-	go func() {
-		defer w.end()
-		if err := w.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			w.err = err
-		}
-	}()
-	w.log.WithField("address", "http://"+listener.Addr().String()+"/").Info(w.name + " listening")
-	return nil
-}
-
-// Stop answers what was asked, for a while, and ends the server.
-func (w *web) Stop(ctx context.Context) error {
-	if w.server != nil {
-		ctx, cancel := context.WithTimeout(ctx, webTimeout)
-		defer cancel()
-		if w.server.Shutdown(ctx) != nil {
-			_ = w.server.Close()
-		}
-		<-w.ended
-	}
-	w.end()
-	return w.close()
-}
-
-// Done is closed when the server has ended.
-func (w *web) Done() <-chan struct{} { return w.ended }
-
-// Err is why it ended by itself.
-func (w *web) Err() error { return w.err }
 
 // webFlags are the flags of what a service shows.
 type webFlags struct {
@@ -122,17 +53,14 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 }
 
 // webs are the servers that the flags ask for, with a standard address of the dashboard. They start first and end last.
-func (s *services) webs(f *webFlags, standard string) (list []part, err error) {
-	address := s.env.Setting(f.metrics, "NEXTRUN_METRICS", "")
-	if address != "" {
+func (s *services) webs(ctx context.Context, f *webFlags, standard string) (list []part, err error) {
+	if address := s.env.Setting(f.metrics, "NEXTRUN_METRICS", ""); address != "" {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			return nil, ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
 		}
 		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision})
 		s.metrics.Watch(s.db)
-		list = append(list, part{stageMetrics, newWeb("metrics", address, s.log, func(context.Context) (http.Handler, func() error, error) {
-			return s.metricsHandler(), func() error { return nil }, nil
-		})})
+		list = append(list, part{stageMetrics, web.NewServer(stageMetrics, address, s.metricsHandler(), s.log)})
 	}
 	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", standard)
 	if f.dashboard.address == "" {
@@ -142,8 +70,11 @@ func (s *services) webs(f *webFlags, standard string) (list []part, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(list, part{stageDashboard, newWeb("dashboard", f.dashboard.address, s.log,
-		func(ctx context.Context) (http.Handler, func() error, error) { return s.dashboard(ctx, options) })}), nil
+	pages, err := s.dashboard(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, part{stageDashboard, web.NewServer(stageDashboard, f.dashboard.address, pages, s.log)}), nil
 }
 
 // metricsHandler shows metrics and health, without what only this host may read.
@@ -160,31 +91,33 @@ func (s *services) metricsHandler() http.Handler {
 	return mux
 }
 
+// dashboardConns is how many connections pages may use.
+const dashboardConns = 2
+
 // dashboard are the pages, with a small pool of connections of their own.
-func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Handler, func() error, error) {
+func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Handler, error) {
 	small := s.config.Database
 	small.MaxConns, small.Create = dashboardConns, false
 	url, err := s.env.DatabaseURL()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	db, err := store.Open(ctx, url, small)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	o.Logger, o.Health, o.Wake = s.log, s.process.Health, s.wake
+	s.closing = append(s.closing, func() { _ = db.Close() }) // nothing was left to write
+	o.Logger, o.Health = s.log, s.process.Health
+	o.Wake = func() {
+		if s.wake != nil {
+			s.wake()
+		}
+	}
 	if o.Queues, err = s.config.BuildQueues(db); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, err
 	}
-	pages, err := dashboard.Handler(db, o)
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	return pages, db.Close, nil
+	return dashboard.Handler(db, o)
 }
-
-// dashboardConns is how many connections pages may use.
-const dashboardConns = 2
 
 // failed logs failed logins of the dashboard.
 func (*dashboardFlags) failed(log logrus.FieldLogger) func(string, netip.Addr, int) {

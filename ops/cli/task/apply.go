@@ -52,7 +52,7 @@ task that somebody has disabled stays so.`,
 
 // applyFile applies a file.
 func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
-	text, err := ui.ReadFile(ctx, env.Stdin, path)
+	text, err := ui.ReadFile(env.Stdin, path)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@
 //	table.go     lists; output.go: other texts that are safe for a terminal
 //	json.go      JSON, for programs; columns.go: of the columns of a row
 //	logging.go   log lines on standard error; shortlog.go: on a terminal
-//	signals.go   SIGINT, SIGTERM, SIGHUP and the way to an orderly end
 //
 // It knows no command; the packages beside it know this one.
 package ui

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -82,23 +81,10 @@ func FromStdin(stdin io.Reader, flag *string) error {
 	return nil
 }
 
-// ReadFile reads a file; - is standard input. It ends with ctx, also where nobody writes to a pipe.
-func ReadFile(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
-	var text []byte
-	read := make(chan error, 1)
-	go func() {
-		var err error
-		if path == "-" {
-			text, err = io.ReadAll(stdin)
-		} else {
-			text, err = os.ReadFile(path)
-		}
-		read <- err
-	}()
-	select {
-	case err := <-read:
-		return text, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// ReadFile reads a file; - is standard input.
+func ReadFile(stdin io.Reader, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
 	}
+	return os.ReadFile(path)
 }

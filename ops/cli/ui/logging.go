@@ -49,19 +49,15 @@ func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// firstFields and lastFields are the names of fields in the order of the log; those
-// between them follow by name.
-var (
-	firstFields = []string{"task", "handler", "type", "topic", "sink", "state", "error", "problem", "reason", "while", "attempt", "max_attempts", "attempts", "due"}
-	lastFields  = []string{"duration", "took", "delay", "for", "after", "group", "worker", "name", "jid", "job", "event"}
-)
+// firstFields are the names of the fields that matter most; the others follow by name.
+var firstFields = []string{"task", "handler", "type", "topic", "sink", "state", "error", "problem", "reason", "while", "attempt", "max_attempts", "attempts", "due"}
 
 func fieldsInOrder(fields logrus.Fields) []string {
 	rank := func(name string) int {
 		if at := slices.Index(firstFields, name); at >= 0 {
-			return at - len(firstFields)
+			return at
 		}
-		return slices.Index(lastFields, name) + 1
+		return len(firstFields)
 	}
 	names := slices.Sorted(maps.Keys(fields))
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })

@@ -95,7 +95,7 @@ func (n *Notifiers) While(ctx context.Context, fn func() error) error {
 		return err
 	}
 	err := fn()
-	_ = n.Stop(AtOnce(ctx)) // requests have a timeout of their own
+	_ = n.Stop(context.WithoutCancel(ctx)) // requests have a timeout of their own
 	return err
 }
 

@@ -2,8 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"github.com/mattn/go-runewidth"
@@ -68,48 +68,44 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 // can be copied.
 func (env *Env) PrintProse(mark, text string) error {
 	text = Printable(text)
-	width, indent, command := env.Width()-len(mark), len(mark), ""
-	if width < 20 || env.Flags.Wide || runewidth.StringWidth(text) <= width {
+	if env.fits(len(mark), text) || strings.HasPrefix(text, "nextrun ") {
 		return env.Printf("%s%s\n", mark, text)
 	}
+	command := ""
 	if at := strings.LastIndex(text, ": nextrun "); at >= 0 {
-		text, command = text[:at+1], "\n"+strings.Repeat(" ", indent)+text[at+2:]
-	} else if strings.HasPrefix(text, "nextrun ") {
-		width = len(text)
+		text, command = text[:at+1], "\n"+strings.Repeat(" ", len(mark))+text[at+2:]
 	}
-	first, rest := wrapped(text, width, indent)
-	return env.Printf("%s%s%s%s\n", mark, first, rest, command)
+	return env.Printf("%s%s%s\n", mark, wrapped(text, env.Width()-len(mark), len(mark)), command)
+}
+
+// fits reports whether a text needs no line breaks after an indentation: the terminal is wide enough, or too narrow for them.
+func (env *Env) fits(indent int, text string) bool {
+	width := env.Width() - indent
+	return width < 20 || env.Flags.Wide || runewidth.StringWidth(text) <= width
 }
 
 // PrintFields writes names and values, without those that are empty. The value of why is
 // broken at the width of the terminal.
 func (env *Env) PrintFields(pairs [][2]string) error {
-	device, labels := env.terminal(env.Stdout), 0
+	pairs = slices.DeleteFunc(pairs, func(pair [2]string) bool { return pair[1] == "" })
+	labels := 0
 	for _, pair := range pairs {
-		if pair[1] != "" {
-			labels = max(labels, len(pair[0])+2)
-		}
+		labels = max(labels, len(pair[0])+columnGap)
 	}
-	tabs := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	device := env.terminal(env.Stdout)
 	for _, pair := range pairs {
-		if pair[1] == "" {
-			continue
-		}
 		value := Cell(pair[1])
-		switch pair[0] {
-		case "state":
+		switch {
+		case pair[0] == "state":
 			value = device.state(value)
-		case "why":
-			if width := device.Width - labels; width >= 20 && !env.Flags.Wide {
-				first, rest := wrapped(value, width, 0)
-				value = first + strings.ReplaceAll(rest, "\n", "\n\t")
-			}
+		case pair[0] == "why" && !env.fits(labels, value):
+			value = wrapped(value, device.Width-labels, labels)
 		}
-		if _, err := fmt.Fprintf(tabs, "%s\t%s\n", pair[0], value); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%-*s%s\n", labels, pair[0], value); err != nil {
 			return err
 		}
 	}
-	return tabs.Flush()
+	return nil
 }
 
 // YesNo writes a bool for people.
@@ -140,4 +136,12 @@ func ColumnChanges(c periodic.TaskChange) string {
 		fmt.Fprintf(&b, "%s%s: %q -> %q", separator, column.Column, Shorten(column.From), Shorten(column.To))
 	}
 	return b.String()
+}
+
+// Counted says how many there are of something: 1 job, 2 jobs.
+func Counted(n any, word string) string {
+	if fmt.Sprint(n) != "1" {
+		word += "s"
+	}
+	return fmt.Sprint(n, " ", word)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -26,106 +25,70 @@ import (
 type shortFormatter struct {
 	zone   *time.Location
 	device Terminal
-	about  atomic.Int32 // width of the column for what a line is about: as the longest id so far
 }
 
-// shortLine is what a line says.
+// shortLine is what a line says of a tick or a job.
 type shortLine struct{ about, became, details string }
 
 // Widths of the columns for what a line is about and what became of it.
 const (
-	leastAboutWidth = 10
-	mostAboutWidth  = 20
-	becameWidth     = 9
+	aboutWidth  = 16
+	becameWidth = 9
 )
 
 // Format implements [logrus.Formatter].
 func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	event := service.EventOf(entry)
-	if entry.Level >= logrus.InfoLevel && isQuiet(event) {
+	if isQuiet(event) {
 		return nil, nil
 	}
-	clock := entry.Time.In(f.zone).Format(time.TimeOnly)
-	if f.device.Color {
-		clock = dim.paint(clock)
-	}
-	if entry.Message == Stopping {
-		return []byte(ownAndForeign(clock+"  ", stopping(entry)) + "\n"), nil
-	}
-	line, known := short(event)
-	if !known {
-		return []byte(f.general(clock, entry)), nil
-	}
-	aboutWidth := f.aboutWidth(line.about)
-	about := runewidth.FillRight(runewidth.Truncate(Printable(line.about), aboutWidth, "…"), aboutWidth)
-	became := runewidth.FillRight(line.became, becameWidth)
-	if entry.Level >= logrus.InfoLevel {
-		line.details = runewidth.Truncate(line.details, max(f.device.Width-len(time.TimeOnly)-aboutWidth-becameWidth-3*columnGap, 20), "…")
-	}
-	if f.device.Color {
-		became = stateStyles[strings.TrimSpace(line.became)].paint(became)
-	}
-	return []byte(strings.TrimRight(ownAndForeign(clock+"  "+about+"  "+became+"  ", line.details), " ") + "\n"), nil
-}
-
-// aboutWidth grows with the ids, so that lines stay aligned and have room for details.
-func (f *shortFormatter) aboutWidth(id string) int {
-	width := max(f.about.Load(), leastAboutWidth, min(int32(runewidth.StringWidth(id)), mostAboutWidth))
-	f.about.Store(width)
-	return int(width)
-}
-
-// ownAndForeign joins a part of a line that may hold colours, and one that must not.
-func ownAndForeign(own, foreign string) string {
-	return own + Printable(strings.ReplaceAll(foreign, "\n", " "))
-}
-
-// general is the line of an entry that is not about a tick or a job.
-func (f *shortFormatter) general(clock string, entry *logrus.Entry) string {
-	message := entry.Message
-	if f.device.Color {
-		switch {
-		case entry.Level <= logrus.ErrorLevel:
-			message = red.paint(message)
-		case entry.Level == logrus.WarnLevel:
-			message = yellow.paint(message)
+	ours, details := f.general(entry)
+	if line, is := short(event); is {
+		ours, details = f.line(line)
+		if entry.Level >= logrus.InfoLevel {
+			details = runewidth.Truncate(details, max(f.device.Width-len(time.TimeOnly)-aboutWidth-becameWidth-3*columnGap, 20), "…")
 		}
 	}
-	var fields []string
-	for _, name := range fieldsInOrder(entry.Data) {
-		if entry.Level < logrus.InfoLevel || !slices.Contains(quietFields, name) {
-			fields = append(fields, name+"="+logValue(entry.Data[name]))
-		}
-	}
-	return strings.TrimRight(ownAndForeign(clock+"  "+message+"  ", strings.Join(fields, "  ")), " ") + "\n"
+	clock := f.device.paint(dim, entry.Time.In(f.zone).Format(time.TimeOnly))
+	text := clock + "  " + ours + "  " + Printable(strings.ReplaceAll(details, "\n", " "))
+	return []byte(strings.TrimRight(text, " ") + "\n"), nil
 }
 
-// Stopping is the message of a process that a signal ends. Its fields may be jobs, the
-// number of jobs that still run; running, what they are called; and grace.
-const Stopping = "stopping; a second signal ends it at once"
-
-// stopping is the line for somebody who has pressed Control-C.
-func stopping(entry *logrus.Entry) string {
-	grace, _ := entry.Data["grace"].(time.Duration)
-	if entry.Data["jobs"] == nil {
-		return "stopping"
-	}
-	return fmt.Sprintf("stopping: waiting up to %s for %s (%v); press Ctrl-C again to stop now",
-		text.Exact(grace), Counted(entry.Data["jobs"], "job"), entry.Data["running"])
+// line is the beginning of a line about a tick or a job, and its details.
+func (f *shortFormatter) line(l shortLine) (ours, details string) {
+	about := runewidth.FillRight(runewidth.Truncate(Printable(l.about), aboutWidth, "…"), aboutWidth)
+	return about + "  " + f.device.state(runewidth.FillRight(l.became, becameWidth)), l.details
 }
 
 // quietFields tell a reader of a terminal little while all is well.
 var quietFields = []string{"jid", "worker", "name"}
 
+// general is the beginning of a line about something else, and its fields.
+func (f *shortFormatter) general(entry *logrus.Entry) (ours, fields string) {
+	colour := plain
+	switch {
+	case entry.Level <= logrus.ErrorLevel:
+		colour = red
+	case entry.Level == logrus.WarnLevel:
+		colour = yellow
+	}
+	for _, name := range fieldsInOrder(entry.Data) {
+		if entry.Level < logrus.InfoLevel || !slices.Contains(quietFields, name) {
+			fields += name + "=" + logValue(entry.Data[name]) + "  "
+		}
+	}
+	return f.device.paint(colour, entry.Message), fields
+}
+
 // isQuiet reports whether an event tells a reader of a terminal nothing that other lines do
 // not.
 func isQuiet(event any) bool {
 	e, ok := event.(executor.Event)
-	return ok && (e.Kind == executor.EventStarted || e.Kind == executor.EventStopping || e.Kind == executor.EventStopped)
+	return ok && (e.Kind == executor.EventStarted || e.Kind == executor.EventStopping && e.Running == "" || e.Kind == executor.EventStopped)
 }
 
 // short is the line of an event about a tick or a job.
-func short(event any) (line shortLine, known bool) {
+func short(event any) (line shortLine, is bool) {
 	switch e := event.(type) {
 	case scheduler.Event:
 		switch e.Kind {
@@ -135,9 +98,7 @@ func short(event any) (line shortLine, known bool) {
 			return shortLine{e.Task.ID, "problem", e.Problem}, true
 		}
 	case executor.Event:
-		if e.Kind == executor.EventEnded {
-			return ofJob(e), true
-		}
+		return ofJob(e), e.Kind == executor.EventEnded
 	}
 	return line, false
 }
@@ -157,7 +118,7 @@ func ofTick(e scheduler.Event) shortLine {
 	return line
 }
 
-// ofJob is the line of an attempt that has ended.
+// ofJob is the line of an attempt that has ended. Which one it was is said of jobs that need, or needed, several.
 func ofJob(e executor.Event) shortLine {
 	line := shortLine{about: cmp.Or(e.Job.Tracker, e.Job.Task), became: string(e.State)}
 	switch e.State {
@@ -169,7 +130,13 @@ func ofJob(e executor.Event) shortLine {
 	if e.Err != nil {
 		line.details = e.Err.Error() + " "
 	}
-	brackets := attempt(e)
+	var brackets []string
+	switch n := e.Job.Retries + 1; {
+	case e.Attempts > 1 && (n > 1 || e.Err != nil):
+		brackets = append(brackets, fmt.Sprintf("attempt %d of %d", n, e.Attempts))
+	case n > 1:
+		brackets = append(brackets, fmt.Sprintf("attempt %d", n))
+	}
 	if e.Duration != 0 {
 		brackets = append(brackets, text.Exact(e.Duration.Round(time.Millisecond)))
 	}
@@ -177,26 +144,4 @@ func ofJob(e executor.Event) shortLine {
 		line.details += "(" + strings.Join(brackets, ", ") + ")"
 	}
 	return line
-}
-
-// attempt is said of jobs that needed several, need more, or failed for good before
-// their last one.
-func attempt(e executor.Event) []string {
-	n := e.Job.Retries + 1
-	early := e.State == jobqueue.Failed && n != e.Attempts && e.Attempts != 0
-	switch {
-	case n == 1 && e.State != jobqueue.Stuck && !early:
-		return nil
-	case e.Attempts == 0:
-		return []string{fmt.Sprintf("attempt %d", n)}
-	}
-	return []string{fmt.Sprintf("attempt %d of %d", n, e.Attempts)}
-}
-
-// Counted says how many there are of something: 1 job, 2 jobs.
-func Counted(n any, word string) string {
-	if fmt.Sprint(n) != "1" {
-		word += "s"
-	}
-	return fmt.Sprint(n, " ", word)
 }

@@ -41,19 +41,15 @@ func (t *Table) Wrap() *Table { t.wraps = true; return t }
 func (t *Table) Add(cells ...any) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
-		row[i] = Cell(fmt.Sprint(c))
+		row[i] = Cell(Shorten(fmt.Sprint(c)))
 	}
 	t.rows = append(t.rows, row)
 }
 
-// Write writes the whole table, without colours.
-func (t *Table) Write(w io.Writer) error { return t.write(w, Terminal{}) }
-
 const (
 	columnGap   = 2
-	idWidth     = 9    // of an id of which only the end is shown
-	columnLeast = 23   // no cell is shortened to less: a time is that long
-	columnMost  = 1000 // a wider cell pushes its own row out, not the others
+	idWidth     = 9  // of an id of which only the end is shown
+	columnLeast = 23 // no cell is shortened to less: a time is that long
 )
 
 func (t *Table) write(w io.Writer, device Terminal) error {
@@ -62,28 +58,29 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 	for n, row := range t.rows {
 		indent := 0
 		for i, c := range columns {
-			cell, rest := row[c], ""
+			if i > 0 {
+				b.WriteString(strings.Repeat(" ", columnGap))
+			}
+			cell := row[c]
 			switch {
-			case device.Width == 0 || runewidth.StringWidth(cell) <= widths[i]:
+			case runewidth.StringWidth(cell) <= widths[c]:
 			case t.wraps && c == len(row)-1:
-				cell, rest = wrapped(cell, widths[i], indent)
+				cell = wrapped(cell, widths[c], indent)
 			case slices.Contains(t.ids, t.rows[0][c]):
-				cell = runewidth.TruncateLeft(cell, runewidth.StringWidth(cell)-widths[i]+1, "…")
+				cell = runewidth.TruncateLeft(cell, runewidth.StringWidth(cell)-widths[c]+1, "…")
 			default:
-				cell = runewidth.Truncate(cell, widths[i], "…")
+				cell = runewidth.Truncate(cell, widths[c], "…")
 			}
-			indent += widths[i] + columnGap
 			if i < len(columns)-1 {
-				cell = runewidth.FillRight(cell, widths[i]) + strings.Repeat(" ", columnGap)
+				cell = runewidth.FillRight(cell, widths[c])
 			}
-			switch {
-			case !device.Color:
-			case n == 0:
-				cell = bold.paint(cell)
-			default:
+			if n == 0 {
+				cell = device.paint(bold, cell)
+			} else {
 				cell = device.state(cell)
 			}
-			b.WriteString(cell + rest)
+			b.WriteString(cell)
+			indent += widths[c] + columnGap
 		}
 		b.WriteByte('\n')
 	}
@@ -94,80 +91,51 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 	return err
 }
 
-func firstWord(text string) string { word, _, _ := strings.Cut(text, " "); return word }
-
-// fit chooses columns and their widths, so that a row fits the width of a
-// terminal; 0: any row does. It first shortens the widest columns, then leaves out
-// the least important ones.
+// fit chooses columns, and widths of all, so that a row fits the width of a terminal; 0: any row does. It leaves out the
+// least important columns, then shortens the widest ones.
 func (t *Table) fit(most int) (columns, widths []int) {
-	natural := t.natural()
-	for c := range natural {
+	header, least := t.rows[0], t.least
+	widths = make([]int, len(header))
+	for c := range header {
 		columns = append(columns, c)
+		for _, row := range t.rows {
+			widths[c] = max(widths[c], runewidth.StringWidth(row[c]))
+		}
 	}
 	if most <= 0 {
-		return columns, natural
+		return columns, widths
 	}
-	for c, name := range t.rows[0] {
-		if total(natural) > most && slices.Contains(t.ids, name) {
-			natural[c] = min(natural[c], idWidth)
+	for c, name := range header {
+		if slices.Contains(t.ids, name) && total(columns, widths) > most {
+			widths[c] = min(widths[c], idWidth)
 		}
 	}
-	if last := len(natural) - 1; t.wraps {
-		room := most - total(natural) + natural[last]
-		natural[last] = min(natural[last], max(room, columnLeast))
+	narrow := slices.Clone(widths)
+	for c := range narrow {
+		narrow[c] = min(narrow[c], columnLeast)
 	}
-	drop := append(slices.Clone(t.least), t.rows[0][len(natural)-1])
-	for {
-		widths = nil
-		for _, c := range columns {
-			widths = append(widths, natural[c])
-		}
-		if shrink(widths, total(widths)-most) {
-			return columns, widths
-		}
-		if len(columns) == 1 {
-			return columns, []int{most}
-		}
+	for len(columns) > 1 && total(columns, narrow) > most {
 		at := len(columns) - 1
-		if len(drop) > 0 {
-			at = max(slices.IndexFunc(columns, func(c int) bool { return t.rows[0][c] == drop[0] }), 0)
-			drop = drop[1:]
+		if len(least) > 0 {
+			at = slices.Index(columns, slices.Index(header, least[0]))
+			least = least[1:]
 		}
 		columns = slices.Delete(columns, at, at+1)
 	}
-}
-
-// total is the width of a row.
-func total(widths []int) int {
-	sum := columnGap * (len(widths) - 1)
-	for _, width := range widths {
-		sum += width
-	}
-	return sum
-}
-
-// natural are the widths of the columns as they are, up to the most.
-func (t *Table) natural() []int {
-	widths := make([]int, len(t.rows[0]))
-	for _, row := range t.rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], min(runewidth.StringWidth(cell), columnMost))
-		}
-	}
-	return widths
-}
-
-// shrink takes a number of columns away from the widest ones. It reports whether
-// that was possible.
-func shrink(widths []int, excess int) bool {
-	for ; excess > 0; excess-- {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= columnLeast {
-			return false
-		}
+	for total(columns, widths) > most {
+		widest := slices.MaxFunc(columns, func(a, b int) int { return widths[a] - widths[b] })
 		widths[widest]--
 	}
-	return true
+	return columns, widths
+}
+
+// total is the width of a row of those columns.
+func total(columns, widths []int) int {
+	sum := columnGap * (len(columns) - 1)
+	for _, c := range columns {
+		sum += widths[c]
+	}
+	return sum
 }
 
 // leftOut are the names of the columns that are not among those.
@@ -183,22 +151,22 @@ func (t *Table) leftOut(columns []int) string {
 
 // wrapped breaks a text between words where it is wider than that. The lines after the
 // first one are indented.
-func wrapped(text string, width, indent int) (first, rest string) {
-	line, lines := "", []string{}
+func wrapped(text string, width, indent int) string {
+	var b strings.Builder
+	at := 0
 	for _, word := range strings.Fields(text) {
+		wide := runewidth.StringWidth(word)
 		switch {
-		case line == "":
-			line = word
-		case runewidth.StringWidth(line)+1+runewidth.StringWidth(word) <= width:
-			line += " " + word
+		case at == 0:
+		case at+1+wide <= width:
+			b.WriteByte(' ')
+			at++
 		default:
-			lines = append(lines, line)
-			line = word
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = 0
 		}
+		b.WriteString(word)
+		at += wide
 	}
-	lines = append(lines, line)
-	for _, line := range lines[1:] {
-		rest += "\n" + strings.Repeat(" ", indent) + line
-	}
-	return lines[0], rest
+	return b.String()
 }

@@ -47,19 +47,18 @@ const (
 	cyan   style = "38;5;31"
 )
 
-func (s style) paint(text string) string {
-	if s == plain || text == "" {
+// paint writes a text in a colour, if the terminal has any.
+func (t Terminal) paint(s style, text string) string {
+	if !t.Color || s == plain || text == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// state writes a word for a state, in its colour if the terminal has any.
-func (t Terminal) state(word string) string {
-	if !t.Color {
-		return word
-	}
-	return stateStyles[strings.ToLower(firstWord(word))].paint(word)
+// state writes a text that begins with a word for a state in the colour of that.
+func (t Terminal) state(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return t.paint(stateStyles[strings.ToLower(word)], text)
 }
 
 // stateStyles are the colours of the words for what became of ticks, jobs, events

@@ -40,14 +40,9 @@ func (c Clock) forms() string {
 
 // absolute reads dates with or without a time of day, and times of today.
 func (c Clock) absolute(text string) (time.Time, bool) {
-	upper := strings.ToUpper(text) // T and Z
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00"} {
-		if t, err := time.Parse(layout, upper); err == nil {
-			return t, true
-		}
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, upper, c.Zone); err == nil {
+	date := strings.Replace(strings.ToUpper(text), " ", "T", 1)
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, date, c.Zone); err == nil {
 			return t, true
 		}
 	}
@@ -86,35 +81,22 @@ func (c Clock) relative(text string) (time.Time, bool) {
 func (c Clock) named(text string) (time.Time, bool) {
 	name, at, _ := strings.Cut(text, " ")
 	today := c.Now.In(c.Zone)
-	days, ok := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[name]
-	if !ok {
-		weekday, found := weekdayNamed(name)
-		if !found {
-			return time.Time{}, false
-		}
-		days = int(weekday-today.Weekday()+7) % 7
-		if c.Past && days > 0 {
-			days -= 7
-		} else if !c.Past && days == 0 {
-			days = 7
+	first, last := 1, 7 // days from today among which a weekday is
+	if c.Past {
+		first, last = -6, 0
+	}
+	days, known := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[name]
+	for away := first; away <= last && !known; away++ {
+		weekday := strings.ToLower(today.AddDate(0, 0, away).Weekday().String())
+		if name == weekday || name == weekday[:3] {
+			days, known = away, true
 		}
 	}
 	day := time.Date(today.Year(), today.Month(), today.Day()+days, 0, 0, 0, 0, c.Zone)
-	if at == "" {
-		return day, true
+	if at == "" || !known {
+		return day, known
 	}
 	return c.timeOfDay(day, strings.TrimSpace(at))
-}
-
-// weekdayNamed is the weekday of an English name, or of its first three letters.
-func weekdayNamed(name string) (time.Weekday, bool) {
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		full := strings.ToLower(d.String())
-		if name == full || name == full[:3] {
-			return d, true
-		}
-	}
-	return 0, false
 }
 
 // spanUnits are the units of [ParseSpan].

@@ -18,7 +18,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/cli"
-	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/dburl"
 )
@@ -48,8 +47,7 @@ func Main() {
 	if !is {
 		return
 	}
-	signalled, end := ui.WithSignals(context.Background())
-	ctx, cancel := context.WithCancel(signalled)
+	ctx, cancel := context.WithCancel(context.Background())
 	at := &counter{cancel: cancel}
 	if _, err := fmt.Sscan(text, &at.Step, &at.Last); err != nil {
 		panic(err)
@@ -63,7 +61,6 @@ func Main() {
 		connect.Register(system, driver)
 	}
 	exit := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	end()
 	fmt.Fprintf(os.Stderr, "%s%d\n", Steps, at.made.Load())
 	os.Exit(exit)
 }
