@@ -18,16 +18,16 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/service"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
 // options are the flags of `nextrun check`.
 type options struct {
-	strict, asJSON bool
+	strict, asJSON, guarantees bool
 
-	guarantees bool
-	since      ui.TimeFlag
-	timeout    ui.Flag[time.Duration]
+	since   ui.TimeFlag
+	timeout ui.Flag[time.Duration]
 }
 
 // Command returns `nextrun check`.
@@ -88,8 +88,11 @@ type finding struct {
 // report is what `nextrun check` finds.
 type report struct {
 	env      *ui.Env
-	docspell bool      // the database is Docspell's
-	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
+	config   *config.Config // nil: it is wrong
+	db       *store.DB
+	docspell bool            // the database is Docspell's
+	queues   ui.Queues       // of the configuration; nil: not known, since it is wrong
+	tasks    []periodic.Task // all, in the order of their ids
 	findings []finding
 	ended    bool // before all was checked
 }
@@ -98,77 +101,67 @@ func (r *report) add(level, about, format string, args ...any) {
 	r.findings = append(r.findings, finding{level, about, fmt.Sprintf(format, args...)})
 }
 
-// undone notes what keeps the rest from being checked.
+func (r *report) warn(about, format string, args ...any) { r.add(levelWarning, about, format, args...) }
+
+// undone notes why not all could be checked.
 func (r *report) undone(about string, err error) {
 	r.ended = true
 	r.add(levelError, about, "%v", err)
 }
 
+// errNoTables is the error of a check after which no other can be done.
+var errNoTables = errors.New("the tables cannot be read")
+
 func (r *report) check(ctx context.Context) {
-	c := r.checkConfiguration()
 	var options store.Options
-	if c != nil {
-		options = c.Database
+	if r.checkConfiguration(); r.config != nil {
+		options = r.config.Database
 	}
 	err := r.env.WithAnyDatabase(ctx, options, func(db *store.DB) error {
+		r.db = db
 		r.add(levelOK, "database", "%s", db.URL())
-		if err := r.checkVersion(ctx, db); err != nil {
-			return err
-		}
-		if c != nil {
-			r.checkServices(ctx, c, db)
-			if err := checkStatements(ctx, r, db, c); err != nil {
+		for _, check := range []func(context.Context) error{
+			r.checkVersion, r.checkServices, r.checkStatements, r.checkSchema, r.checkDocspell, r.checkQueues, r.checkTasks,
+			r.checkOverdue, r.checkQueued, r.checkEvents, r.checkHooks,
+		} {
+			if err := check(ctx); err != nil {
 				return err
 			}
 		}
-		if !r.checkSchema(ctx, migrations.Of(db)) {
-			return nil
-		}
-		creators, err := migrations.Of(db).Creators(ctx)
-		if err != nil {
-			return err
-		}
-		if creators != "" {
-			r.add(levelWarning, "schema", "%s", creators)
-		}
-		if err := r.checkDocspell(ctx, db); err != nil {
-			return err
-		}
-		if err := r.checkQueues(ctx, db, c); err != nil {
-			return err
-		}
-		if err := r.checkTasks(ctx, db, c); err != nil {
-			return err
-		}
-		if err := r.checkQueued(ctx, db); err != nil {
-			return err
-		}
-		r.checkEvents(ctx, db)
-		return r.checkHooks(ctx, db, c)
+		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoTables) {
 		r.undone("database", err)
 	}
 }
 
-// checkSchema names what is missing, and reports whether tasks can be read.
-func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
+// checkSchema names what is missing.
+func (r *report) checkSchema(ctx context.Context) error {
+	m := migrations.Of(r.db)
 	err := m.Check(ctx)
-	if missing, ok := errors.AsType[*migrations.MissingError](err); ok {
+	missing, incomplete := errors.AsType[*migrations.MissingError](err)
+	switch {
+	case incomplete:
 		for _, o := range missing.Objects {
 			r.add(levelError, "schema", "%s is missing; nextrun migrate status prints the statement that makes it", o)
 		}
-		return !missing.Breaks()
-	}
-	if err != nil {
+		if missing.Breaks() {
+			return errNoTables
+		}
+	case err != nil:
 		r.undone("schema", err)
-		return false
+		return errNoTables
+	default:
+		r.add(levelOK, "schema", "of this version, and complete")
 	}
-	r.add(levelOK, "schema", "of this version, and complete")
-	return true
+	creators, err := m.Creators(ctx)
+	if creators != "" {
+		r.warn("schema", "%s", creators)
+	}
+	return err
 }
 
-func (r *report) checkConfiguration() *config.Config {
+func (r *report) checkConfiguration() {
 	c, err := r.env.Configuration()
 	var configErr *config.Error
 	switch {
@@ -177,21 +170,21 @@ func (r *report) checkConfiguration() *config.Config {
 			one := &config.Error{Path: configErr.Path, Problems: []config.Problem{problem}}
 			r.add(levelError, "configuration", "%v", one)
 		}
-		return nil
+		return
 	case err != nil:
 		r.undone("configuration", err)
-		return nil
-	case c.Path == "":
+		return
+	}
+	if r.config = c; c.Path == "" {
 		r.add(levelOK, "configuration", "there is none, so all settings are default and there are no handlers")
-		return c
+		return
 	}
 	r.add(levelOK, "configuration", "%s: handlers: %d", c.Path, len(c.Handlers))
 	for _, task := range slices.Sorted(maps.Keys(c.Handlers)) {
 		if command := c.Handlers[task].Command; command != nil && !canRun(command) {
-			r.add(levelWarning, "handler "+task, "there is no program %s here", command.Argv[0])
+			r.warn("handler "+task, "there is no program %s here", command.Argv[0])
 		}
 	}
-	return c
 }
 
 // canRun reports whether the program of a command is there.
@@ -208,26 +201,28 @@ func canRun(command *handlers.CommandConfig) bool {
 	return err == nil
 }
 
-// checkServices makes the scheduler and the executor as the configuration
-// says, without starting them.
-func (r *report) checkServices(ctx context.Context, c *config.Config, db *store.DB) {
-	if err := service.Verify(ctx, r.env, c, db); err != nil {
-		r.misconfigured(c, err)
+// checkServices makes what the configuration says, without starting it.
+func (r *report) checkServices(ctx context.Context) error {
+	if r.config == nil {
+		return nil
 	}
+	built, err := service.Verify(ctx, r.env, r.config, r.db)
+	if r.queues = ui.Queues(built); err != nil {
+		r.misconfigured(err)
+	}
+	return nil
 }
 
-// misconfigured reports an error of the configuration, unless it is part of one that
-// has been reported. Of several in one it reports each: those of different parts of a
-// process may be the same.
-func (r *report) misconfigured(c *config.Config, err error) {
+// misconfigured reports each of the errors of a configuration, unless it is part of one that has been reported: those of
+// different parts of a process may be the same.
+func (r *report) misconfigured(err error) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range several.Unwrap() {
-			r.misconfigured(c, one)
+			r.misconfigured(one)
 		}
 		return
 	}
-	const about = "configuration"
-	place := c.Path + ": "
+	about, place := "configuration", r.config.Path+": "
 	text := strings.TrimPrefix(err.Error(), place)
 	reported := func(f finding) bool { return f.About == about && strings.Contains(f.Text, text) }
 	if !slices.ContainsFunc(r.findings, reported) {

@@ -6,12 +6,11 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/why"
-	"github.com/nextrun/nextrun/store"
 )
 
 // checkQueued looks for jobs that wait although executors run, since none has their handler: one of each handler.
-func (r *report) checkQueued(ctx context.Context, db *store.DB) error {
-	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Waiting}})
+func (r *report) checkQueued(ctx context.Context) error {
+	jobs, err := jobqueue.NewQueue(r.db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Waiting}})
 	seen := map[string]bool{}
 	for i := range jobs {
 		j := &jobs[i]
@@ -19,13 +18,13 @@ func (r *report) checkQueued(ctx context.Context, db *store.DB) error {
 			continue
 		}
 		seen[j.Task] = true
-		findings, err := why.OfJob(ctx, db, j, r.env.Zone)
+		findings, err := why.OfJob(ctx, r.db, j, r.env.Zone)
 		if err != nil {
 			return err
 		}
 		for _, f := range findings {
 			if f.Code == "job_no_handler" {
-				r.add(levelWarning, "job "+j.JID, "%s To do: %s", f.Text, f.Do)
+				r.warn("job "+j.JID, "%s To do: %s", f.Text, f.Do)
 			}
 		}
 	}
@@ -33,25 +32,26 @@ func (r *report) checkQueued(ctx context.Context, db *store.DB) error {
 }
 
 // checkEvents looks for events that wait for a relay, and for hooks that were not delivered.
-func (r *report) checkEvents(ctx context.Context, db *store.DB) {
-	lags, err := db.Outbox().Lag(ctx)
+func (r *report) checkEvents(ctx context.Context) error {
+	lags, err := r.db.Outbox().Lag(ctx)
 	if err != nil {
-		r.add(levelWarning, "events", "%v", err)
+		r.warn("events", "%v", err)
 	}
 	for _, l := range lags {
 		switch {
 		case l.Problem != "":
-			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, text.Text(l.Age), l.Problem, l.Topic)
+			r.warn("topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, text.Text(l.Age), l.Problem, l.Topic)
 		case l.Unattended():
-			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, text.Text(l.Age))
+			r.warn("topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, text.Text(l.Age))
 		}
 	}
-	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Group: jobqueue.HookGroup, States: []jobqueue.State{jobqueue.Stuck, jobqueue.Failed}})
+	jobs, err := jobqueue.NewQueue(r.db.Jobs()).List(ctx, jobqueue.Filter{Group: jobqueue.HookGroup, States: []jobqueue.State{jobqueue.Stuck, jobqueue.Failed}})
 	switch {
 	case err != nil:
-		r.add(levelWarning, "hooks", "%v", err)
+		r.warn("hooks", "%v", err)
 	case len(jobs) > 0:
-		r.add(levelWarning, "hooks", "hooks that were not delivered: %d; the newest: %s: %s; see: nextrun job list --group %s --state failed,retrying",
+		r.warn("hooks", "hooks that were not delivered: %d; the newest: %s: %s; see: nextrun job list --group %s --state failed,retrying",
 			len(jobs), jobs[0].Subject, jobs[0].Result, jobqueue.HookGroup)
 	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/verify"
@@ -12,7 +13,6 @@ import (
 
 // checkGuarantees checks on a live database that the guarantees were kept. It only reads.
 func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
-	o.since.Resolve(env.Now(), env.Zone)
 	settings := verify.Options{Since: o.since.Value}
 	if o.timeout.Value != nil {
 		settings.Timeout = *o.timeout.Value
@@ -33,12 +33,11 @@ func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
 
 // showGuarantees writes the report, and returns an error if it is not a good one.
 func showGuarantees(env *ui.Env, r *verify.Report, asJSON bool) error {
+	var err error
 	if asJSON {
-		if err := env.PrintJSON(r); err != nil {
-			return err
-		}
-	} else if err := writeGuarantees(env, r); err != nil {
-		return err
+		err = env.PrintJSON(r)
+	} else {
+		err = env.Printf("%s", inWords(env, r))
 	}
 	violations := 0
 	for _, f := range r.Findings {
@@ -46,48 +45,38 @@ func showGuarantees(env *ui.Env, r *verify.Report, asJSON bool) error {
 			violations++
 		}
 	}
-	n := len(r.Undone)
-	text := fmt.Sprintf("violations: %d, checks not done: %d", violations, n)
+	text := fmt.Sprintf("violations: %d, checks not done: %d", violations, len(r.Undone))
 	switch {
+	case err != nil:
+		return err
 	case r.Violated():
 		return ui.Foundf("%s", text)
-	case n > 0:
+	case len(r.Undone) > 0:
 		return errors.New(text)
 	}
 	return nil
 }
 
-func writeGuarantees(env *ui.Env, r *verify.Report) error {
+func inWords(env *ui.Env, r *verify.Report) string {
+	var b strings.Builder
 	for _, f := range r.Findings {
-		if err := writeFinding(env, f); err != nil {
-			return err
+		b.WriteString(string(f.Level))
+		if f.Guarantee != "" {
+			b.WriteString(" of " + f.Guarantee)
 		}
+		b.WriteString(": " + f.Text + "\n")
+		for _, row := range f.Rows {
+			fmt.Fprintf(&b, "    %s: %s\n", row.About, row.Detail)
+		}
+		if f.More {
+			b.WriteString("    and more\n")
+		}
+		b.WriteString("  what to do: " + f.Remedy + "\n\n")
 	}
 	for _, text := range r.Undone {
-		if err := env.Printf("not checked  %s\n", text); err != nil {
-			return err
-		}
+		b.WriteString("not checked  " + text + "\n")
 	}
-	return env.Printf("checks: %d, since %s; compared with their timers: %s, %s; findings: %d\n",
+	fmt.Fprintf(&b, "checks: %d, since %s; compared with their timers: %s, %s; findings: %d\n",
 		len(r.Checks), env.Moment(r.Since), ui.Counted(r.Tasks, "task"), ui.Counted(r.Ticks, "tick"), len(r.Findings))
-}
-
-func writeFinding(env *ui.Env, f verify.Finding) error {
-	guarantee := f.Guarantee
-	if guarantee != "" {
-		guarantee = " of " + guarantee
-	}
-	if err := env.Printf("%s%s: %s\n", f.Level, guarantee, f.Text); err != nil {
-		return err
-	}
-	for _, row := range f.Rows {
-		if err := env.Printf("    %s: %s\n", row.About, row.Detail); err != nil {
-			return err
-		}
-	}
-	more := ""
-	if f.More {
-		more = "    and more\n"
-	}
-	return env.Printf("%s  what to do: %s\n\n", more, f.Remedy)
+	return b.String()
 }

@@ -4,32 +4,20 @@ import (
 	"context"
 	"strings"
 
-	"github.com/nextrun/nextrun/ops/cli/ui"
-	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
 // checkQueues looks for the queues of the configuration in the database.
-func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config) error {
-	if c == nil {
-		return nil
-	}
-	built, err := c.BuildQueues(db)
-	if err != nil {
-		r.misconfigured(c, err)
-		return nil
-	}
-	r.queues = ui.Queues(built)
+func (r *report) checkQueues(ctx context.Context) error {
 	return r.queues.Check(ctx, func(name periodic.Sink, found queues.Report) error {
 		about := "queue " + string(name)
 		for _, p := range found.Problems {
 			r.add(levelError, about, "%s", p)
 		}
 		for _, w := range found.Warnings {
-			r.add(levelWarning, about, "%s", w)
+			r.warn(about, "%s", w)
 		}
 		if len(found.Problems)+len(found.Warnings) == 0 {
 			r.add(levelOK, about, "%s", found.Kind)
@@ -40,13 +28,13 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 
 // checkSink looks for the queue of a task, unless the scheduler has said already
 // what is wrong with it.
-func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
+func (r *report) checkSink(about string, t *periodic.Task) {
 	if r.queues == nil {
 		return
 	}
 	if text := r.queues.Missing(t.Sink); text != "" {
 		if level := levelWarning; !strings.Contains(t.Problem, "has no queue") {
-			if c.Path != "" { // else schedulers may have one that has the queue
+			if r.config.Path != "" { // else schedulers may have one that has the queue
 				level = levelError
 			}
 			r.add(level, about, "%s", text)
@@ -56,6 +44,6 @@ func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
 	submitter, foreign := r.queues[t.Sink]
 	_, cancels := submitter.(sink.Canceller)
 	if foreign && !cancels && t.Overlap == periodic.OverlapReplace && !strings.Contains(t.Problem, "overlap replace") {
-		r.add(levelWarning, about, "overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink)
+		r.warn(about, "overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink)
 	}
 }

@@ -75,11 +75,10 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	for i := range facts {
 		s.wrong = append(s.wrong, finding{levelError, facts[i].Task.ID, facts[i].Attention(env.Moment)})
 	}
-	rest := report{env: env}
-	if err := rest.checkQueued(ctx, db); err != nil {
+	rest := report{env: env, db: db}
+	if err := cmp.Or(rest.checkQueued(ctx), rest.checkEvents(ctx)); err != nil {
 		return s, err
 	}
-	rest.checkEvents(ctx, db)
 	s.wrong = append(s.wrong, rest.findings...)
 	s.running, err = jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Running}, Limit: mostShown})
 	if err != nil {

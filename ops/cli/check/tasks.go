@@ -9,46 +9,32 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
-// checkPage is how many tasks are looked at together.
-const checkPage = 1000
-
-// checkTasks looks at the timers of all tasks, page by page.
-func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
-	tasks := periodic.NewTasks(db.Tasks())
-	filter := periodic.TaskFilter{Limit: checkPage}
-	found, seen := len(r.findings), 0
-	for {
-		list, err := tasks.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			r.checkTask(&list[i], c)
-		}
-		if seen += len(list); len(list) < checkPage {
-			break
-		}
-		filter.After = list[len(list)-1].ID
+// checkTasks looks at all tasks.
+func (r *report) checkTasks(ctx context.Context) (err error) {
+	if r.tasks, err = periodic.NewTasks(r.db.Tasks()).List(ctx, periodic.TaskFilter{}); err != nil {
+		return err
+	}
+	found := len(r.findings)
+	for i := range r.tasks {
+		r.checkTask(&r.tasks[i])
 	}
 	if len(r.findings) == found {
-		r.add(levelOK, "tasks", "%d, no problems found", seen)
+		r.add(levelOK, "tasks", "%d, no problems found", len(r.tasks))
 	}
 	slices.SortStableFunc(r.findings[found:], byImportance)
-	return r.checkOverdue(ctx, db)
+	return nil
 }
 
 // checkOverdue counts the tasks that no scheduler has taken in time. Before the first
 // scheduler runs that is no surprise.
-func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
-	totals, err := view.Of(db).Totals(ctx)
+func (r *report) checkOverdue(ctx context.Context) error {
+	totals, err := view.Of(r.db).Totals(ctx)
 	if err != nil || totals.Overdue == 0 {
 		return err
 	}
@@ -63,7 +49,7 @@ func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-func (r *report) checkTask(t *periodic.Task, c *config.Config) {
+func (r *report) checkTask(t *periodic.Task) {
 	about := "task " + t.ID
 	if t.ID == "" {
 		r.add(levelError, about, "its id is empty, so commands cannot name it; add it with another id, then: DELETE FROM periodic_task WHERE id = ''")
@@ -81,7 +67,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	}
 	if r.docspell {
 		for _, text := range docspell.Warnings(t, r.env.Now()) {
-			r.add(levelWarning, about, "%s", text)
+			r.warn(about, "%s", text)
 		}
 	}
 	if !t.Enabled {
@@ -91,31 +77,31 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	case len(upcoming) > 0:
 		r.lint(about, t)
 	case ended:
-		r.add(levelWarning, about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
+		r.warn(about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
 	default:
-		r.add(levelWarning, about, neverElapses, t.Timer)
+		r.warn(about, neverElapses, t.Timer)
 	}
-	r.checkPolicies(about, t, c)
+	r.checkPolicies(about, t)
 }
 
 // checkPolicies warns of settings that do nothing, or not what one might think.
-func (r *report) checkPolicies(about string, t *periodic.Task, c *config.Config) {
+func (r *report) checkPolicies(about string, t *periodic.Task) {
 	if t.Deadline != nil && *t.Deadline <= 0 {
-		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; give it some seconds, or none for no deadline")
+		r.warn(about, "deadline is 0 seconds, so every tick is late and none is submitted; give it some seconds, or none for no deadline")
 	}
 	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
-		r.add(levelWarning, about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
+		r.warn(about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
 	for _, f := range why.OfRow(t, r.env.Now(), r.env.Zone) {
-		r.add(levelWarning, about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
+		r.warn(about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
 	}
-	r.checkSink(about, t, c)
+	r.checkSink(about, t)
 	if text := r.queues.Ignores(t); text != "" {
-		r.add(levelWarning, about, "%s", text)
+		r.warn(about, "%s", text)
 	}
-	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
+	if c := r.config; c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
 		if _, ok := c.Handlers[t.Task]; !ok {
-			r.add(levelWarning, about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
+			r.warn(about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
 		}
 	}
 }
@@ -145,7 +131,7 @@ func (r *report) lint(about string, t *periodic.Task) {
 	}
 	for _, f := range explain.Lint(schedule, r.env.Now()) {
 		if f.Code != explain.LintMoved && f.Code != explain.LintAdded && f.Code != explain.LintMerged {
-			r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
+			r.warn(about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
 		}
 	}
 }
