@@ -60,15 +60,15 @@ func limitColumns() []Column {
 	return []Column{
 		{
 			Name: "retry_limit", Field: column.In(column.Count, func(j *Job) *int { return &j.Limits.RetryLimit }, retryLimit, setRetryLimit),
-			Help: "how often the job is tried again after a failure, or none (default as its handler)",
+			Help: "how often the job is tried again after a failure, or none for the handler's",
 		},
 		{
 			Name: "retry_delay", Field: column.SecondsOrNull(func(j *Job) *time.Duration { return &j.Limits.RetryDelay }),
-			Help: "wait before the first retry, such as 90 or 1h30m, or none (default as its handler)",
+			Help: "wait before the first retry, such as 90 or 1h30m, or none for the handler's",
 		},
 		{
 			Name: "timeout", Field: column.SecondsOrNull(func(j *Job) *time.Duration { return &j.Limits.Timeout }),
-			Help: "how long an attempt may take, or none (default as its handler)",
+			Help: "how long an attempt may take, or none for the handler's",
 		},
 	}
 }

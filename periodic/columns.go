@@ -64,28 +64,28 @@ func policyColumns() []Column {
 		{
 			Name: "overlap", Field: column.TextIn(func(t *Task) *Overlap { return &t.Overlap }),
 			Allowed: []string{string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow)},
-			Help:    "what to do while the task's last job has not ended (default skip)",
+			Help:    "what to do while the task's last job has not ended",
 		},
 		{
 			Name: "catchup", Field: column.TextIn(func(t *Task) *Catchup { return &t.Catchup }),
 			Allowed: []string{string(CatchupOne), string(CatchupNone), string(CatchupAll)},
-			Help:    "which missed ticks are submitted (default one)",
+			Help:    "which missed ticks are submitted",
 		},
 		{
 			Name: "grace", Field: column.SecondsIn(func(t *Task) *time.Duration { return &t.Grace }),
-			Help: "with --catchup none: how old a tick may be (default 60)",
+			Help: "with --catchup none: how old a tick may be",
 		},
 		{
 			Name: "deadline", Field: column.Pointer(func(t *Task) **time.Duration { return &t.Deadline }, column.SecondsIn),
-			Help: "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)",
+			Help: "how late a tick may be submitted, such as 90 or 1h30m, or none",
 		},
 		{
 			Name: "catchup_limit", Field: column.CountOrNull(func(t *Task) *int { return &t.CatchupLimit }),
-			Help: "with --catchup all: only the newest so many of the missed ticks are submitted, or none (default none)",
+			Help: "with --catchup all: only the newest so many of the missed ticks are submitted, or none",
 		},
 		{
 			Name: "jitter", Field: column.SecondsIn(func(t *Task) *time.Duration { return &t.Jitter }),
-			Help: "delay all ticks by a part of this time that the id determines (default 0)",
+			Help: "delay all ticks by a part of this time that the id determines",
 		},
 		{
 			Name: "sink", Field: column.TextIn(func(t *Task) *Sink { return &t.Sink }),
@@ -93,7 +93,7 @@ func policyColumns() []Column {
 		},
 		{
 			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.PauseAfter }),
-			Help: "pause the task after so many failures in a row, or none (default none)",
+			Help: "pause the task after so many failures in a row, or none",
 		},
 	}...)
 }
@@ -121,15 +121,15 @@ func limitColumns() []Column {
 	return []Column{
 		{
 			Name: "retry_limit", Job: true, Field: column.Pointer(func(t *Task) **int { return &t.RetryLimit }, column.CountIn),
-			Help: "how often a job is tried again after a failure, or none (default as its handler)",
+			Help: "how often a job is tried again after a failure, or none for the handler's",
 		},
 		{
 			Name: "retry_delay", Job: true, Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.RetryDelay }),
-			Help: "wait before the first retry, such as 90 or 1h30m, or none (default as its handler)",
+			Help: "wait before the first retry, such as 90 or 1h30m, or none for the handler's",
 		},
 		{
 			Name: "timeout", Job: true, Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Timeout }),
-			Help: "how long an attempt may take, or none (default as its handler)",
+			Help: "how long an attempt may take, or none for the handler's",
 		},
 	}
 }

@@ -42,9 +42,8 @@ func TestCompletion(t *testing.T) {
 			"tick list --task n":    {"nice", "nightly"},
 			"job show ":             {jid},
 			"job cancel " + jid[:3]: {jid},
-			"job list --state s":    {"scheduled", "success"},
 			"task add a --overlap ": {"skip", "queue", "replace", "allow"},
-			"serve --mode l":        {"leader"},
+			"serve --mode ":         {"shared", "leader", "exclusive"},
 			"task list --limit ":    nil,
 		} {
 			if got := proposed(t, s, line); !slices.Equal(got, want) {

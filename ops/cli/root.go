@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/check"
@@ -38,15 +36,14 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.StringVar(&env.Flags.Schema, "schema", "",
 		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
-	flags.Var(&zoneFlag{env}, "zone", "time `zone` of the times that you read and write (default the machine's)")
+	flags.Func("zone", "time `zone` of the times that you read and write (default the machine's)", func(name string) error { return setZone(env, name) })
 	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	addGroups(env, root)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
-	setHelp(env, root)
-	forgetDefaults(find(root, "task set"))
+	root.SetUsageTemplate(usage)
 	addCompletion(env, root)
 	return root
 }
@@ -79,13 +76,4 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 		}
 		return unknown(c, args)
 	}
-}
-
-// find finds a command that is there.
-func find(root *cobra.Command, path string) *cobra.Command {
-	command, rest, err := root.Find(strings.Fields(path))
-	if err != nil || len(rest) > 0 {
-		panic("there is no command " + path)
-	}
-	return command
 }

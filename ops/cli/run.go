@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
@@ -21,7 +25,18 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	env := &ui.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Now: time.Now, Zone: time.Local}
 	begun := false
 	root := rootCommand(env)
-	markBegin(env, root, &begun)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil {
+			return err
+		}
+		begun = true // what has failed before is wrong usage
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if at, is := f.Value.(*ui.TimeFlag); is { // the zone is known by now
+				at.Resolve(env.Now(), env.Zone)
+			}
+		})
+		return nil
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -45,18 +60,16 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return ui.WrongUsage
 }
 
-// markBegin makes every command of the tree set begun when it begins: what
-// fails before that is wrong usage. By then all flags are known, on which times
-// depend.
-func markBegin(env *ui.Env, command *cobra.Command, begun *bool) {
-	if run := command.RunE; run != nil {
-		command.RunE = func(c *cobra.Command, args []string) error {
-			resolveTimes(env, c)
-			*begun = true
-			return run(c, args)
+// setZone sets the zone of the times that people read and write, by its name in the zone database.
+func setZone(env *ui.Env, name string) error {
+	schedule, err := calendar.Parse("12:00 " + name)
+	if err != nil {
+		what := err.Error()
+		if _, text, found := strings.Cut(what, "unknown time zone"); found {
+			what = "unknown time zone" + text
 		}
+		return errors.New(what)
 	}
-	for _, c := range command.Commands() {
-		markBegin(env, c, begun)
-	}
+	env.Zone = calendar.Location(schedule)
+	return nil
 }

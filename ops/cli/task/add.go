@@ -40,7 +40,8 @@ func addCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	f = columnFlags(command)
+	standard := periodic.NewTask("", "", "")
+	f = columnFlags(command, &standard)
 	command.Flags().BoolVar(&disabled, "disabled", false, "add the task disabled")
 	return command
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// columnFlags adds the flags of the columns of a task to `task add` and `task set`.
-func columnFlags(command *cobra.Command) *ui.ColumnFlags[periodic.Task] {
-	standard := periodic.NewTask("", "", "")
-	return ui.NewColumnFlags(command, column.OfUsers(periodic.Columns()), &standard)
+// columnFlags adds the flags of the columns of a task to `task add`, with their defaults, and to `task set`, without.
+func columnFlags(command *cobra.Command, standard *periodic.Task) *ui.ColumnFlags[periodic.Task] {
+	return ui.NewColumnFlags(command, column.OfUsers(periodic.Columns()), standard)
 }

@@ -47,7 +47,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	f = columnFlags(command)
+	f = columnFlags(command, nil)
 	return command
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"time"
@@ -19,13 +20,14 @@ type ColumnFlags[T any] struct {
 	args  string              // of the column that is JSON
 }
 
-// NewColumnFlags adds a flag for each column that has a help text. Standard has the defaults.
+// NewColumnFlags adds a flag for each column that has a help text. Standard has the defaults; nil: what is not given is left as
+// it is.
 func NewColumnFlags[T any](command *cobra.Command, columns []column.Column[T], standard *T) *ColumnFlags[T] {
 	f := &ColumnFlags[T]{flags: command.Flags(), set: map[string]func(*T){}}
 	for _, c := range columns {
 		name := strings.ReplaceAll(c.Name, "_", "-")
 		if c.Help != "" {
-			value := f.add(name, c, c.Get(standard))
+			value := f.add(name, c, c.Get(cmp.Or(standard, new(T))))
 			f.set[name] = func(row *T) { c.Set(row, value()) }
 		}
 	}
@@ -55,6 +57,7 @@ func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) fu
 		}
 	case column.Seconds:
 		d := SecondsFlag(none)
+		d.Default = v.String()
 		f.flags.Var(&d, name, c.Help)
 		return func() column.Value {
 			if v.Null = d.Value == nil; !v.Null {
@@ -71,7 +74,7 @@ func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) fu
 			f.flags.StringVar(&v.Text, name, v.Text, c.Help)
 			break
 		}
-		one := Choice{Allowed: c.Allowed}
+		one := Choice{Value: v.Text, Allowed: c.Allowed}
 		f.flags.Var(&one, name, c.Help)
 		return func() column.Value { v.Text = one.Value; return v }
 	}

@@ -86,11 +86,12 @@ func orNone(allowed bool) string {
 type Flag[T any] struct {
 	Value     *T
 	Kind      string // what the help text says about the value
+	Default   string // what the help text says of it; empty: nothing
 	Parse     func(string) (T, error)
 	AllowNone bool
 }
 
-func (f *Flag[T]) String() string { return "" }
+func (f *Flag[T]) String() string { return f.Default }
 
 // Type is what the help text says about the value.
 func (f *Flag[T]) Type() string { return f.Kind }
