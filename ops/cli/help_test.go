@@ -22,7 +22,7 @@ func TestHelpIsShort(t *testing.T) {
 			t.Errorf("help %s is\n%s\n%s --help is\n%s", group, a, group, b)
 		}
 	}
-	for _, list := range []string{"task list", "tick list", "job list", "event list", "job limit", "lock show", "next", "preview"} {
+	for _, list := range []string{"task list", "tick list", "job list", "event list", "next", "preview"} {
 		s.Says(t, ui.Done, list+" --help", "-n, --limit int")
 	}
 	if flag, command := s.Must(t, "--version"), s.Must(t, "version"); flag != command || !strings.HasPrefix(command, "nextrun version ") {
@@ -66,8 +66,6 @@ func TestListsOfAPeriod(t *testing.T) {
 			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('a', '`+at+`', 'skipped', '`+at+`')`)
 			s.Exec(t, `INSERT INTO job (jid, task, submitted) VALUES ('j`+day+`', 'x', '`+at+`')`)
 			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e`+day+`', 't', 'y', 'a', `+day+`, '`+at+`')`)
-			s.Must(t, "job", "limit", "handler", day, "1")
-			s.Exec(t, `INSERT INTO scheduler_lock VALUES ('`+day+`', 'h/1', 'host', 1, 7, '`+at+`', '`+at+`', '`+at+`')`)
 		}
 		rows := func(want int, args string) {
 			t.Helper()
@@ -84,11 +82,6 @@ func TestListsOfAPeriod(t *testing.T) {
 				rows(want, list+args)
 			}
 			s.Says(t, ui.WrongUsage, list+"--since 1h --until '2 h'", "--until 2 h is not later than --since 1h", "counts back from now")
-		}
-		for _, list := range []string{"job limit", "lock show"} {
-			rows(3, list)
-			rows(1, list+" -n 1")
-			s.Says(t, ui.WrongUsage, list+" -n 0", "--limit", "use a whole number from 1 on")
 		}
 	})
 }

@@ -4,14 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/check"
-	"github.com/nextrun/nextrun/ops/cli/event"
 	"github.com/nextrun/nextrun/ops/cli/imports"
-	"github.com/nextrun/nextrun/ops/cli/job"
-	"github.com/nextrun/nextrun/ops/cli/lock"
 	"github.com/nextrun/nextrun/ops/cli/migrate"
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/service"
 	"github.com/nextrun/nextrun/ops/cli/task"
-	"github.com/nextrun/nextrun/ops/cli/tick"
 	"github.com/nextrun/nextrun/ops/cli/timer"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
@@ -56,10 +53,10 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 	}{
 		{"Run", service.Commands(env)},
 		{"Look", []*cobra.Command{
-			check.StatusCommand(env), task.Why(env), timer.PreviewCommand(env), timer.NextCommand(env), tick.Command(env), service.HealthCommand(env),
+			check.StatusCommand(env), task.Why(env), timer.PreviewCommand(env), timer.NextCommand(env), rows.TickCommand(env), service.HealthCommand(env),
 		}},
-		{"Change", []*cobra.Command{task.Command(env), job.Command(env), event.Command(env), imports.Command(env)}},
-		{"Operate", []*cobra.Command{migrate.Command(env), check.Command(env), lock.Command(env), versionCommand(env)}},
+		{"Change", []*cobra.Command{task.Command(env), rows.JobCommand(env), rows.EventCommand(env), imports.Command(env)}},
+		{"Operate", []*cobra.Command{migrate.Command(env), check.Command(env), rows.LockCommand(env), versionCommand(env)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, one := range g.commands {

@@ -73,17 +73,18 @@ func TestMessagesSayItOnce(t *testing.T) {
 	jid := s.Submit(t, "t")
 	s.Submit(t, "t", "--task", "x", "--single")
 	none := filepath.Join(t.TempDir(), "none")
-	s.Says(t, ui.Done, "why week", "weekly")
+	s.Says(t, ui.Done, "why Week", "weekly")
+	s.Says(t, ui.Done, "why backup", "nightly-backup")
 	for _, test := range []struct{ command, flags, want string }{
-		{"job cancel x", "", "nextrun job cancel: job x: not found; see: nextrun job list"},
+		{"job cancel x", "", `nextrun job cancel: job "x": not found; see: nextrun job list`},
 		{"job log", "--last nobody", `nextrun job log: task "nobody": not found; see: nextrun task list`},
 		{"job retry " + jid, "", "nextrun job retry: job " + jid + ": the job has not ended yet"},
 		{"job submit t", "--task x --single", "nextrun job submit: job "},
 		{"job submit t", "--single", "nextrun job submit: --single needs a --task"},
-		{"why nightly", "", `nextrun why: task "nightly": several ids begin so: nightly-backup or nightly-report`},
-		{"why backup", "", `nextrun why: task "backup": not found; did you mean nightly-backup?`},
+		{"why nightly", "", "nextrun why: task \"nightly\": several ids are like that; add a few characters:\n  nightly-backup  yearly\n  nightly-report  yearly\n"},
+		{"why nobody", "", `nextrun why: task "nobody": not found; see: nextrun task list`},
 		{"task add weekly", "--handler t --timer daily", `nextrun task add: task "weekly": exists already; change it with: nextrun task set`},
-		{"event resend x", "", "nextrun event resend: event x: not found; see: nextrun event list"},
+		{"event resend x", "", `nextrun event resend: event "x": not found; see: nextrun event list`},
 		{"serve", "--config " + none, "nextrun serve: start failed at configuration: open " + none + ": no such file"},
 		{"task list", "--db sqlite:" + none, "nextrun task list: open sqlite:" + none + ": there is no such file; run: nextrun migrate up --db sqlite:" + none},
 	} {

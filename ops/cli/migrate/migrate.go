@@ -35,18 +35,14 @@ something else, nothing is changed. A missing SQLite file, or the schema that
 				if err := printMigrations(env, "applied", done, err); err != nil {
 					return err
 				}
-				return warnOfCreators(c.Context(), env, migrations.Of(db))
+				creators, err := migrations.Of(db).Creators(c.Context())
+				if err != nil || creators == "" {
+					return err
+				}
+				return env.Printf("warning: %s\n", creators)
 			})
 		},
 	}
-}
-
-func warnOfCreators(ctx context.Context, env *ui.Env, m *migrations.Migrator) error {
-	creators, err := m.Creators(ctx)
-	if err != nil || creators == "" {
-		return err
-	}
-	return env.Printf("warning: %s\n", creators)
 }
 
 func downCommand(env *ui.Env) *cobra.Command {
@@ -100,7 +96,12 @@ the exit code is 3 if there are any.`,
 				if err != nil {
 					return err
 				}
-				if err := printStatus(env, list, asJSON); err != nil {
+				t, objects := ui.NewTable("VERSION", "MIGRATION", "APPLIED"), make([]ui.Object, len(list))
+				for i, s := range list {
+					t.Add(s.Version, s.Name, ui.YesNo(s.Done))
+					objects[i] = ui.Object{{"version", s.Version}, {"name", s.Name}, {"applied", s.Done}}
+				}
+				if err := env.PrintTable(t, objects, asJSON); err != nil {
 					return err
 				}
 				return printMissing(c.Context(), env, migrations.Of(db), asJSON)
@@ -117,9 +118,7 @@ func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err er
 		return env.Printf("nothing to do\n")
 	}
 	for _, m := range done {
-		if perr := env.Printf("%s %s\n", verb, m.Name); perr != nil {
-			return errors.Join(perr, err)
-		}
+		err = errors.Join(err, env.Printf("%s %s\n", verb, m.Name))
 	}
 	return err
 }
@@ -140,10 +139,4 @@ func printMissing(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJS
 		}
 	}
 	return ui.Foundf("parts of the schema that are missing: %d; run these statements as the owner of the tables", len(list))
-}
-
-func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {
-	return ui.PrintList(env, &ui.ListFlags{JSON: asJSON}, ui.NewTable("VERSION", "MIGRATION", "APPLIED"), list, func(s *migrations.Status) (any, []any) {
-		return ui.Object{{"version", s.Version}, {"name", s.Name}, {"applied", s.Done}}, []any{s.Version, s.Name, ui.YesNo(s.Done)}
-	})
 }

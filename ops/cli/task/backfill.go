@@ -28,18 +28,24 @@ gets a second job.`,
 		Example: `  nextrun task backfill nightly-backup --from 2026-03-01 --to 2026-03-08 --pace 1m`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if from.Value.IsZero() {
+			switch {
+			case from.Value.IsZero():
 				return ui.Usagef("missing --from TIME")
-			}
-			if pace < 0 {
+			case pace < 0:
 				return ui.Usagef("--pace is %s; use 0 or more", pace)
 			}
-			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				b := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}
-				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
-					tasks := periodic.NewTasks(db.Tasks()).With(queues)
-					return backfill(c.Context(), env, tasks, n, env.Now().Add(db.ClockSkew()), args[0], b)
-				})
+			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n *ui.Notifiers) error {
+				b, now := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}, env.Now().Add(db.ClockSkew())
+				if b.To.IsZero() {
+					b.To = now
+				}
+				switch {
+				case b.To.After(now):
+					return ui.Usagef("--to is in the future; use a time that has passed")
+				case !b.From.Before(b.To):
+					return ui.Usagef("--from must be before --to")
+				}
+				return backfill(c.Context(), env, tasks, n, args[0], b)
 			})
 		},
 	}
@@ -49,23 +55,12 @@ gets a second job.`,
 	return command
 }
 
-func backfill(
-	ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, now time.Time, id string, b periodic.Backfill,
-) error {
-	if b.To.IsZero() {
-		b.To = now
-	}
-	if b.To.After(now) {
-		return ui.Usagef("--to is in the future; use a time that has passed")
-	}
-	if !b.From.Before(b.To) {
-		return ui.Usagef("--from must be before --to")
-	}
+func backfill(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, id string, b periodic.Backfill) error {
 	task, err := tasks.Get(ctx, id)
 	if err != nil {
 		return taskProblem(err)
 	}
-	submitted, had := 0, 0
+	submitted, had, waits := 0, 0, false
 	b.Report = func(due time.Time, jid string) {
 		if jid == "" {
 			had++
@@ -75,12 +70,11 @@ func backfill(
 		n.Submitted(task.Sink)
 		fmt.Fprintf(env.Stdout, "%s  job %s\n", env.Moment(due), jid)
 	}
-	reported := false
 	b.Waits = func(_ time.Time, job sink.Pending) {
-		if !reported {
-			reported = true
+		if !waits {
 			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State.Word(), id)
 		}
+		waits = true
 	}
 	err = taskProblem(tasks.Backfill(ctx, id, b))
 	if err := env.Printf("submitted: %d, already had jobs: %d\n", submitted, had); err != nil {

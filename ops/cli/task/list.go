@@ -1,12 +1,12 @@
 package task
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/ops/cli/find"
-	"github.com/nextrun/nextrun/ops/cli/tick"
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
@@ -19,51 +19,36 @@ func listCommand(env *ui.Env) *cobra.Command {
 	for _, s := range periodic.TaskStates() {
 		state.Allowed = append(state.Allowed, string(s))
 	}
-	var list ui.ListFlags
-	command := &cobra.Command{
+	list := &rows.List[view.Facts]{
 		Use:   "list",
 		Short: "List tasks: their last run, its result, and their next run",
 		Example: `  nextrun task list --state attention
   nextrun task list --group reports --state failed`,
-		Args: ui.Arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			filter.State = periodic.TaskState(state.Value)
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				filter.WithArgs = list.JSON
-				tasks := periodic.NewTasks(db.Tasks())
-				found, err := tasks.List(c.Context(), filter)
-				if err == nil && len(found) == 0 {
-					err = find.Asked(c.Context(), tasks, "", filter.Group)
-				}
-				if err != nil {
-					return taskProblem(err)
-				}
-				facts, err := view.Of(db).Facts(c.Context(), found, 1)
-				if err != nil {
-					return taskProblem(err)
-				}
-				none := ui.IfNone(c, "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to translate a crontab: nextrun import crontab")
-				return printTasks(env, none, facts, &list)
-			})
+		Group: &filter.Group,
+		None:  "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to translate a crontab: nextrun import crontab",
+		Table: ui.NewTable("ID", "STATE", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "ATTENTION").Least("AT", "HANDLER", "TIMER"),
+		Row: func(f *view.Facts) (any, []any) {
+			s := f.Status()
+			next, at := nextRun(env, f.Task, s.Next)
+			minute := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
+			return taskJSON(f, s), []any{f.Task.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Task.Timer, f.Task.Task, f.Attention(minute)}
 		},
 	}
+	list.Read = func(ctx context.Context, db *store.DB) ([]view.Facts, error) {
+		filter.State, filter.WithArgs = periodic.TaskState(state.Value), list.JSON
+		found, err := periodic.NewTasks(db.Tasks()).List(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		return view.Of(db).Facts(ctx, found, 1)
+	}
+	command := list.Command(env)
 	flags := command.Flags()
 	flags.StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.Var(&state, "state", "only those in this state")
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
-	ui.JSONFlag(command, &list.JSON)
 	return command
-}
-
-func printTasks(env *ui.Env, none string, facts []view.Facts, list *ui.ListFlags) error {
-	t := ui.NewTable("ID", "STATE", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "ATTENTION").Least("AT", "HANDLER", "TIMER").IfEmpty(none)
-	return ui.PrintList(env, list, t, facts, func(f *view.Facts) (any, []any) {
-		s := f.Status()
-		next, at := nextRun(env, f.Task, s.Next)
-		minute := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
-		return taskJSON(f, s), []any{f.Task.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Task.Timer, f.Task.Task, f.Attention(minute)}
-	})
 }
 
 // ended is when a run ended or began, or else was submitted.
@@ -102,10 +87,10 @@ func nextRun(env *ui.Env, t *periodic.Task, next time.Time) (in, at string) {
 func taskJSON(f *view.Facts, s view.Status) ui.Object {
 	var last, run any // null: there was none
 	if len(f.Runs) > 0 {
-		last = tick.JSON(&f.Runs[0])
+		last = rows.RunJSON(&f.Runs[0])
 	}
 	if r := f.Last(); r != nil {
-		run = tick.JSON(r)
+		run = rows.RunJSON(r)
 	}
 	return append(ui.ColumnsOf(f.Task, periodic.Columns()), [2]any{"state", s.State}, [2]any{"attention", ui.OrNull(s.Cause)}, [2]any{"since", ui.OrNull(s.Since)},
 		[2]any{"failures", s.Failures}, [2]any{"next", ui.OrNull(s.Next)}, [2]any{"last_success", ui.OrNull(f.Streak.Success)}, [2]any{"last_tick", last}, [2]any{"last_run", run})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -20,38 +21,30 @@ not run while a job of it has not ended. For tasks of other queues the command n
 the configuration of these.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
-					tasks := periodic.NewTasks(db.Tasks()).With(queues)
-					for _, id := range ids {
-						if err := runTask(c.Context(), env, tasks, n, id); err != nil {
-							return taskProblem(err)
-						}
-					}
-					return nil
-				})
+			return env.Submitting(c.Context(), func(_ *store.DB, tasks *periodic.Tasks, n *ui.Notifiers) error {
+				return taskProblem(rows.Each(env, ids, func(id string) (string, error) { return runTask(c.Context(), env, tasks, n, id) }))
 			})
 		},
 	}
 }
 
-// runTask has a task run now, and says so.
-func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, id string) error {
+// runTask has a task run now, and returns what it did.
+func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, id string) (string, error) {
 	t, err := tasks.Get(ctx, id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = tasks.RunNow(ctx, id)
 	}
-	if err := tasks.RunNow(ctx, id); err != nil {
-		return err
+	if err != nil {
+		return "", err
 	}
 	n.Submitted(t.Sink)
 	ticks, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
 	if err != nil || len(ticks) == 0 {
-		return err
+		return "", err
 	}
-	text := ""
+	done := id + ": " + string(t.Sink) + " " + ticks[0].JID
 	if t.Pause.At(env.Now()) {
-		text = " (it is paused, and runs once all the same)"
+		done += " (it is paused, and runs once all the same)"
 	}
-	return env.Printf("%s: %s %s%s\n", id, t.Sink, ticks[0].JID, text)
+	return done, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/ops/cli/tick"
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/internal/why"
@@ -33,8 +33,12 @@ func (s screen) printJSON(env *ui.Env) error {
 		}
 		times, _ = leftOut(upcoming)
 	}
+	ticks := []ui.Object{}
+	for i := range s.runs() {
+		ticks = append(ticks, rows.RunJSON(&s.Runs[i]))
+	}
 	object := append(taskJSON(&s.Facts.Facts, s.Status), [2]any{"findings", append([]why.Finding{}, s.findings...)},
-		[2]any{"upcoming", times}, [2]any{"skips", s.Task.SkipsToCome(env.Now())}, [2]any{"ticks", tick.AllJSON(s.runs())})
+		[2]any{"upcoming", times}, [2]any{"skips", s.Task.SkipsToCome(env.Now())}, [2]any{"ticks", ticks})
 	if s.Failed != nil {
 		object = append(object, [2]any{"job", s.Failed.JID}, [2]any{"output", append([]string{}, s.Output...)})
 	}
@@ -73,7 +77,7 @@ func (s screen) print(env *ui.Env) error {
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	return tick.PrintOfTask(env, s.runs())
+	return rows.PrintRuns(env, s.runs())
 }
 
 func printFindings(env *ui.Env, findings []why.Finding) error {
@@ -132,7 +136,7 @@ func (s screen) lastRun(env *ui.Env) string {
 	case r == nil:
 		return ""
 	}
-	said := tick.Outcome(r) + ", " + env.Ago(ended(r))
+	said := rows.Outcome(r) + ", " + env.Ago(ended(r))
 	if r.Took() > 0 {
 		said += ", took " + text.Exact(r.Took())
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/ops/cli/find"
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
@@ -50,8 +50,8 @@ func screenCommand(env *ui.Env, name string) *cobra.Command {
 		Short: "Show a task: did it work, and if not, why? When does it run next?",
 		Long: `Show a task in one screen: how it is doing and why, when it runs next, its columns
 without those that have their default, what became of its last ticks and jobs, the
-end of the output of its last failure, and what to do. The beginning of an ID is
-enough if no other task's begins so; --json has all columns.`,
+end of the output of its last failure, and what to do. A part of an ID is enough,
+if no other task's has it; --json has all columns.`,
 		Args: ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onTask(c.Context(), env, args[0], func(db *store.DB, queues ui.Queues, id string) error {
@@ -74,7 +74,7 @@ enough if no other task's begins so; --json has all columns.`,
 // onTask runs fn with the id of the task that a text means.
 func onTask(ctx context.Context, env *ui.Env, text string, fn func(db *store.DB, queues ui.Queues, id string) error) error {
 	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
-		id, err := find.Task(ctx, periodic.NewTasks(db.Tasks()), text)
+		id, err := rows.FindTask(ctx, periodic.NewTasks(db.Tasks()), text)
 		if err != nil {
 			return why.WithHolders(ctx, db, err)
 		}

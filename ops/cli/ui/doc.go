@@ -6,7 +6,7 @@
 //	command.go   groups of commands and the number of their arguments
 //	flagtypes.go flags that hold a time, a duration, an age, one of a few words
 //	when.go      times as people write them; times.go: as they read them
-//	select.go    flags of lists; columnflags.go: of the columns of a row
+//	columnflags.go  flags of the columns of a row
 //	settings.go  database, configuration file, name of this instance
 //	queues.go    queues of the configuration; notify.go: who is told of new jobs
 //	table.go     lists; output.go: other texts that are safe for a terminal

@@ -102,16 +102,22 @@ func (n *Notifiers) While(ctx context.Context, fn func() error) error {
 // Done is closed by Stop: notifiers do not end by themselves.
 func (n *Notifiers) Done() <-chan struct{} { return n.done }
 
-// Notifying runs fn, which says of which queues it has submitted jobs, and then waits
-// for the requests.
-func Notifying(ctx context.Context, env *Env, db *store.DB, fn func(*Notifiers) error) error {
+// Submitting runs fn with the database, its tasks with the queues of the configuration file, and notifiers, which fn
+// tells of which queues it has submitted jobs. It then waits for their requests.
+func (env *Env) Submitting(ctx context.Context, fn func(*store.DB, *periodic.Tasks, *Notifiers) error) error {
 	c, err := env.Configuration()
 	if err != nil {
 		return err
 	}
-	n, err := NewNotifiers(ctx, env, c, db)
-	if err != nil {
-		return err
-	}
-	return n.While(ctx, func() error { return fn(n) })
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		queues, err := c.BuildQueues(db)
+		if err != nil {
+			return err
+		}
+		n, err := NewNotifiers(ctx, env, c, db)
+		if err != nil {
+			return err
+		}
+		return n.While(ctx, func() error { return fn(db, periodic.NewTasks(db.Tasks()).With(queues), n) })
+	})
 }

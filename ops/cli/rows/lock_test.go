@@ -1,15 +1,12 @@
-package lock_test
+package rows_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
-
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 // lockLine is what `nextrun lock show --json` tells.
 type lockLine struct {

@@ -1,4 +1,4 @@
-package event_test
+package rows_test
 
 import (
 	"encoding/json"
@@ -9,12 +9,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
-
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 const signingKey = "raw:a key of more than 16 bytes"
 
@@ -93,6 +90,7 @@ func TestEventCommands(t *testing.T) {
 		}
 		s.Says(t, ui.Done, "event resend --dead billing", "to be published again: 1")
 		s.Says(t, ui.Failed, "event resend e2 unknown", "unknown", "not found")
+		s.Says(t, ui.Done, "event resend e2", "to be published again: 1")
 		if s.JSON(t, &listed, "event", "list", "--status", "pending"); len(listed) != 3 {
 			t.Errorf("pending after resend: %+v", listed)
 		}

@@ -1,15 +1,12 @@
-package tick_test
+package rows_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
-
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 // What was left out over all tasks is one list, by when the ticks were due; what somebody has asked for is marked.
 func TestTickList(t *testing.T) {

@@ -1,4 +1,4 @@
-package job
+package rows
 
 import (
 	"context"
@@ -13,30 +13,24 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-func logCommand(env *ui.Env) *cobra.Command {
-	var asJSON, follow, last bool
+func logOfJob(env *ui.Env) *cobra.Command {
+	var asJSON, follow bool
 	command := &cobra.Command{
-		Use:   "log JOB | --last ID",
+		Use:   "log",
 		Short: "Show the log of a job",
 		Long: `Show the log of a job. A part of its id is enough, if no other job's has it. With
 --last, give the id of a task to see the log of its newest job.`,
 		Example: "  nextrun job log 01a1ffd3\n  nextrun job log --last nightly-backup --follow",
-		Args:    ui.Arguments("JOB"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return withJob(c.Context(), env, args[0], last, func(db *store.DB, job jobqueue.Job) error {
-				log := jobLog{env: env, queue: jobqueue.NewQueue(db.Jobs()), jid: job.JID, asJSON: asJSON}
-				if follow {
-					return log.follow(c.Context())
-				}
-				_, err := log.write(c.Context())
-				return err
-			})
-		},
 	}
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "follow the log until the job ends")
-	lastFlag(command, &last)
 	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
-	return command
+	return ofJob(env, command, func(ctx context.Context, db *store.DB, job *jobqueue.Job) error {
+		log := jobLog{env: env, queue: jobqueue.NewQueue(db.Jobs()), asJSON: asJSON}
+		if err := log.write(ctx, job.JID); err != nil || !follow {
+			return err
+		}
+		return log.follow(ctx, *job)
+	})
 }
 
 // followInterval is how often a log is looked at that is followed.
@@ -46,56 +40,45 @@ const followInterval = 500 * time.Millisecond
 type jobLog struct {
 	env    *ui.Env
 	queue  *jobqueue.Queue
-	jid    string
 	asJSON bool
 	last   int64 // counter of the last line written
 }
 
-// write writes the new lines and reports whether the job had ended before.
-func (l *jobLog) write(ctx context.Context) (ended bool, err error) {
-	job, err := getJob(ctx, l.queue, l.jid)
-	if err != nil {
-		return false, err
-	}
+// write writes the new lines.
+func (l *jobLog) write(ctx context.Context, jid string) error {
 	for {
-		lines, err := l.queue.Logs(ctx, jobqueue.LogFilter{JID: l.jid, After: l.last})
+		lines, err := l.queue.Logs(ctx, jobqueue.LogFilter{JID: jid, After: l.last})
 		if err != nil {
-			return false, err
-		}
-		if len(lines) == 0 {
-			return job.State.Final(), nil
+			return err
 		}
 		before := l.last
 		for _, line := range lines {
 			if err := l.line(line); err != nil {
-				return false, err
+				return err
 			}
 			l.last = max(l.last, line.Counter)
 		}
-		if l.last == before { // lines that others wrote, without a counter
-			return job.State.Final(), nil
+		if l.last == before { // no more lines, or those that others wrote, without a counter
+			return nil
 		}
 	}
 }
 
 // follow writes lines until the job has ended or ctx ends.
-func (l *jobLog) follow(ctx context.Context) error {
-	tick := time.NewTicker(followInterval)
-	defer tick.Stop()
-	for {
-		ended, err := l.write(ctx)
-		if err != nil || ended {
-			if ctx.Err() != nil { // the user has ended it, which fails what is going on
-				return nil
-			}
-			return err
-		}
+func (l *jobLog) follow(ctx context.Context, job jobqueue.Job) (err error) {
+	for err == nil && !job.State.Final() {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+		case <-time.After(followInterval):
+		}
+		if job, err = l.queue.Get(ctx, job.JID); err == nil {
+			err = l.write(ctx, job.JID)
 		}
 	}
+	if ctx.Err() != nil { // the user has ended it, which fails what is going on
+		return nil
+	}
+	return err
 }
 
 func (l *jobLog) line(line jobqueue.LogLine) error {

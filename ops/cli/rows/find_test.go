@@ -1,4 +1,4 @@
-package job_test
+package rows_test
 
 import (
 	"testing"

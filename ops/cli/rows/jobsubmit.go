@@ -1,7 +1,6 @@
-package job
+package rows
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-func submitCommand(env *ui.Env) *cobra.Command {
+func submitJob(env *ui.Env) *cobra.Command {
 	standard := jobqueue.Job{Group: "default", Args: "{}", Submitter: "nextrun", Priority: jobqueue.PriorityLow}
 	var f *ui.ColumnFlags[jobqueue.Job]
 	var at ui.TimeFlag
@@ -23,40 +22,31 @@ func submitCommand(env *ui.Env) *cobra.Command {
   nextrun job submit backup --at '2027-01-01 02:00'`,
 		Args: ui.Arguments("HANDLER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if args[0] == "" {
-				return ui.Usagef("the name of the handler is empty")
-			}
 			if err := f.ReadArgs(env.Stdin); err != nil {
 				return err
 			}
 			job := standard
 			f.Apply(&job)
-			job.Task = args[0]
-			if job.Single && job.Tracker == "" {
+			job.Task, job.Retry, job.Traceparent = args[0], at.Value, env.Getenv("TRACEPARENT")
+			switch {
+			case job.Task == "":
+				return ui.Usagef("the name of the handler is empty")
+			case job.Single && job.Tracker == "":
 				return ui.Usagef("--single needs a --task")
-			}
-			job.Retry, job.Traceparent = at.Value, env.Getenv("TRACEPARENT")
-			if !json.Valid([]byte(job.Args)) {
+			case !json.Valid([]byte(job.Args)):
 				return ui.Usagef("--args is not JSON")
 			}
-			return submit(c.Context(), env, job)
+			return env.Submitting(c.Context(), func(db *store.DB, _ *periodic.Tasks, n *ui.Notifiers) error {
+				jids, err := jobqueue.NewQueue(db.Jobs()).Submit(c.Context(), job)
+				if err != nil {
+					return err
+				}
+				n.Submitted(periodic.SinkJob)
+				return env.Printf("submitted %s\n", jids[0])
+			})
 		},
 	}
 	f = ui.NewColumnFlags(command, jobqueue.SubmitColumns(), &standard)
 	command.Flags().Var(&at, "at", "when the job may begin: it waits until then (default now)")
 	return command
-}
-
-// submit submits a job, tells executors, and prints the job's id.
-func submit(ctx context.Context, env *ui.Env, job jobqueue.Job) error {
-	return env.WithDatabase(ctx, func(db *store.DB) error {
-		return ui.Notifying(ctx, env, db, func(n *ui.Notifiers) error {
-			jids, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, job)
-			if err != nil {
-				return err
-			}
-			n.Submitted(periodic.SinkJob)
-			return env.Printf("submitted %s\n", jids[0])
-		})
-	})
 }

@@ -1,0 +1,113 @@
+package rows
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// List is a command that lists rows.
+type List[T any] struct {
+	Use, Short, Long, Example string
+
+	Read  func(context.Context, *store.DB) ([]T, error)
+	Table *ui.Table
+	Row   func(*T) (object any, cells []any) // the JSON of a row, and its cells in the table
+	None  string                             // in place of no rows: how to get the first one
+
+	Of    *Period // of rows that are made over time
+	Task  *string // the id of a task that the filter has: that task must exist; empty or nil: none
+	Group *string // likewise: a task of that group must exist
+	JSON  bool    // set before it reads
+}
+
+// Command makes the command. The flags of its filter are added to it.
+func (l *List[T]) Command(env *ui.Env) *cobra.Command {
+	command := &cobra.Command{Use: l.Use, Short: l.Short, Long: l.Long, Example: l.Example, Args: ui.Arguments()}
+	command.RunE = func(c *cobra.Command, _ []string) error {
+		if err := l.Of.bound(); err != nil {
+			return err
+		}
+		return env.WithDatabase(c.Context(), func(db *store.DB) error {
+			found, err := l.Read(c.Context(), db)
+			if err == nil && len(found) == 0 {
+				err = l.asked(c.Context(), periodic.NewTasks(db.Tasks()))
+			}
+			if err != nil {
+				return err
+			}
+			return l.print(env, c, found)
+		})
+	}
+	if l.Of != nil {
+		l.Of.flags(command.Flags())
+	}
+	ui.JSONFlag(command, &l.JSON)
+	return command
+}
+
+// asked is an error if there is no task with the id, or none of the group, that was asked for.
+func (l *List[T]) asked(ctx context.Context, tasks *periodic.Tasks) error {
+	if l.Task != nil && *l.Task != "" {
+		if err := isTask(ctx, tasks, *l.Task); err != nil {
+			return err
+		}
+	}
+	if l.Group == nil || *l.Group == "" {
+		return nil
+	}
+	return isGroup(ctx, tasks, *l.Group)
+}
+
+func (l *List[T]) print(env *ui.Env, command *cobra.Command, found []T) error {
+	objects := make([]any, len(found))
+	for i := range found {
+		object, cells := l.Row(&found[i])
+		objects[i] = object
+		l.Table.Add(cells...)
+	}
+	none := l.None
+	command.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != "limit" && f.Name != "json" {
+			none = "none of that kind"
+		}
+	})
+	return env.PrintTable(l.Table.IfEmpty(none), objects, l.JSON)
+}
+
+// Period are the bounds of a list of what is made over time, the latest first.
+type Period struct {
+	What         string // such as "jobs submitted"
+	Since, Until *time.Time
+	Limit        *int // its default is set
+
+	since, until ui.TimeFlag
+}
+
+func (p *Period) flags(flags *pflag.FlagSet) {
+	p.since.Past, p.until.Past = true, true
+	flags.Var(&p.since, "since", "only "+p.What+" at this time or later, such as 7d, yesterday or 2026-03-28")
+	flags.Var(&p.until, "until", "only "+p.What+" before this time")
+	flags.IntVarP(p.Limit, "limit", "n", *p.Limit, "maximum number")
+}
+
+// bound sets the bounds.
+func (p *Period) bound() error {
+	if p == nil {
+		return nil
+	}
+	*p.Since, *p.Until = p.since.Value, p.until.Value
+	switch {
+	case *p.Limit < 1:
+		return ui.Usagef("-n is %d; use 1 or more", *p.Limit)
+	case !p.Since.IsZero() && !p.Until.IsZero() && !p.Until.After(*p.Since):
+		return ui.Usagef("--until %s is not later than --since %s; an age such as 2h counts back from now", &p.until, &p.since)
+	}
+	return nil
+}
