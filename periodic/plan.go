@@ -57,6 +57,11 @@ func (p *Plan) Plain() bool {
 		len(p.Settled) == 0 && p.Cancel == ""
 }
 
+// MayBeMadeAhead reports whether a plan may be made before its time and written then as it is, if the row of its task is as it
+// was read: only an edit, or a job that the queue refuses, can change it. Failures in a row, which pause a task with
+// PauseAfter, are counted when it is due.
+func (p *Plan) MayBeMadeAhead() bool { return p.Plain() && p.Task.PauseAfter == 0 }
+
 // Lasts reports whether a plan that was made at a time holds at a later one. A process that stood still in between has to
 // decide anew.
 func (p *Plan) Lasts(made, now time.Time, validFor time.Duration) bool {

@@ -34,7 +34,7 @@ func newSchedule(o Options) *schedule {
 		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
 		lateness: histograms("tick_lateness_seconds",
 			"From the time of a tick, without jitter, to the decision that submitted it.", late, "sink"),
-		took:     histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
+		took:     histograms("batch_duration_seconds", "From the first write of a batch of tasks to its commit.", short),
 		size:     histograms("batch_tasks", "Tasks in a batch.", sizes),
 		errors:   counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
 		problems: counters("task_problems_total", "Problems of rows that the scheduler found."),

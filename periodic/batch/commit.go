@@ -56,7 +56,7 @@ func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, atOn
 	spans := spans{tracer: c.Tracer}
 	err = c.Update(ctx, wait, func(tx Tx) error {
 		done = Outcome{}
-		if b.Now.IsZero() { // made ahead
+		if b.IsAhead() {
 			if err := c.waitUntilDue(ctx, tx, b.ReadyAt()); err != nil {
 				return err
 			}

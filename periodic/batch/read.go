@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,10 +15,12 @@ import (
 
 // Batch is a number of tasks, and what to do with them.
 type Batch struct {
-	Started time.Time // by the host's clock
-	Now     time.Time // by the database's clock: when the tasks were read; zero: the plans were made ahead, at different times
-	Plans   []periodic.Plan
+	Now   time.Time // by the database's clock: when the tasks were read; zero: the plans were made ahead, at different times
+	Plans []periodic.Plan
 }
+
+// IsAhead reports whether the plans were made before their time.
+func (b *Batch) IsAhead() bool { return b.Now.IsZero() }
 
 // ReadyAt is when all tasks of a batch are due.
 func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
@@ -27,12 +28,12 @@ func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRu
 // Read reads tasks and what the decisions on them need, and decides: for those that are not due yet, as if they were.
 // It locks nothing: a plan whose row is not as it was read comes to nothing.
 func (c Processor) Read(ctx context.Context, w Wanted) (Batch, error) {
-	begun, f := time.Now(), facts{sinks: w.Sinks}
+	var f facts
 	err := c.View(ctx, func(tx Tx) error { return c.read(ctx, tx, w, &f) })
 	if err != nil {
 		return Batch{}, fmt.Errorf("read tasks: %w", err)
 	}
-	return Batch{begun, f.now, c.decide(&f)}, nil
+	return Batch{f.now, c.decide(&f)}, nil
 }
 
 // read reads tasks, and what the decisions on them need.
@@ -51,7 +52,6 @@ func (c Processor) read(ctx context.Context, tx Tx, w Wanted, f *facts) (err err
 type facts struct {
 	now     time.Time
 	tasks   []periodic.Task
-	sinks   []periodic.Sink // that can be used: the tasks of others are planned only; nil: all
 	pending map[string]sink.Pending
 	ended   map[string]time.Time
 	decided map[string][]periodic.Range
@@ -71,7 +71,7 @@ func (c Processor) pendingJobs(ctx context.Context, tx Tx, f *facts) (map[string
 	trackers := map[periodic.Sink][]string{}
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		if !t.Overlapping() && !t.Unplanned() && c.asks(f, t) {
+		if !t.Overlapping() && !t.Unplanned() && c.Queues[t.Sink] != nil {
 			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
 		}
 	}
@@ -113,19 +113,6 @@ func (c Processor) recordedTicks(ctx context.Context, tx Tx, f *facts) (err erro
 		f.ended, err = tx.Ended(ctx, waited)
 	}
 	return err
-}
-
-// asks reports whether the queue of a task can be asked. Without that the task is
-// planned only.
-func (c Processor) asks(f *facts, t *periodic.Task) bool {
-	_, known := c.Queues[t.Sink]
-	return known && (f.sinks == nil || slices.Contains(f.sinks, t.Sink))
-}
-
-// CanPrepare reports whether a plan that was decided before its time can be written at that time
-// as it is, if its row is as it was read.
-func (c Processor) CanPrepare(p *periodic.Plan) bool {
-	return p.Plain() && p.Task.PauseAfter == 0 && c.Queues[p.Task.Sink] != nil
 }
 
 // decide makes the plans of a batch.

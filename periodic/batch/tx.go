@@ -25,7 +25,7 @@ func RowOf(t *periodic.Task) Row { return Row{t.ID, t.Version} }
 // Look says what a scheduler asks about when it looks for work.
 type Look struct {
 	Scope
-	Tell []periodic.Sink // the queues that are asked how their jobs end
+	Ask []periodic.Sink // the queues that are asked how their jobs end
 	// DrainedUpTo leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
 	DrainedUpTo time.Time
@@ -37,7 +37,7 @@ type Work struct {
 	Asked     time.Time // by the host's clock: Now is not earlier
 	Answered  time.Time // by the host's clock: Now is not later
 	Due       bool      // there are tasks to decide
-	AskEndsAt time.Time // when to ask one of the queues of [Look.Tell] for the ends of jobs; zero: nothing is open
+	AskEndsAt time.Time // when to ask one of the queues of [Look.Ask] for the ends of jobs; zero: nothing is open
 	Stray     bool      // tasks have been due for a while whose sinks are not among [Scope.Sinks]
 	Next      time.Time // the earliest NextRun after Now; zero: none
 	Marked    time.Time // the earliest mark; zero: none
@@ -81,6 +81,9 @@ type Cursor struct {
 	NextRun time.Time
 	TaskID  string
 }
+
+// CursorAt is the place of a task.
+func CursorAt(t *periodic.Task) Cursor { return Cursor{t.NextRun, t.ID} }
 
 // readTx is what a transaction reads.
 type readTx interface {

@@ -22,19 +22,19 @@ const (
 )
 
 // ends asks the queues that are not nextrun's own how their jobs ended. Each has a goroutine of its own, since one may take
-// long to answer, or fail. The loop tells when it is time.
+// long to answer, or fail. The loop says when it is time.
 type ends struct {
 	role   role
-	tell   []periodic.Sink // the queues that are asked
+	sinks  []periodic.Sink // the queues that are asked
 	askers map[periodic.Sink]*asker
 }
 
 func newEnds(store Store, cfg *Config, r role) *ends {
-	e := &ends{role: r, tell: slices.Sorted(maps.Keys(cfg.Submitters)), askers: map[periodic.Sink]*asker{}}
-	for _, sink := range e.tell {
+	e := &ends{role: r, sinks: slices.Sorted(maps.Keys(cfg.Submitters)), askers: map[periodic.Sink]*asker{}}
+	for _, sink := range e.sinks {
 		e.askers[sink] = &asker{
 			cfg: cfg, store: store, sink: sink, bad: map[string]bool{},
-			pause: service.Backoff{Least: endsEvery, Most: endsMost}, wake: make(chan struct{}, 1),
+			pause: service.Backoff{Least: endsEvery, Most: endsMost}, sooner: make(chan time.Time, 1),
 		}
 	}
 	return e
@@ -47,11 +47,11 @@ func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
 	}
 }
 
-// peeked notes when it is the turn of a job.
-func (e *ends) peeked(p batch.Work) {
+// looked notes when it is the turn of a job.
+func (e *ends) looked(w batch.Work) {
 	for _, a := range e.askers {
-		if !p.AskEndsAt.IsZero() {
-			a.within(p.AskEndsAt.Sub(p.Now))
+		if !w.AskEndsAt.IsZero() {
+			a.within(w.AskEndsAt.Sub(w.Now))
 		}
 	}
 }
@@ -68,78 +68,59 @@ func (e *ends) run(ctx context.Context) {
 // once asks about all jobs whose turn it is.
 func (e *ends) once(ctx context.Context) {
 	for _, a := range e.askers {
-		for a.ask(ctx) && ctx.Err() == nil {
+		for isDue(a.ask(ctx)) && ctx.Err() == nil {
 		}
 	}
 }
 
 // asker asks one queue.
 type asker struct {
-	cfg   *Config
-	store Store
-	sink  periodic.Sink
-	wake  chan struct{}
+	cfg    *Config
+	store  Store
+	sink   periodic.Sink
+	sooner chan time.Time // when the loop wants it asked, until its goroutine knows
 
 	// Only its goroutine uses these.
 	soonest time.Time       // when it may be asked again
 	pause   service.Backoff // after it has failed
 	failed  bool
 	bad     map[string]bool // the jobs whose end could not be recorded, by id: each is named once
-
-	mu  sync.Mutex
-	due time.Time // zero: no job is open, as far as is known
 }
 
-// within has the queue asked after a time, or sooner if that is planned.
+// within has the queue asked after a time, or sooner if that is planned. Only the loop calls it.
 func (a *asker) within(wait time.Duration) {
-	a.mu.Lock()
 	at := time.Now().Add(wait)
-	sooner := a.due.IsZero() || at.Before(a.due)
-	if sooner {
-		a.due = at
+	select {
+	case planned := <-a.sooner:
+		at = earlier(at, planned)
+	default:
 	}
-	a.mu.Unlock()
-	if sooner {
-		select {
-		case a.wake <- struct{}{}:
-		default:
-		}
-	}
+	a.sooner <- at
 }
 
 // run asks when it is time and the scheduler schedules, until ctx ends.
 func (a *asker) run(ctx context.Context, schedules func() bool) {
+	var due time.Time // zero: no job is open, as far as is known
 	for {
+		var timer <-chan time.Time
+		if !due.IsZero() {
+			timer = time.After(max(time.Until(due), time.Until(a.soonest)))
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.wake:
-		case <-a.timer():
-			if schedules() {
-				a.ask(ctx)
+		case at := <-a.sooner:
+			due = earlier(due, at)
+		case <-timer:
+			if due = (time.Time{}); schedules() {
+				due = a.ask(ctx)
 			}
 		}
 	}
 }
 
-// timer fires when it is time.
-func (a *asker) timer() <-chan time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.due.IsZero() {
-		return nil
-	}
-	if a.due.Before(a.soonest) {
-		a.due = a.soonest
-	}
-	return time.After(time.Until(a.due))
-}
-
-// ask asks once, and plans the next time. It reports whether more is to be asked at once: most of many jobs had ended.
-func (a *asker) ask(ctx context.Context) (more bool) {
-	a.mu.Lock()
-	a.due = time.Time{}
-	a.mu.Unlock()
+// ask asks once, and returns when to ask again: at once if most of many jobs had ended; zero: no job is open.
+func (a *asker) ask(ctx context.Context) (again time.Time) {
 	a.soonest = time.Now().Add(endsEvery)
 	found, err := a.store.AskEnds(ctx, batch.AskEnds{
 		Sink: a.sink, Queue: a.cfg.Submitters[a.sink], Hooks: a.cfg.Hooks, Limit: endsLimit, Timeout: endsTimeout,
@@ -150,8 +131,7 @@ func (a *asker) ask(ctx context.Context) (more bool) {
 			a.cfg.fail("ask another queue how jobs ended; ticks go on", err)
 		}
 		a.soonest = time.Now().Add(a.pause.Next())
-		a.within(0)
-		return false
+		return a.soonest
 	}
 	if found.Asked > 0 {
 		a.failed = false
@@ -160,15 +140,14 @@ func (a *asker) ask(ctx context.Context) (more bool) {
 	a.observe(found)
 	switch {
 	case found.Asked == endsLimit && len(found.Ended) > found.Asked/2:
-		a.soonest = time.Time{}
-		a.within(0)
-		return true
+		a.soonest = time.Now()
+		return a.soonest
 	case found.Asked > 0:
-		a.within(endsEvery)
+		return a.soonest
 	case !found.Next.IsZero():
-		a.within(found.Next.Sub(found.Now))
+		return time.Now().Add(found.Next.Sub(found.Now))
 	}
-	return false
+	return time.Time{}
 }
 
 // observe tells of jobs that have ended, and names those whose end cannot be read or recorded. They have another turn,

@@ -187,7 +187,7 @@ func (f *fixture) between(act func()) {
 	f.done(err)
 	act()
 	behind.Store(0)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !c.CanPrepare(&p) })
+	b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return !p.MayBeMadeAhead() })
 	if len(b.Plans) > 0 {
 		if _, err := c.Submit(f.Context(), storetest.Patience, b); err != nil {
 			f.Fatal(err)

@@ -3,8 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -12,9 +11,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
-
-// clockSlack is the least time to sleep: clocks advance by no finer steps.
-const clockSlack = time.Millisecond
 
 // loop is what the scheduler's one goroutine owns. It goes one way with every task: read, decide, write if the
 // row is as it was read. Two things run beside it: batches that are being written, which hand over their
@@ -29,32 +25,32 @@ type loop struct {
 	pulse   service.Pulse // safe for concurrent use
 
 	duties     []duty
-	ownMarks   bool      // the marks of this worker's name are to be cleared
+	ownMarks   bool      // the marks of this worker's name are to be cleared, since it begins to schedule
 	staleMarks bool      // the last poll has seen a mark that has expired
 	pollAt     time.Time // by the host's clock
 
-	ahead     ahead
-	late      late
-	failing   failing
-	sinks     sinks
 	clock     clock
 	watermark watermark
-	ends      *ends // safe for concurrent use
+	ahead     ahead
+	backlog   backlog
 	pace      pace
+	failing   failures[string]        // tasks that fail alone, by their ids
+	broken    failures[periodic.Sink] // queues that cannot be used
 	trouble   trouble
+	ends      *ends // safe for concurrent use
 }
 
 // newLoop returns the loop of a scheduler.
 func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-chan struct{}) *loop {
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake, batches: batches,
-		failing: failing{},
-		sinks:   sinks{known: slices.Sorted(maps.Keys(batches.Queues)), broken: map[periodic.Sink]*breaker{}},
-		trouble: trouble{store: store, worker: batches.Worker},
+		failing: failures[string]{}, broken: failures[periodic.Sink]{},
+		backlog: backlog{pause: service.Backoff{Least: leastRetry, Most: mostRetry}},
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
+		trouble: trouble{store: store, worker: batches.Worker},
+		ends:    newEnds(store, cfg, r),
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
-	l.ends = newEnds(store, cfg, r)
 	l.duties = duties(l)
 	return l
 }
@@ -67,7 +63,7 @@ func (l *loop) run(soft, hard context.Context) error {
 	if l.store.OpensEarly() {
 		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
 	}
-	l.begin()
+	l.ownMarks = true
 	for soft.Err() == nil {
 		if !l.role.schedules() {
 			if err := l.standBy(soft); err != nil {
@@ -81,16 +77,42 @@ func (l *loop) run(soft, hard context.Context) error {
 		}
 		wait := l.endRound(err, &retry)
 		l.pulse.Beat(err)
-		l.trouble.publish(hard, err, l.failing.text(l.isLock))
+		l.trouble.publish(hard, err, l.failingText())
 		_ = l.sleep(soft, wait) // the loop checks whether it has to end
 	}
 	l.ahead.drop()
 	return nil
 }
 
-// begin notes that this scheduler schedules from now on.
-func (l *loop) begin() {
+// maxTries is how often once retries what fails alone.
+const maxTries = 4
+
+// once schedules until nothing is due. It returns the first error.
+func (l *loop) once(ctx context.Context) error {
 	l.ownMarks = true
+	l.watermark.reset()
+	for tries := 0; ; {
+		did, err := l.step(ctx, ctx)
+		if err != nil {
+			return err
+		}
+		if did {
+			continue
+		}
+		// What others have locked is tried again until it can be written, and what fails a few times.
+		switch {
+		case l.backlog.locked:
+		case len(l.failing)+len(l.broken) > 0 && tries < maxTries:
+			tries++
+		default:
+			l.ends.once(ctx)
+			return nil
+		}
+		if err := l.sleep(ctx, min(leastRetry, l.next(leastRetry))); err != nil {
+			return fmt.Errorf("some tasks are still due: %w", err)
+		}
+		l.pollWithin(0)
+	}
 }
 
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
@@ -101,7 +123,7 @@ func (l *loop) standBy(soft context.Context) error {
 	if err != nil && soft.Err() == nil {
 		return err
 	}
-	l.begin()
+	l.ownMarks = true
 	l.pulse.Beat(nil)
 	return nil
 }
@@ -112,14 +134,12 @@ func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 	if err != nil {
 		l.cfg.fail("schedule", err)
 		l.ahead.drop()
-		l.pollNow()
+		l.pollWithin(0)
 		return retry.Next()
 	}
 	retry.Reset()
 	return l.next(l.cfg.PollInterval)
 }
-
-func (l *loop) isLock(err error) bool { return l.store.Fault(err) == service.FaultLock }
 
 // sleep waits for a time, a wake-up or the end of ctx, whose error it returns.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
@@ -130,7 +150,7 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 		return ctx.Err()
 	case <-l.wake:
 		l.watermark.reset()
-		l.pollNow()
+		l.pollWithin(0)
 	case <-timer.C:
 	}
 	return nil
@@ -138,28 +158,28 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 
 // duty is one thing that the loop does. It names when it is due, by the host's clock; the zero
 // time means: not until something has changed. soft ends when the scheduler is to stop: begin nothing new.
-// hard ends when what is in flight has to stop, too.
+// hard ends when what is in flight has to stop, too. A duty returns when to poll at the latest: at once if
+// it has done something, or what is there to do may have changed.
 type duty struct {
 	due func() time.Time
-	do  func(soft, hard context.Context) error
+	do  func(soft, hard context.Context) (pollIn time.Duration, err error)
 }
 
 // duties is what a loop does. Of those that are due, the first goes first: what has to be on
-// time, then what the last poll has found, then the next poll.
+// time, then what the last poll has found, then the next poll, then what has failed.
 func duties(l *loop) []duty {
 	return []duty{
-		{func() time.Time { return dueIf(l.ownMarks || l.staleMarks) }, l.clearMarks},
-		{func() time.Time { return l.clock.byHost(l.ahead.openAt()) }, l.submitDue},
+		{func() time.Time { return nowIf(l.ownMarks || l.staleMarks) }, l.clearMarks},
+		{func() time.Time { return earlier(l.clock.byHost(l.ahead.openAt()), l.backlogAt()) }, l.submit},
 		{func() time.Time { return l.clock.byHost(l.ahead.readAt) }, l.readAhead},
-		{func() time.Time { return earlier(dueIf(l.late.found), l.clock.byHost(l.ahead.decideAt)) }, l.decideLate},
-		{func() time.Time { return earlier(l.failing.next(), l.sinks.next()) }, l.retry},
 		{func() time.Time { return l.pollAt }, l.poll},
+		{func() time.Time { return earlier(l.failing.next(), l.broken.next()) }, l.retry},
 	}
 }
 
-func dueIf(isDue bool) time.Time {
+func nowIf(isDue bool) time.Time {
 	if isDue {
-		return atOnce
+		return time.Now()
 	}
 	return time.Time{}
 }
@@ -175,24 +195,16 @@ func earlier(a, b time.Time) time.Time {
 // isDue reports whether a time has come.
 func isDue(at time.Time) bool { return !at.IsZero() && !at.After(time.Now()) }
 
-// atOnce is a time that has passed.
-var atOnce = time.Unix(0, 0)
-
-// pollNow has the loop poll at once: something was done, or has changed.
-func (l *loop) pollNow() { l.pollAt = atOnce }
-
 // pollWithin has the loop poll after a while at the latest.
-func (l *loop) pollWithin(wait time.Duration) {
-	if at := time.Now().Add(max(wait, clockSlack)); at.Before(l.pollAt) {
-		l.pollAt = at
-	}
-}
+func (l *loop) pollWithin(wait time.Duration) { l.pollAt = earlier(l.pollAt, time.Now().Add(wait)) }
 
 // step does the first duty that is due. It reports whether there was one.
 func (l *loop) step(soft, hard context.Context) (bool, error) {
 	for _, d := range l.duties {
 		if isDue(d.due()) {
-			return true, d.do(soft, hard)
+			pollIn, err := d.do(soft, hard)
+			l.pollWithin(pollIn)
+			return true, err
 		}
 	}
 	return false, nil

@@ -9,45 +9,45 @@ import (
 )
 
 // poll asks the database what there is to do.
-func (l *loop) poll(_, hard context.Context) error {
+func (l *loop) poll(_, hard context.Context) (pollIn time.Duration, err error) {
+	l.pollAt = time.Time{}
 	work, err := l.readWork(hard)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	l.pulse.Goes() // what follows may take long
 	if work.Stray {
 		l.stray(hard)
 	}
-	l.setAgenda(work)
-	return nil
+	return l.plan(work), nil
 }
 
-// setAgenda sets the agenda by what a poll has found.
-func (l *loop) setAgenda(work batch.Work) {
+// plan sets when the duties are due, by what a poll has found. It returns when to poll again.
+func (l *loop) plan(work batch.Work) (pollIn time.Duration) {
 	if l.ahead.readUpTo.NextRun.After(work.Now.Add(l.ahead.lead)) { // the database's clock was set back
 		l.ahead.drop()
 	}
-	l.late.found = work.Due
-	if !work.Due {
-		l.late.pause, l.late.locked = 0, false
-		l.failing.idle()
+	if l.backlog.found = work.Due; !work.Due {
+		l.backlog.locked = false
+		l.backlog.pause.Reset()
 	}
-	l.pollAt = time.Now().Add(l.cfg.PollInterval)
+	pollIn = l.cfg.PollInterval
 	if !work.Next.IsZero() {
-		l.pollWithin(l.clock.until(l.ahead.planFor(work.Next)))
+		pollIn = min(pollIn, max(l.clock.until(l.ahead.planFor(work.Next)), clockSlack))
 	}
 	if !work.Marked.IsZero() {
 		age := work.Now.Sub(work.Marked) // one that is as far in the future was left there by a clock that was set back
 		if l.staleMarks = age.Abs() > l.cfg.Lease; !l.staleMarks {
-			l.pollWithin(l.cfg.Lease - age + time.Millisecond)
+			pollIn = min(pollIn, l.cfg.Lease-age+time.Millisecond)
 		}
 	}
+	return pollIn
 }
 
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
-	look := batch.Look{Scope: l.scope(), Tell: l.ends.tell, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
+	look := batch.Look{Scope: l.scope(), Ask: l.ends.sinks, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
 	work, err := l.store.Poll(ctx, look)
 	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
 		broke, probed := l.suspectSink(ctx, err)
@@ -63,7 +63,7 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	if err != nil {
 		return work, err
 	}
-	l.ends.peeked(work)
+	l.ends.looked(work)
 	answered := time.Now()
 	if !work.Asked.IsZero() {
 		asked, answered = work.Asked, work.Answered
@@ -75,8 +75,8 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 // stray sets the problem of tasks that wait because this scheduler does not know
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.sinks.usable(), func(sink periodic.Sink) string {
-		if b := l.sinks.broken[sink]; b != nil {
+	stray, err := l.store.Stray(ctx, l.usable(), func(sink periodic.Sink) string {
+		if b := l.broken[sink]; b != nil {
 			return periodic.WaitsPrefix + b.err.Error()
 		}
 		return batch.UnknownSink(sink)
@@ -86,7 +86,7 @@ func (l *loop) stray(ctx context.Context) {
 		return
 	}
 	for _, t := range stray {
-		if l.sinks.broken[t.Sink] == nil { // else the sink is reported, once
+		if l.broken[t.Sink] == nil { // else the sink is reported, once
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.UnknownSink(t.Sink)})
 		}
 	}
@@ -96,25 +96,25 @@ func (l *loop) stray(ctx context.Context) {
 // scheduler until they expire.
 
 // clearMarks removes expired marks and, when this scheduler begins, those of its name, which an earlier process may have left.
-func (l *loop) clearMarks(_, hard context.Context) error {
+func (l *loop) clearMarks(_, hard context.Context) (pollIn time.Duration, err error) {
 	name, count := "", 0
 	if l.ownMarks {
 		name = l.cfg.Name
 	}
-	err := l.batches.Update(hard, batch.LockTimeout, func(tx batch.Tx) (err error) {
+	err = l.batches.Update(hard, batch.LockTimeout, func(tx batch.Tx) (err error) {
 		count, err = tx.ClearMarks(hard, l.cfg.Lease, name)
 		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if l.pollWithin(leastRetry); l.ownMarks || count > 0 { // else somebody has locked the rows
-		l.pollNow()
-	}
-	if l.ownMarks, l.staleMarks = false, false; count > 0 {
+	if count > 0 {
 		l.observe(Event{Kind: EventCleared, Count: count})
+	} else if !l.ownMarks { // somebody has locked the rows
+		pollIn = leastRetry
 	}
-	return nil
+	l.ownMarks, l.staleMarks = false, false
+	return pollIn, nil
 }
 
 // watermark is up to when nothing of what fell due is left, as far as this scheduler was told. It saves
@@ -147,3 +147,53 @@ func (d *watermark) advance(p *batch.Work, now, since time.Time, err error) {
 
 // reset has the next poll find all: something was changed, or is left out no more.
 func (d *watermark) reset() { d.drainedUpTo = time.Time{} }
+
+// clockSlack is the least time to sleep: clocks advance by no finer steps.
+const clockSlack = time.Millisecond
+
+// clock knows the difference between the database's clock and the host's. The database's judges whether a task is due
+// (guarantee G10).
+type clock struct {
+	database    time.Time     // what the database's clock said ...
+	host        time.Time     // ... at this time by the host's
+	uncertainty time.Duration // which is known as exactly as this
+}
+
+// clockMemory is for how long an exact measurement is better than a newer, coarser one.
+const clockMemory = 10 * time.Second
+
+// measure notes what the database's clock said between two times of the host's.
+func (c *clock) measure(asked, answered, database time.Time) {
+	way := answered.Sub(asked) / 2
+	at := asked.Add(way)
+	age := at.Sub(c.host)
+	if !c.host.IsZero() && way > c.uncertainty && age < clockMemory && database.Sub(c.database.Add(age)).Abs() <= way+c.uncertainty {
+		return
+	}
+	c.set(database, at)
+	c.uncertainty = way
+}
+
+// set notes what the database's clock said.
+func (c *clock) set(database, host time.Time) {
+	c.database, c.host, c.uncertainty = database, host, clockSlack
+}
+
+// now is the time by the database's clock; zero if it was never read.
+func (c *clock) now() time.Time {
+	if c.host.IsZero() {
+		return time.Time{}
+	}
+	return c.database.Add(time.Since(c.host))
+}
+
+// until is how far a time of the database's clock is away.
+func (c *clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }
+
+// byHost is when the database's clock shows a time, by the host's; zero for zero.
+func (c *clock) byHost(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return time.Now().Add(c.until(at))
+}

@@ -3,9 +3,10 @@
 //
 // One goroutine owns the loop, and goes one way with every task, whether it is on time, late, set by hand or to be caught up: it
 // reads what is due or will be soon, without locks; decides, which is a pure function; and writes, at the due time, over the rows that
-// are as they were read. loop.go has its duties; poll.go asks what there is to do; read.go reads and decides; plans.go keeps what
-// was decided ahead; write.go writes; split.go, failing.go and sinks.go do what follows when that fails. Package batch has the
-// transactions. docs/internals/architecture.md, "The life of a tick", is the way through.
+// are as they were read. loop.go has its duties; poll.go asks what there is to do; ahead.go reads, decides and keeps what falls
+// due soon; submit.go writes what is due, and backlog.go reads what of that was not planned; split.go and failing.go do what
+// follows when that fails. Package batch has the transactions. docs/internals/architecture.md, "The life of a tick", is the way
+// through.
 package scheduler
 
 import (
@@ -134,34 +135,3 @@ func (s *Scheduler) Err() error {
 		return nil
 	}
 }
-
-// once schedules until nothing is due. It returns the first error.
-func (l *loop) once(ctx context.Context) error {
-	l.begin()
-	l.watermark.reset()
-	for tries := 0; ; {
-		did, err := l.step(ctx, ctx)
-		if err != nil {
-			return err
-		}
-		if did {
-			continue
-		}
-		// What others have locked is tried again until it can be written, and what fails a few times.
-		switch {
-		case l.late.locked:
-		case len(l.failing)+len(l.sinks.broken) > 0 && tries < maxTries:
-			tries++
-		default:
-			l.ends.once(ctx)
-			return nil
-		}
-		if err := l.sleep(ctx, min(leastRetry, l.next(leastRetry))); err != nil {
-			return fmt.Errorf("some tasks are still due: %w", err)
-		}
-		l.pollNow()
-	}
-}
-
-// maxTries is how often once retries what fails alone.
-const maxTries = 4

@@ -12,13 +12,16 @@ import (
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
+const (
+	// splitBudget is how long the plans of a failed batch are written in parts. What is left is read again.
+	splitBudget = time.Second
+	// aloneWait is how long the transaction of a single row waits for a lock: less than PostgreSQL's deadlock_timeout.
+	aloneWait = 20 * time.Millisecond
+)
+
 // split writes the plans of a batch that has failed, in parts, unless a queue is to blame. Each part is read again: the failure
 // may have taken long.
 func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) error {
-	var later batch.LaterError
-	if errors.As(cause, &later) {
-		return w.without(soft, hard, b, later)
-	}
 	if broke, err := w.suspectSink(hard, cause); broke || err != nil {
 		return err
 	}
@@ -31,21 +34,8 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	}
 	soft, cancel := context.WithTimeout(soft, splitBudget)
 	defer cancel()
-	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { return w.rewrite(hard, part) },
+	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { _, err := w.rewrite(hard, part); return err },
 		func(row batch.Row, err error) error { return w.leaveOut(hard, row, "submit", err) })
-	return err
-}
-
-// rewrite reads and writes some tasks, in a transaction that does not wait long.
-func (w *writer) rewrite(hard context.Context, rows []batch.Row) error {
-	b, err := w.batches.Read(hard, batch.Wanted{Scope: batch.Scope{Sinks: w.sinks.usable()}, Limit: len(rows), Only: rows})
-	if b.Plans = slices.DeleteFunc(b.Plans, func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }); err != nil || len(b.Plans) == 0 {
-		return err
-	}
-	done, err := w.batches.Submit(hard, aloneWait, b)
-	if err == nil && len(done.Kept) > 0 {
-		w.tell(b.Started, &done)
-	}
 	return err
 }
 
@@ -54,58 +44,56 @@ func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.
 	plans := b.Plans
 	b.Plans = nil
 	for _, p := range plans {
-		why, waits := later[p.Task.ID]
-		if !waits {
+		if _, waits := later[p.Task.ID]; !waits {
 			b.Plans = append(b.Plans, p)
-		} else if why != "" {
-			if err := w.leaveOut(hard, batch.RowOf(p.Task), "submit", errors.New(why)); err != nil {
-				return err
-			}
+		} else if err := w.leaveOut(hard, batch.RowOf(p.Task), "submit", later); err != nil {
+			return err
 		}
 	}
 	if len(b.Plans) == 0 {
 		return nil
 	}
-	done, err := w.batches.Submit(hard, batch.LockTimeout, b)
-	return w.handle(soft, hard, result{batch: b, done: done, err: err})
+	return w.begin(soft, hard, b)
+}
+
+// rewrite reads and writes some tasks, in a transaction that does not wait long. It reports whether some could not be written:
+// others have locked their rows.
+func (l *loop) rewrite(hard context.Context, rows []batch.Row) (locked bool, err error) {
+	b, err := l.batches.Read(hard, batch.Wanted{Scope: batch.Scope{Sinks: l.usable()}, Limit: len(rows), Only: rows})
+	if b.Plans = slices.DeleteFunc(b.Plans, writesNothing); err != nil || len(b.Plans) == 0 {
+		return false, err
+	}
+	done, err := l.batches.Submit(hard, aloneWait, b)
+	if err != nil {
+		return false, err
+	}
+	l.note(&done)
+	return len(done.Kept) < len(b.Plans), nil
 }
 
 // leaveOut leaves out a task that fails alone, and names it once. The error is one of the database.
 func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause error) error {
 	later := batch.LaterError{}
 	if errors.As(cause, &later) {
-		if later[row.ID] == "" {
-			return nil // it waits for the end of a job
+		if later[row.ID] == "" { // it waits for the end of a job
+			delete(l.failing, row.ID)
+			return nil
 		}
 		cause = errors.New(later[row.ID])
 	}
 	if !l.isolatable(cause) {
 		return cause
 	}
-	locked := l.store.Fault(cause) == service.FaultLock
-	if first := l.failing.add(row, cause, locked, time.Now()); !first {
+	least, most, locked := leastFailing, mostFailing, l.store.Fault(cause) == service.FaultLock
+	if locked {
+		least, most = leastRetry, mostRetry
+	}
+	if before := l.failing.add(row.ID, row.Version, cause, least, most); before != nil {
 		return nil
 	}
 	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
 		_ = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return tx.SetProblem(hard, row.ID, periodic.UnscheduledPrefix+cause.Error()) })
-	}
-	return nil
-}
-
-// writeSuspects writes the plans of tasks that have failed before, one by one.
-func (w *writer) writeSuspects(soft, hard context.Context) error {
-	for _, row := range w.suspects {
-		if soft.Err() != nil {
-			return nil //nolint:nilerr // the scheduler stops
-		}
-		cause := w.rewrite(hard, []batch.Row{row})
-		if cause == nil {
-			continue
-		}
-		if err := w.leaveOut(hard, row, "submit", cause); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -123,7 +111,7 @@ func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause err
 	read := func(some []batch.Row) error {
 		w.Only, w.Limit = some, len(some)
 		more, err := l.batches.Read(hard, w)
-		b.Started, b.Now, b.Plans = more.Started, more.Now, append(b.Plans, more.Plans...)
+		b.Now, b.Plans = more.Now, append(b.Plans, more.Plans...)
 		return err
 	}
 	_, err = service.InParts(soft, rows, cause, read, func(row batch.Row, err error) error { return l.leaveOut(hard, row, "read", err) })
@@ -133,4 +121,58 @@ func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause err
 // isolatable reports whether an error may lie in one of several rows.
 func (l *loop) isolatable(err error) bool {
 	return !errors.Is(err, leader.ErrLost) && l.store.Fault(err) != service.FaultDatabase
+}
+
+// suspectSink looks, after a batch has failed, whether a queue is to blame: the one that its error names or, since the
+// table job says which tasks wait, nextrun's own. The error is one of the database.
+func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err error) {
+	if l.store.Fault(cause) == service.FaultRow {
+		return false, nil
+	}
+	suspect := &batch.SinkError{Sink: periodic.SinkJob}
+	errors.As(cause, &suspect)
+	broke, err = l.probe(hard, suspect.Sink)
+	l.backlog.moved = l.backlog.moved || broke // the next batch is without its tasks
+	return broke, err
+}
+
+// probe checks whether a sink takes jobs at all. It has the tasks of one wait that does not, or ends that.
+func (l *loop) probe(hard context.Context, sink periodic.Sink) (broken bool, err error) {
+	err = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return l.batches.Queues[sink].Probe(hard, tx.DBTX()) })
+	switch {
+	case err == nil && l.broken[sink] != nil:
+		delete(l.broken, sink)
+		l.observe(Event{Kind: EventSink, Sink: sink})
+	case err != nil && !l.isolatable(err):
+		return false, err
+	case err != nil:
+		if before := l.broken.add(sink, "", err, leastRetry, mostRetry); before == nil || !alike(before, err) {
+			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
+		}
+	}
+	return err != nil, nil
+}
+
+// retry tries one queue or task again whose time has come.
+func (l *loop) retry(_, hard context.Context) (pollIn time.Duration, err error) {
+	if sink, known := l.broken.due(); known != nil {
+		broken, err := l.probe(hard, sink)
+		if broken || err != nil {
+			return l.cfg.PollInterval, err
+		}
+		l.watermark.reset()
+		return 0, nil
+	}
+	id, known := l.failing.due()
+	row := batch.Row{ID: id, Version: known.version}
+	switch locked, err := l.rewrite(hard, []batch.Row{row}); {
+	case err != nil:
+		return l.cfg.PollInterval, l.leaveOut(hard, row, "submit", err)
+	case locked:
+		l.failing.add(id, known.version, known.err, leastRetry, mostRetry)
+		return l.cfg.PollInterval, nil
+	}
+	delete(l.failing, id)
+	l.watermark.reset()
+	return 0, nil
 }

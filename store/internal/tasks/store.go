@@ -114,8 +114,8 @@ func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSumm
 			`(` + placeholders(&args, l.Sinks) + `))`
 	}
 	look := `NULL`
-	if len(l.Tell) > 0 {
-		look = `(SELECT min(s.look) FROM (` + turns(&args, l.Tell) + `) AS s)`
+	if len(l.Ask) > 0 {
+		look = `(SELECT min(s.look) FROM (` + turns(&args, l.Ask) + `) AS s)`
 	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,

@@ -27,7 +27,7 @@ func perform(ctx context.Context, c batch.Processor, kind string, b batch.Batch)
 	unused := func(p periodic.Plan) bool { return p.Held && p.Cancel == "" }
 	if kind == readAhead {
 		read.Now = time.Time{}
-		unused = func(p periodic.Plan) bool { return !c.CanPrepare(&p) }
+		unused = func(p periodic.Plan) bool { return !p.MayBeMadeAhead() }
 	}
 	read.Plans = slices.DeleteFunc(read.Plans, unused)
 	return read, err

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -8,15 +9,15 @@ import (
 	"github.com/nextrun/nextrun/periodic/batch"
 )
 
-// maxPlans bounds what is planned ahead. More tasks that fall due together are read when they are due.
-const maxPlans = 10_000
-
-// firstPart is how many of the tasks that fall due together are submitted before the
-// others, so that the first job need not wait for a large transaction.
-const firstPart = 100
-
-// yieldFor is how much later than others a scheduler begins that came too late the last time.
-const yieldFor = 20 * time.Millisecond
+const (
+	// maxPlans bounds what is planned ahead. More tasks that fall due together are read when they are due.
+	maxPlans = 10_000
+	// atHand is how soon a plan may be due that the loop reads no other tasks before, unless
+	// that takes longer.
+	atHand = 50 * time.Millisecond
+	// yieldFor is how much later than others a scheduler begins that came too late the last time.
+	yieldFor = 20 * time.Millisecond
+)
 
 // ahead are the plans that were made before their time. They are values in memory: the rows of
 // their tasks are neither locked nor marked, and a plan whose row is not as it was read comes to
@@ -31,16 +32,44 @@ type ahead struct {
 	decideAt  time.Time       // by the database's clock: when a task falls due that has to be decided then; zero: not known
 }
 
-// margin is how much earlier than the earliest task that was not read the scheduler
-// reads: less than the lead, so that it reads many tasks at a time although they
-// fall due one by one.
-func (a *ahead) margin() time.Duration { return a.lead * 3 / 4 }
+// readAhead reads the tasks that fall due soon, and decides.
+func (l *loop) readAhead(soft, hard context.Context) (pollIn time.Duration, err error) {
+	a := &l.ahead
+	a.readAt = time.Time{}
+	took := time.Duration(0)
+	for soft.Err() == nil {
+		begun := time.Now()
+		limit := maxPlans - len(a.plans)
+		if next := a.next(); limit <= 0 || !next.IsZero() && l.clock.until(next) < max(atHand, 2*took) {
+			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)} // the others are read when they are due
+			return 0, nil
+		}
+		b, err := l.batches.Read(hard, batch.Wanted{Scope: l.scope(), Limit: limit, Ahead: a.lead, Beyond: a.readUpTo})
+		if err != nil {
+			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)}
+			if l.isolatable(err) {
+				return 0, nil // once they are due, those that fail are searched
+			}
+			return 0, err
+		}
+		a.keep(b.Plans)
+		took = time.Since(begun)
+		if l.pulse.Goes(); len(b.Plans) < limit {
+			a.readUpTo = batch.Cursor{NextRun: b.Now.Add(a.lead)}
+			return 0, nil
+		}
+		a.readUpTo = batch.CursorAt(b.Plans[limit-1].Task)
+	}
+	return 0, nil
+}
 
 // planFor notes when the next task falls due, and returns when to wake for it: in time to read it, or when it is due.
+// It is read earlier than it has to be, but by less than the lead: so the scheduler reads many tasks at a time although
+// they fall due one by one.
 func (a *ahead) planFor(next time.Time) time.Time {
 	a.readAt = time.Time{}
 	if a.lead > 0 && next.After(a.readUpTo.NextRun) {
-		a.readAt = next.Add(-a.margin())
+		a.readAt = next.Add(-a.lead * 3 / 4)
 		return a.readAt
 	}
 	if len(a.plans) == 0 || next.Before(a.plans[0].Task.NextRun) {
@@ -51,27 +80,24 @@ func (a *ahead) planFor(next time.Time) time.Time {
 	return next
 }
 
-// room is how many more plans there may be.
-func (a *ahead) room() int { return maxPlans - len(a.plans) }
-
 // add adds plans, in any order.
 func (a *ahead) add(plans []periodic.Plan) {
 	a.plans = append(a.plans, plans...)
 	slices.SortStableFunc(a.plans, func(x, y periodic.Plan) int { return x.Task.NextRun.Compare(y.Task.NextRun) })
 }
 
-// addLasting keeps the plans that can be written as they are once they are due, and notes when the
+// keep keeps the plans that can be written as they are once they are due, and notes when the
 // first other one is due.
-func (a *ahead) addLasting(plans []periodic.Plan, lasts func(*periodic.Plan) bool) {
-	var keep []periodic.Plan
+func (a *ahead) keep(plans []periodic.Plan) {
+	var kept []periodic.Plan
 	for i := range plans {
-		if p := &plans[i]; lasts(p) {
-			keep = append(keep, *p)
-		} else if next := p.Task.NextRun; a.decideAt.IsZero() || next.Before(a.decideAt) {
-			a.decideAt = next
+		if p := &plans[i]; p.MayBeMadeAhead() {
+			kept = append(kept, *p)
+		} else {
+			a.decideAt = earlier(a.decideAt, p.Task.NextRun)
 		}
 	}
-	a.add(keep)
+	a.add(kept)
 }
 
 // next is when the first plan is due, by the database's clock; zero: there is none.
