@@ -154,15 +154,9 @@ func (d *jobList) count(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	if d.Others, d.Open, err = s.others(ctx); err != nil {
-		return err
-	}
-	in := map[string]int{}
-	for _, q := range t.Counted() {
-		in[q.State] += q.Jobs
-	}
+	d.Others, d.Open = s.others(t)
 	for _, state := range jobqueue.States() {
-		d.Counts = append(d.Counts, stateCount{string(state), in[string(state)]})
+		d.Counts = append(d.Counts, stateCount{string(state), t.Jobs[state]})
 	}
 	return nil
 }

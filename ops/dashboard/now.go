@@ -5,18 +5,19 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // nowView is the first page.
@@ -37,18 +38,9 @@ type nowView struct {
 	Open   int            `json:"jobs_open_in_other_queues"`
 	NotRun map[string]int `json:"ticks_without_a_job"` // in 24 hours, by decision; nil: they are too many
 	Since  time.Time      `json:"since"`               // where the strips begin
-	Ran    int            `json:"tasks_that_ran"`      // since then, without the troubled ones
-	Strips []taskRow      `json:"strips"`              // those that ran last, on this page
-	Page   int            `json:"page"`
-	More   bool           `json:"more"`  // there is another page
-	Quiet  []taskRow      `json:"quiet"` // the first tasks without a tick since then
-	Silent int            `json:"tasks_without_a_tick"`
-	Marks  []time.Time    `json:"-"` // of the axis of the strips
+	Strips []taskRow      `json:"strips"`              // those that ran last, without the troubled ones
+	Marks  []time.Time    `json:"-"`                   // of the axis of the strips
 }
-
-// Next and Before are the pages beside this one.
-func (d *nowView) Next() int   { return d.Page + 1 }
-func (d *nowView) Before() int { return d.Page - 1 }
 
 // verdict says in a sentence how everything is.
 type verdict struct {
@@ -79,9 +71,7 @@ func (t totals) All() int { return t.Enabled + t.Paused + t.Blocked + t.Disabled
 // Sizes of the first page.
 const (
 	stripTasks    = 50 // with those that need attention
-	pageTasks     = 40 // on further pages
 	troubledTasks = 30
-	quietTasks    = 100
 )
 
 func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
@@ -89,23 +79,20 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := nowView{Totals: totalsOf(t), Page: 1, Since: firstCell(t.Now)}
-	if n, err := strconv.Atoi(r.URL.Query().Get("page")); err == nil && n > 0 {
-		d.Page = n
-	}
+	d := nowView{Totals: totalsOf(t), Empty: t.Tasks() == 0, Since: firstCell(t.Now)}
 	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
 		d.Marks = append(d.Marks, at)
 	}
 	zone, trouble := frame.Zone(r), errgroup.Group{} // beside the rest: the pages have two connections
 	trouble.Go(func() error { return d.readTrouble(ctx, s, t, zone) })
-	ran, silent, err := view.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+	ran, err := s.ran(ctx, d.Since, t.Now, stripTasks+troubledTasks, zone)
 	if err == nil {
 		err = d.readBeside(ctx, s, t, zone)
 	}
 	if err := cmp.Or(trouble.Wait(), err); err != nil {
 		return nil, err
 	}
-	if err := d.readStrips(ctx, s, ran, silent, t.Now, zone); err != nil {
+	if err := d.readStrips(ctx, s, ran, t.Now, zone); err != nil {
 		return nil, err
 	}
 	d.verdict = d.judge()
@@ -121,9 +108,7 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t view.Totals, zone
 	if d.Load, err = s.load(ctx, t); err != nil {
 		return err
 	}
-	if d.Others, d.Open, err = s.others(ctx); err != nil {
-		return err
-	}
+	d.Others, d.Open = s.others(t)
 	topics, err := s.db.Outbox().Lag(ctx)
 	if err != nil {
 		return err
@@ -135,37 +120,36 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t view.Totals, zone
 	return err
 }
 
-// readStrips adds the tasks that ran last, apart from those that need attention.
-func (d *nowView) readStrips(ctx context.Context, s *server, ran, silent view.LatestTasks, now time.Time, zone *time.Location) error {
-	room, first := max(stripTasks-len(d.Troubled), 10), 0
-	if d.Page > 1 {
-		first, room = room+(d.Page-2)*pageTasks, pageTasks
+// ran reads the tasks that have had a tick since a time, those with the latest first: at most so many.
+func (s *server) ran(ctx context.Context, since, now time.Time, most int, zone *time.Location) (list []taskRow, err error) {
+	var rows []struct {
+		ID      string
+		NextRun sqldb.RowTime
+		Until   sqldb.RowTime
+		State   view.State
 	}
-	before, listed := first, map[string]bool{}
-	d.Empty, d.Ran, d.Silent = ran.All == 0 && silent.All == 0, ran.All, silent.All
-	for _, t := range d.Troubled {
-		if listed[t.ID] = true; t.ranSince(d.Since) {
-			d.Ran--
-		} else {
-			d.Silent--
-		}
-	}
-	for _, one := range ran.First {
-		if !listed[one.ID] {
-			if first--; first < 0 && len(d.Strips) < room {
-				d.Strips = append(d.Strips, latestRow(&one, now, zone))
-			}
-		}
-	}
-	for _, one := range silent.First {
-		if !listed[one.ID] && len(d.Quiet) < quietTasks {
-			d.Quiet = append(d.Quiet, latestRow(&one, now, zone))
-		}
-	}
-	slices.SortStableFunc(d.Quiet, func(a, b taskRow) int {
-		return cmp.Or(-compare(a.NoNext == "", b.NoNext == ""), a.Next.Compare(b.Next))
+	err = sqldb.Of(s.db).View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT id, nextrun, until, state FROM (SELECT t.id, t.nextrun, t.paused_until AS until, CASE WHEN `+batch.InState(periodic.TaskDisabled, "$1", "")+` THEN 'disabled'
+					WHEN `+batch.InState(periodic.TaskBlocked, "$1", "")+` THEN 'blocked' WHEN `+batch.InState(periodic.TaskPaused, "$1", "")+` THEN 'paused' ELSE '' END AS state,
+				(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1) AS due
+			FROM periodic_task AS t) AS l WHERE due >= $2 ORDER BY due DESC, id LIMIT $3`, sqldb.Timestamp(now), sqldb.Timestamp(since), most)
 	})
-	d.More = d.Ran > before+len(d.Strips)
+	for _, row := range rows {
+		pause := periodic.Pause{}
+		if row.State == view.Paused {
+			pause = periodic.Pause{Since: now, Until: row.Until.Time()}
+		}
+		list = append(list, taskRow{ID: row.ID, State: row.State, Next: row.NextRun.Time(), NoNext: noNext(row.State != view.Disabled, row.State == view.Blocked, pause, now, zone)})
+	}
+	return list, err
+}
+
+// readStrips adds the tasks that ran last, apart from those that need attention.
+func (d *nowView) readStrips(ctx context.Context, s *server, ran []taskRow, now time.Time, zone *time.Location) error {
+	ran = slices.DeleteFunc(ran, func(t taskRow) bool {
+		return slices.ContainsFunc(d.Troubled, func(one troubledRow) bool { return one.ID == t.ID })
+	})
+	d.Strips = ran[:min(len(ran), max(stripTasks-len(d.Troubled), 10))]
 	ids := make([]string, len(d.Strips))
 	for i := range ids {
 		ids[i] = d.Strips[i].ID
@@ -198,15 +182,6 @@ func (d *nowView) LeftOut() string {
 		return ""
 	}
 	return count(notRun(d.NotRun), "tick") + " did not run: " + strings.Join(parts, ", ")
-}
-
-// latestRow is a task of which only the newest tick is known.
-func latestRow(t *view.Latest, now time.Time, zone *time.Location) taskRow {
-	pause := periodic.Pause{}
-	if t.State == view.Paused {
-		pause = periodic.Pause{Since: now, Until: t.Until, By: t.By}
-	}
-	return taskRow{ID: t.ID, State: t.State, Next: t.NextRun, NoNext: noNext(t.State != view.Disabled, t.State == view.Blocked, pause, now, zone)}
 }
 
 // judge is the sentence of the page.
@@ -262,19 +237,11 @@ func count(n int, thing string) string {
 }
 
 func totalsOf(t view.Totals) totals {
-	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
+	d := totals{Waiting: t.Jobs[jobqueue.Waiting] + t.Jobs[jobqueue.Stuck], Running: t.Running(), Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	d.Fresh = d.Fresh || t.Working == 0 && d.All() == 0
 	if t.Late > 0 {
 		d.Late = text.Exact(t.Late.Truncate(time.Second))
-	}
-	for _, q := range t.Counted() {
-		switch q.State {
-		case "running", "scheduled":
-			d.Running += q.Jobs
-		default:
-			d.Waiting += q.Jobs
-		}
 	}
 	return d
 }

@@ -128,18 +128,8 @@ func (s *source) load(ctx context.Context, t view.Totals) (*loadView, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loadView{}
+	l := &loadView{Running: t.Running(), Waiting: t.Jobs[jobqueue.Waiting], Oldest: t.Oldest}
 	l.Executors, l.Places = executors(services)
-	for _, q := range t.Counted() {
-		switch q.State {
-		case "running", "scheduled":
-			l.Running += q.Jobs
-		case "waiting":
-			if l.Waiting += q.Jobs; l.Oldest.IsZero() || q.Oldest.Before(l.Oldest) {
-				l.Oldest = q.Oldest
-			}
-		}
-	}
 	if l.Executors == 0 && l.Running == 0 && l.Waiting == 0 {
 		return nil, nil
 	}
@@ -186,11 +176,10 @@ type otherQueue struct {
 }
 
 // others is what is known of the queues of other projects, and how many of their jobs are not known to have ended.
-func (s *source) others(ctx context.Context) (list []otherQueue, open int, err error) {
-	known, err := view.Others(ctx, s.db)
-	for _, q := range known {
-		_, tells := s.queues[periodic.Sink(q.Sink)].(sink.EndTeller)
-		list, open = append(list, otherQueue{q.Sink, q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
+func (s *source) others(t view.Totals) (list []otherQueue, open int) {
+	for _, q := range t.Others {
+		_, tells := s.queues[q.Sink].(sink.EndTeller)
+		list, open = append(list, otherQueue{string(q.Sink), q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
 	}
-	return list, open, err
+	return list, open
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -27,12 +28,12 @@ type troubledRow struct {
 }
 
 // ranks are the causes, the worst first. A task that has never run misses nobody yet.
-var ranks = []view.Cause{view.CauseOverdue, view.CauseProblem, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseStale, view.CauseWarning}
+var ranks = []view.Code{view.TaskOverdue, view.TaskProblem, view.TaskPaused, view.RunFailed, view.TickMissed, view.TaskStale, view.TaskWarning}
 
 // Shape is the shape of the row.
 func (t troubledRow) Shape() string {
 	switch t.Cause {
-	case view.CauseOverdue, view.CauseProblem, view.CausePaused, view.CauseFailed:
+	case view.TaskOverdue, view.TaskProblem, view.TaskPaused, view.RunFailed:
 		return "bad"
 	}
 	return "warn"
@@ -40,12 +41,7 @@ func (t troubledRow) Shape() string {
 
 // Ended reports whether a run went wrong, so that another one may help.
 func (t troubledRow) Ended() bool {
-	return t.Cause == view.CauseFailed || t.Cause == view.CauseMissed || t.Cause == view.CausePaused
-}
-
-// ranSince reports whether the newest tick of the task fell due since a time.
-func (t troubledRow) ranSince(at time.Time) bool {
-	return len(t.Cells) > 0 && !t.Cells[len(t.Cells)-1].Due.Before(at)
+	return t.Cause == view.RunFailed || t.Cause == view.TickMissed || t.Cause == view.TaskPaused
 }
 
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
@@ -62,7 +58,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(-compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
 	})
-	facts, err := view.Of(s.db).Facts(ctx, tasks[:min(len(tasks), looked)], shownTicks)
+	facts, err := view.Of(s.db).Tasks(ctx, tasks[:min(len(tasks), looked)], shownTicks)
 	if err != nil {
 		return err
 	}
@@ -73,22 +69,20 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	if d.Further = len(tasks) - len(d.Troubled); d.Page > 1 {
-		return nil // the page does not show them
-	}
+	d.Further = len(tasks) - len(d.Troubled)
 	return cmp.Or(d.readFailures(ctx, s), d.addDays(ctx, s, t.Now, zone))
 }
 
 // trouble is a task that needs attention. If no scheduler runs at all, the page says so, and that a task is overdue counts least.
-func (s *source) trouble(f *view.Facts, alone bool, zone *time.Location) troubledRow {
+func (s *source) trouble(f *view.Task, alone bool, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: s.row(f, zone), first: f.Task.Priority, Times: f.Status().Failures}
 	row.Cells = row.Cells[max(len(row.Cells)-shownTicks, 0):]
 	row.rank = slices.Index(ranks, row.Cause)
 	switch {
-	case row.Cause == view.CauseOverdue && alone:
+	case row.Cause == view.TaskOverdue && alone:
 		row.rank = len(ranks)
-	case row.Cause == view.CauseProblem && len(row.Cells) == 0: // nobody misses it yet
-		row.rank = slices.Index(ranks, view.CauseFailed)
+	case row.Cause == view.TaskProblem && len(row.Cells) == 0: // nobody misses it yet
+		row.rank = slices.Index(ranks, view.RunFailed)
 	}
 	for i := len(row.Cells) - 1; i >= 0 && row.Cells[i].State != "success" && row.Wrong == nil; i-- {
 		if c := &row.Cells[i]; c.State == "failed" || c.State == "missed" || c.State == "late" {
@@ -98,21 +92,32 @@ func (s *source) trouble(f *view.Facts, alone bool, zone *time.Location) trouble
 	return row
 }
 
-// readFailures says what the jobs of the tasks that fail said last.
+// readFailures says what the jobs of the tasks that fail wrote last, before nextrun noted how they ended.
 func (d *nowView) readFailures(ctx context.Context, s *server) error {
 	var jids []string
-	for _, t := range d.Troubled {
-		if t.Ended() && t.Wrong != nil && t.Wrong.Own {
-			jids = append(jids, t.Wrong.JID)
+	of := map[string]*troubledRow{}
+	for i := range d.Troubled {
+		if t := &d.Troubled[i]; t.Ended() && t.Wrong != nil && t.Wrong.Own {
+			jids, of[t.Wrong.JID] = append(jids, t.Wrong.JID), t
 		}
 	}
-	said, err := view.Of(s.db).LastLines(ctx, jids)
-	for i := range d.Troubled {
-		t := &d.Troubled[i]
-		if t.Wrong != nil && t.Wrong.Own {
-			if line := show.Shorten(show.Printable(s.mask.Line(said[t.Wrong.JID])), 200); !strings.Contains(t.Wrong.Why, line) {
-				t.Said = line
-			}
+	var rows []struct {
+		JID  string
+		Said sqldb.RowText
+	}
+	err := sqldb.Of(s.db).View(ctx, func(tx *sqldb.Tx) error {
+		asked, err := tx.Texts(1, jids)
+		if err != nil {
+			return err
+		}
+		return tx.Select(ctx, &rows, `SELECT v.value AS jid, (SELECT substr(l.message, 1, 300) FROM joblog AS l WHERE l.jid = v.value AND trim(l.message) <> ''
+				AND l.message NOT LIKE 'failed%' AND l.message NOT LIKE 'attempt % begins on %'
+			ORDER BY l.counter DESC LIMIT 1) AS said FROM `+asked.SQL+` AS v`, asked.Param)
+	})
+	for _, row := range rows {
+		t := of[row.JID]
+		if line := show.Shorten(show.Printable(s.mask.Line(strings.TrimSpace(string(row.Said)))), 200); !strings.Contains(t.Wrong.Why, line) {
+			t.Said = line
 		}
 	}
 	return err

@@ -106,7 +106,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	}
 	d.Version, d.Clock = kind+d.Version, clock(t.Skew)
 	for _, q := range t.Queue {
-		d.Queue = append(d.Queue, depthRow{q.Group, q.State, q.Jobs, q.Oldest})
+		d.Queue = append(d.Queue, depthRow{q.Group, string(q.State), q.Jobs, q.Oldest})
 	}
 	if d.Load, err = s.load(ctx, t); err != nil {
 		return nil, err
@@ -118,9 +118,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, l := range locks {
 		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Acquired, l.Heartbeat, l.Expires})
 	}
-	if d.Others, _, err = s.others(ctx); err != nil {
-		return nil, err
-	}
+	d.Others, _ = s.others(t)
 	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})
 	if err != nil {
 		return nil, err

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/internal/view"
 )
 
 // A strip has the last day in cells of half an hour. Of a task that runs every few seconds, only
@@ -32,27 +33,27 @@ type dayCell struct {
 	Worst  string    `json:"worst"`
 }
 
+// outcomes are what may become of a tick, the worst last.
+var outcomes = []string{"success", "submitted", "unknown", "scheduled", "running", "waiting", "skipped", "cancelled", "stuck", "late", "missed", "failed"}
+
+// add adds ticks of a cell that ended alike.
+func (c *dayCell) add(became string, ticks int) {
+	if c.Ticks += ticks; became == "failed" {
+		c.Failed += ticks
+	}
+	if slices.Index(outcomes, became) >= slices.Index(outcomes, c.Worst) {
+		c.Worst = became
+	}
+}
+
 // days adds the strips of the last day to tasks.
 func (s *source) days(ctx context.Context, rows []taskRow, now time.Time, zone *time.Location) error {
-	from := firstCell(now)
-	periods := make([]view.Period, stripCells)
-	for i := range periods {
-		periods[i] = view.Period{Begin: from.Add(time.Duration(i) * cellTime), End: from.Add(time.Duration(i+1) * cellTime)}
-	}
-	ids, index := make([]string, len(rows)), make(map[string]int, len(rows))
+	ids, of, from := make([]string, len(rows)), make(map[string]*taskRow, len(rows)), firstCell(now)
 	for i := range rows {
-		ids[i], index[rows[i].ID] = rows[i].ID, i
+		ids[i], of[rows[i].ID] = rows[i].ID, &rows[i]
 	}
-	outcomes, err := view.Of(s.db).Outcomes(ctx, ids, periods, stripMost)
-	if err != nil {
+	if err := s.readDays(ctx, ids, of, from); err != nil {
 		return err
-	}
-	for _, o := range outcomes {
-		r := &rows[index[o.TaskID]]
-		r.known++
-		if o.Ticks > 0 {
-			r.Day = append(r.Day, dayCell{o.Begin, o.Ticks, o.Failed, o.Worst})
-		}
 	}
 	for i := range rows {
 		rows[i].Strip = drawDay(s.prefix, &rows[i], from, zone)
@@ -60,10 +61,49 @@ func (s *source) days(ctx context.Context, rows []taskRow, now time.Time, zone *
 	return nil
 }
 
+func (s *source) readDays(ctx context.Context, ids []string, of map[string]*taskRow, from time.Time) error {
+	var rows []struct {
+		TaskID        string `db:"task_id"`
+		First, Oldest sqldb.RowTime
+		Became        string
+		Ticks         int
+	}
+	err := sqldb.Of(s.db).View(ctx, func(tx *sqldb.Tx) error {
+		asked, err := tx.Texts(1, ids)
+		if err != nil {
+			return err
+		}
+		cell := `floor(extract(epoch FROM k.due) / $4)`
+		if tx.SQL().IsSQLite() {
+			cell = `CAST(strftime('%s', k.due) AS integer) / $4`
+		}
+		return tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT l.due FROM periodic_tick AS l
+					WHERE l.task_id = v.value AND l.due >= $3 AND l.due < $5 AND l.decided IS NOT NULL ORDER BY l.due DESC LIMIT 1 OFFSET $2), $3) AS oldest FROM `+asked.SQL+` AS v)
+			SELECT k.task_id, t.oldest, min(k.due) AS first, coalesce(nullif(k.state, 'pending'), k.decision) AS became,
+				sum(CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END) AS ticks
+			FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $5 GROUP BY k.task_id, t.oldest, `+cell+`, 4 ORDER BY 1, 3`,
+			asked.Param, stripMost, sqldb.Timestamp(from), int(cellTime.Seconds()), sqldb.Timestamp(from.Add(stripTime)))
+	})
+	if err != nil {
+		return fmt.Errorf("read what became of the ticks of a day: %w", err)
+	}
+	for _, row := range rows {
+		r, begin := of[row.TaskID], row.First.Time().Truncate(cellTime)
+		if r.unknown = int((row.Oldest.Time().Sub(from) + cellTime - 1) / cellTime); begin.Before(row.Oldest.Time()) {
+			continue // it is not whole
+		}
+		if n := len(r.Day); n == 0 || !r.Day[n-1].From.Equal(begin) {
+			r.Day = append(r.Day, dayCell{From: begin})
+		}
+		r.Day[len(r.Day)-1].add(row.Became, row.Ticks)
+	}
+	return nil
+}
+
 // drawDay draws the last day of a task.
 func drawDay(prefix string, r *taskRow, from time.Time, zone *time.Location) template.HTML {
 	cells := make([]chart.Cell, stripCells)
-	for i := range stripCells - r.known {
+	for i := range r.unknown {
 		cells[i] = chart.Cell{Class: "unknown", Title: "not looked at: there are too many ticks"}
 	}
 	ticks, wrong, page := 0, 0, frame.Path(prefix, "task", "id", r.ID)+"&until="

@@ -85,7 +85,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts, err := view.Of(s.db).Facts(ctx, []periodic.Task{t}, taskTicks)
+	facts, err := view.Of(s.db).Tasks(ctx, []periodic.Task{t}, taskTicks)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (d *taskView) actions(now time.Time) []string {
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
 	d.Skips = t.SkipsToCome(now)
-	if d.Why.Cause == view.CauseOverdue {
+	if d.Why.Cause == view.TaskOverdue {
 		d.Overdue = d.Why.Since
 	}
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {

@@ -25,7 +25,7 @@ type taskRow struct {
 	Handler   string         `json:"handler"`
 	Group     string         `json:"group"`
 	State     view.State     `json:"state"`
-	Cause     view.Cause     `json:"attention,omitempty"` // why it needs attention
+	Cause     view.Code      `json:"attention,omitempty"` // why it needs attention
 	Timer     string         `json:"timer"`
 	Words     string         `json:"timer_in_words"`
 	Problem   string         `json:"problem,omitempty"`
@@ -38,7 +38,7 @@ type taskRow struct {
 	Day       []dayCell      `json:"day,omitempty"`     // what became of the ticks of the last 24 hours
 	Strip     template.HTML  `json:"-"`                 // the cells drawn
 	Zone      *time.Location `json:"-"`                 // of the timer
-	known     int            // cells of the day
+	unknown   int            // cells at the beginning of the day that were not looked at
 }
 
 // Kind is the shape and colour of its state.
@@ -62,7 +62,7 @@ type cell struct {
 
 // rows are tasks with their newest ticks.
 func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zone *time.Location) ([]taskRow, error) {
-	facts, err := view.Of(s.db).Facts(ctx, tasks, ticks)
+	facts, err := view.Of(s.db).Tasks(ctx, tasks, ticks)
 	list := make([]taskRow, len(facts))
 	for i := range facts {
 		list[i] = s.row(&facts[i], zone)
@@ -70,7 +70,7 @@ func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zon
 	return list, err
 }
 
-func (s *source) row(f *view.Facts, zone *time.Location) taskRow {
+func (s *source) row(f *view.Task, zone *time.Location) taskRow {
 	t, status := f.Task, f.Status()
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: status.State, Cause: status.Cause,
 		Attention: s.attention(f, zone), Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: status.Next, Cells: make([]cell, len(f.Runs))}
@@ -94,7 +94,7 @@ func (s *source) row(f *view.Facts, zone *time.Location) taskRow {
 }
 
 // attention says in a clause why a task needs attention; empty: it does not.
-func (s *source) attention(f *view.Facts, zone *time.Location) string {
+func (s *source) attention(f *view.Task, zone *time.Location) string {
 	said := f.Attention(func(at time.Time) string { return show.Clock(at, f.Now, zone) })
 	return show.Shorten(show.Printable(s.mask.Line(said)), 300)
 }

@@ -36,10 +36,9 @@ type timelineView struct {
 	All     *timelineRow   `json:"at_once"`
 	Places  int            `json:"places"` // of the executors; 0: none runs
 	Most    int            `json:"most_at_once"`
-	Known   time.Time      `json:"runs_known_since,omitzero"`   // runs that ended before it are left out
+	Known   time.Time      `json:"runs_known_since,omitzero"`   // runs that were due before it are left out
 	Planned time.Time      `json:"runs_planned_until,omitzero"` // runs to come after it are left out
-	Partly  bool           `json:"ticks_of_other_queues_missing"`
-	Cut     bool           `json:"cut"` // there are more tasks than were looked at
+	Cut     bool           `json:"cut"`                         // there are more tasks than were looked at
 	Others  int            `json:"rows_not_listed"`
 	Page    int            `json:"page"`
 	At      string         `json:"at,omitempty"` // the time in the middle, as it was asked for
@@ -48,9 +47,10 @@ type timelineView struct {
 	Change  string         `json:"clock_changes,omitempty"`
 	Slots   []string       `json:"-"`
 
-	now   time.Time
-	rows  map[string]*timelineRow
-	edges []edge
+	now    time.Time
+	rows   map[string]*timelineRow
+	groups map[string]string // of the tasks
+	edges  []edge
 }
 
 // timelineRow is a task or a group.
@@ -70,7 +70,7 @@ type timelineRow struct {
 // timelinePage loads the page of past and planned runs.
 func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := &timelineView{Group: q.Get("group"), At: q.Get("at"), Page: 1, now: s.now().UTC(), rows: map[string]*timelineRow{},
+	d := &timelineView{Group: q.Get("group"), At: q.Get("at"), Page: 1, now: s.now().UTC(), rows: map[string]*timelineRow{}, groups: map[string]string{},
 		All: &timelineRow{Name: "all at once", Cells: make([]chart.Level, timelineCells)}}
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
 		d.Page = n

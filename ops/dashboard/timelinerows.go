@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
@@ -11,17 +12,16 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// How much a timeline looks at: tasks, runs that have ended, ticks of other queues, of events or without a job, and ticks to come.
+// How much a timeline looks at: tasks, runs and ticks that did not run, and ticks to come.
 const (
-	timelineTasks     = 10_000
-	timelineRuns      = 10_000
-	timelineElsewhere = 3000
-	timelineAhead     = 50_000
+	timelineTasks = 10_000
+	timelineRuns  = 10_000
+	timelineAhead = 50_000
 )
 
 // fill reads what ran and computes what will.
 func (d *timelineView) fill(ctx context.Context, s *source) error {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Group: d.Group, Limit: timelineTasks, Slim: true})
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Group: d.Group, Limit: timelineTasks, Slim: true})
 	if err != nil {
 		return err
 	}
@@ -31,58 +31,42 @@ func (d *timelineView) fill(ctx context.Context, s *source) error {
 	}
 	d.Cut = len(tasks) == timelineTasks
 	_, d.Places = executors(services)
-	runs, elsewhere, err := d.readPast(ctx, s)
+	runs, err := d.readPast(ctx, s)
 	if err != nil {
 		return err
 	}
-	d.Grouped = d.Group == "" && manyOf(tasks, append(elsewhere, runs...))
+	d.Grouped = d.Group == "" && d.group(tasks, runs)
 	took, err := s.tookOf(ctx, tasks, runs)
 	if err != nil {
 		return err
 	}
-	for _, run := range runs {
-		d.ran(run, d.All)
+	for i := range runs {
+		d.ran(&runs[i])
 	}
-	for _, run := range elsewhere { // they take no place of the executors
-		d.ran(run)
-	}
-	d.plan(tasks, took)
-	if !d.Grouped {
-		for id, list := range took {
-			if median, known := median(list); known && d.rows[id] != nil {
-				d.rows[id].Usual = text.Exact(median)
-			}
+	d.plan(slices.DeleteFunc(tasks, func(t periodic.Task) bool { return t.Blocked() != "" }), took)
+	for id, list := range took {
+		if median, known := median(list); known && !d.Grouped && d.rows[id] != nil {
+			d.rows[id].Usual = text.Exact(median)
 		}
-		return d.leaveOut(ctx, s)
 	}
 	return nil
 }
 
-// readPast reads what ran until now, here and in other queues.
-func (d *timelineView) readPast(ctx context.Context, s *source) (runs, elsewhere []view.Span, err error) {
+// readPast reads what ran until now, and what did not.
+func (d *timelineView) readPast(ctx context.Context, s *source) ([]view.Run, error) {
 	until := earlier(d.To, d.now)
 	if !d.From.Before(until) {
-		return nil, nil, nil
+		return nil, nil
 	}
-	if runs, err = view.Of(s.db).Runs(ctx, d.From, until, d.Group, timelineRuns); err != nil {
-		return nil, nil, err
+	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Group: d.Group, DueFrom: d.From, DueTo: until, Limit: timelineRuns})
+	if len(runs) == timelineRuns {
+		d.Known = runs[len(runs)-1].Due
 	}
-	ended, oldest := 0, until
-	for _, run := range runs {
-		if !run.Finished.IsZero() && !run.Finished.After(until) {
-			ended, oldest = ended+1, earlier(oldest, run.Finished)
-		}
-	}
-	if ended == timelineRuns {
-		d.Known = oldest
-	}
-	elsewhere, err = view.Of(s.db).Elsewhere(ctx, d.From, until, d.Group, timelineElsewhere)
-	d.Partly = len(elsewhere) == timelineElsewhere
-	return runs, elsewhere, err
+	return runs, err
 }
 
 // tookOf is how long the jobs of tasks took that succeeded: of a few tasks as their pages say, of many those that the page has read.
-func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []view.Span) (map[string][]time.Duration, error) {
+func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []view.Run) (map[string][]time.Duration, error) {
 	const few = 100
 	if len(tasks) <= few {
 		ids := make([]string, len(tasks))
@@ -92,9 +76,9 @@ func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []view.
 		return s.took(ctx, ids)
 	}
 	took := map[string][]time.Duration{}
-	for _, run := range runs {
-		if run.State == "success" {
-			took[run.TaskID] = append(took[run.TaskID], run.Finished.Sub(run.Started))
+	for i := range runs {
+		if run := &runs[i]; run.State == "success" && run.Took() > 0 {
+			took[run.TaskID] = append(took[run.TaskID], run.Took())
 		}
 	}
 	return took, nil
@@ -114,7 +98,7 @@ func (d *timelineView) plan(tasks []periodic.Task, took map[string][]time.Durati
 			d.Planned = u.NextRun
 			break
 		}
-		row, start := d.row(u.Task.Group, u.Task.ID), later(u.NextRun, from)
+		row, start := d.row(u.Task.ID), later(u.NextRun, from)
 		row.Planned++
 		long := usual[u.Task.ID]
 		if before := free[u.Task.ID]; before.After(start) {
@@ -132,46 +116,38 @@ func (d *timelineView) plan(tasks []periodic.Task, took map[string][]time.Durati
 	}
 }
 
-// leaveOut marks the ticks of tasks that did not run.
-func (d *timelineView) leaveOut(ctx context.Context, s *source) error {
-	until := earlier(d.To, d.now)
-	if !d.From.Before(until) {
-		return nil
-	}
-	ticks, err := s.tasks.Ticks(ctx, periodic.TickFilter{Group: d.Group, Decision: periodic.NotRun, DueFrom: d.From, DueTo: until, Limit: timelineElsewhere})
-	d.Partly = d.Partly || len(ticks) == timelineElsewhere
-	for _, k := range ticks {
-		row, class := d.row("", k.TaskID), show.Kind(string(k.Decision))
-		row.Out += max(k.Missed, 1)
-		for i := d.cell(k.Due); i <= min(d.cell(later(k.Due, k.Until)), timelineCells-1); i++ {
-			if cell := &row.Cells[max(i, 0)]; cell.Out != "warn" {
-				cell.Out = class
-			}
+// leaveOut marks a tick of a task that did not run, or those that were missed together.
+func (d *timelineView) leaveOut(row *timelineRow, k *view.Run) {
+	class := show.Kind(string(k.Decision))
+	row.Out += max(k.Missed, 1)
+	for i := d.cell(k.Due); i <= min(d.cell(later(k.Due, k.Until)), timelineCells-1); i++ {
+		if cell := &row.Cells[max(i, 0)]; cell.Out != "warn" {
+			cell.Out = class
 		}
 	}
-	return err
 }
 
 // cell is in which cell a time lies, if it is not before the page.
 func (d *timelineView) cell(at time.Time) int { return int(at.Sub(d.From) / timelineCell) }
 
-// manyOf reports whether there are more tasks than rows, in more than one group.
-func manyOf(tasks []periodic.Task, runs []view.Span) bool {
+// group notes the groups of tasks. It reports whether there are more tasks than rows, in more than one group.
+func (d *timelineView) group(tasks []periodic.Task, runs []view.Run) bool {
 	ids, groups := map[string]bool{}, map[string]bool{}
 	for i := range tasks {
+		d.groups[tasks[i].ID] = tasks[i].Group
 		ids[tasks[i].ID], groups[tasks[i].Group] = true, true
 	}
-	for _, run := range runs {
-		ids[run.TaskID], groups[run.Group] = true, true
+	for i := range runs {
+		ids[runs[i].TaskID] = true
 	}
 	return len(ids) > timelineRows && len(groups) > 1
 }
 
 // row is that of a task, or of its group.
-func (d *timelineView) row(group, task string) *timelineRow {
+func (d *timelineView) row(task string) *timelineRow {
 	name := task
 	if d.Grouped {
-		name = group
+		name = d.groups[task]
 	}
 	if d.rows[name] == nil {
 		d.rows[name] = &timelineRow{Name: name, Cells: make([]chart.Level, timelineCells)}
@@ -179,22 +155,31 @@ func (d *timelineView) row(group, task string) *timelineRow {
 	return d.rows[name]
 }
 
-// ran adds a run to its row and to others.
-func (d *timelineView) ran(run view.Span, also ...*timelineRow) {
-	to := run.Finished
-	if to.IsZero() {
+// ran adds a run to its row, and to that of all if it takes a place of the executors. Elsewhere it begins when it was decided; if
+// nobody tells how it ended, that is its end, too.
+func (d *timelineView) ran(run *view.Run) {
+	row, class := d.row(run.TaskID), show.Kind(run.State)
+	from, to := run.Started, run.Finished
+	switch own := run.Own(); {
+	case run.Decision != periodic.Submitted && !d.Grouped:
+		d.leaveOut(row, run)
+		return
+	case run.Decision != periodic.Submitted, own && from.IsZero():
+		return
+	case !own:
+		from, to = run.Decided, later(run.Finished, run.Decided)
+	case to.IsZero():
 		to = d.now
 	}
-	row, class := d.row(run.Group, run.TaskID), show.Kind(run.State)
 	switch row.Ran++; class {
 	case "bad":
 		row.Failed++
 	case "wait": // it was handed over, and nobody tells how it ended
 		class = "off"
 	}
-	d.add(run.Started, to, class, append(also, row)...)
-	if len(also) > 0 {
-		d.edge(run.Started, to)
+	if d.add(from, to, class, row); run.Own() {
+		d.add(from, to, class, d.All)
+		d.edge(from, to)
 	}
 }
 

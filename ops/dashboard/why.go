@@ -12,7 +12,7 @@ import (
 // whyView says how a task is doing, and what keeps it from running, as `nextrun why` does.
 type whyView struct {
 	State    view.State    `json:"state"`
-	Cause    view.Cause    `json:"attention,omitempty"` // why it needs attention
+	Cause    view.Code     `json:"attention,omitempty"` // why it needs attention
 	Since    time.Time     `json:"since,omitzero"`      // since when it does
 	Findings []why.Finding `json:"findings"`
 	Job      string        `json:"job,omitempty"`    // that failed last
@@ -22,7 +22,7 @@ type whyView struct {
 // Kind is the shape and colour of the state: what needs attention does not look well.
 func (w whyView) Kind() string { return kindOf(w.State, w.Cause) }
 
-func kindOf(state view.State, cause view.Cause) string {
+func kindOf(state view.State, cause view.Code) string {
 	if kind := show.Kind(string(state)); kind == "bad" || cause == "" {
 		return kind
 	}

@@ -79,7 +79,7 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 			return fmt.Errorf("list the tasks: %w", err)
 		}
 	}
-	facts, err := view.Of(d.db).Facts(ctx, tasks, view.Judged)
+	facts, err := view.Of(d.db).Tasks(ctx, tasks, view.Judged)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func showTotals(p *points, t view.Totals) {
 	p.add(schedulers, float64(t.Working))
 	p.add(clockSkew, t.Skew.Seconds())
 	for _, q := range t.Queue[:min(len(t.Queue), mostSeries)] {
-		p.add(queueDepth, float64(q.Jobs), q.Group, q.State)
-		p.add(oldestJob, max(t.Now.Sub(q.Oldest), 0).Seconds(), q.Group, q.State)
+		p.add(queueDepth, float64(q.Jobs), q.Group, string(q.State))
+		p.add(oldestJob, max(t.Now.Sub(q.Oldest), 0).Seconds(), q.Group, string(q.State))
 	}
 }
 

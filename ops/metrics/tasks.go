@@ -21,7 +21,7 @@ var (
 	attention = describe("task_attention", "1 if the task needs attention, with the code of the cause; absent if it does not.", "task", "cause")
 )
 
-func showTasks(p *points, list []view.Facts) {
+func showTasks(p *points, list []view.Task) {
 	for i := range list {
 		f := &list[i]
 		t, status := f.Task, f.Status()

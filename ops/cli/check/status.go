@@ -68,12 +68,12 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 		return s, err
 	}
 	s.attention = len(troubled)
-	facts, err := view.Of(db).Facts(ctx, troubled[:min(len(troubled), mostShown)], view.Judged)
+	facts, err := view.Of(db).Tasks(ctx, troubled[:min(len(troubled), mostShown)], view.Judged)
 	if err != nil {
 		return s, err
 	}
 	for i := range facts {
-		s.wrong = append(s.wrong, finding{levelError, facts[i].Task.ID, facts[i].Attention(env.Moment)})
+		s.wrong = append(s.wrong, finding{levelError, facts[i].ID, facts[i].Attention(env.Moment)})
 	}
 	rest := report{env: env, db: db}
 	if err := cmp.Or(rest.checkQueued(ctx), rest.checkEvents(ctx)); err != nil {
@@ -90,19 +90,12 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 
 // summary is how everything is, in two lines.
 func (s *status) summary() string {
-	t, waiting, running := s.totals, 0, 0
-	for _, q := range t.Counted() {
-		if q.State == string(jobqueue.Running) || q.State == string(jobqueue.Scheduled) {
-			running += q.Jobs
-		} else {
-			waiting += q.Jobs
-		}
-	}
+	t := s.totals
 	schedulers := "no scheduler runs"
 	if t.Working > 0 {
 		schedulers = ui.Counted(t.Working, "scheduler")
 	}
-	all, well := t.Enabled+t.Paused+t.Disabled+t.Blocked, "all on time"
+	all, well := t.Tasks(), "all on time"
 	if all == 0 {
 		well = "add one with nextrun task add"
 	}
@@ -116,7 +109,7 @@ func (s *status) summary() string {
 		}
 	}
 	return fmt.Sprintf("%s: %s\n%s; jobs: %d waiting, %d running\n", ui.Counted(all, "task"),
-		cmp.Or(strings.Join(states, ", "), well), schedulers, waiting, running)
+		cmp.Or(strings.Join(states, ", "), well), schedulers, t.Jobs[jobqueue.Waiting]+t.Jobs[jobqueue.Stuck], t.Running())
 }
 
 func (s *status) print(env *ui.Env) error {

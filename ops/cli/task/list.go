@@ -19,7 +19,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	for _, s := range periodic.TaskStates() {
 		state.Allowed = append(state.Allowed, string(s))
 	}
-	list := &rows.List[view.Facts]{
+	list := &rows.List[view.Task]{
 		Use:   "list",
 		Short: "List tasks: their last run, its result, and their next run",
 		Example: `  nextrun task list --state attention
@@ -27,20 +27,20 @@ func listCommand(env *ui.Env) *cobra.Command {
 		Group: &filter.Group,
 		None:  "none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to translate a crontab: nextrun import crontab",
 		Table: ui.NewTable("ID", "STATE", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "ATTENTION").Least("AT", "HANDLER", "TIMER"),
-		Row: func(f *view.Facts) (any, []any) {
+		Row: func(f *view.Task) (any, []any) {
 			s := f.Status()
 			next, at := nextRun(env, f.Task, s.Next)
 			minute := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
-			return taskJSON(f, s), []any{f.Task.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Task.Timer, f.Task.Task, f.Attention(minute)}
+			return taskJSON(f, s), []any{f.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Timer, f.Task.Task, f.Attention(minute)}
 		},
 	}
-	list.Read = func(ctx context.Context, db *store.DB) ([]view.Facts, error) {
+	list.Read = func(ctx context.Context, db *store.DB) ([]view.Task, error) {
 		filter.State, filter.WithArgs = periodic.TaskState(state.Value), list.JSON
 		found, err := periodic.NewTasks(db.Tasks()).List(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
-		return view.Of(db).Facts(ctx, found, 1)
+		return view.Of(db).Tasks(ctx, found, 1)
 	}
 	command := list.Command(env)
 	flags := command.Flags()
@@ -84,7 +84,7 @@ func nextRun(env *ui.Env, t *periodic.Task, next time.Time) (in, at string) {
 }
 
 // taskJSON is the JSON form of a task: its columns, and how it is doing.
-func taskJSON(f *view.Facts, s view.Status) ui.Object {
+func taskJSON(f *view.Task, s view.Status) ui.Object {
 	var last, run any // null: there was none
 	if len(f.Runs) > 0 {
 		last = rows.RunJSON(&f.Runs[0])

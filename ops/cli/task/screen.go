@@ -27,7 +27,7 @@ type screen struct {
 func (s screen) printJSON(env *ui.Env) error {
 	times := []time.Time{}
 	if s.elapses() {
-		upcoming, err := nextRuns(env, s.Task)
+		upcoming, err := nextRuns(env, s.Task.Task)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (s screen) printJSON(env *ui.Env) error {
 	for i := range s.runs() {
 		ticks = append(ticks, rows.RunJSON(&s.Runs[i]))
 	}
-	object := append(taskJSON(&s.Facts.Facts, s.Status), [2]any{"findings", append([]why.Finding{}, s.findings...)},
+	object := append(taskJSON(&s.Facts.Task, s.Status), [2]any{"findings", append([]why.Finding{}, s.findings...)},
 		[2]any{"upcoming", times}, [2]any{"skips", s.Task.SkipsToCome(env.Now())}, [2]any{"ticks", ticks})
 	if s.Failed != nil {
 		object = append(object, [2]any{"job", s.Failed.JID}, [2]any{"output", append([]string{}, s.Output...)})
@@ -55,7 +55,7 @@ func (s screen) elapses() bool {
 func (s screen) runs() []view.Run { return s.Runs[:min(len(s.Runs), shownRuns)] }
 
 func (s screen) print(env *ui.Env) error {
-	if err := env.PrintFields(append(s.state(env), columns(env, s.Task)...)); err != nil {
+	if err := env.PrintFields(append(s.state(env), columns(env, s.Task.Task)...)); err != nil {
 		return err
 	}
 	if err := printFindings(env, s.findings); err != nil {
@@ -67,7 +67,7 @@ func (s screen) print(env *ui.Env) error {
 		}
 	}
 	if s.elapses() {
-		if err := printUpcoming(env, s.Task); err != nil {
+		if err := printUpcoming(env, s.Task.Task); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func printFindings(env *ui.Env, findings []why.Finding) error {
 
 // state is how the task is doing, and what comes next.
 func (s screen) state(env *ui.Env) [][2]string {
-	t := s.Task
+	t := s.Task.Task
 	next, at := nextRun(env, t, s.Status.Next)
 	switch {
 	case !t.Enabled:

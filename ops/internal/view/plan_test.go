@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -94,7 +95,7 @@ func TestFiguresReadNoHistory(t *testing.T) {
 	storetest.Kinds(t, func(t *testing.T, kind string) {
 		db := filled(t, kind)
 		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
-			totals := &Totals{Now: tx.Now()}
+			totals := &Totals{Now: tx.Now(), Jobs: map[jobqueue.State]int{}}
 			err := totals.readQueue(t.Context(), tx)
 			if len(totals.Queue) != 1 || totals.Queue[0].Jobs != 1 {
 				t.Errorf("the queue is %+v", totals.Queue)
@@ -107,44 +108,6 @@ func TestFiguresReadNoHistory(t *testing.T) {
 			return err
 		})
 		wantBounded(t, kind, last(plans), tasks*10*3)
-	})
-}
-
-// When each task ran last costs one tick of each.
-func TestLatestReadsOneTickOfATask(t *testing.T) {
-	t.Parallel()
-	storetest.Kinds(t, func(t *testing.T, kind string) {
-		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
-			var rows []latestRow
-			err := tx.Select(t.Context(), &rows, latest, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), 5)
-			if len(rows) != 5 || rows[0].Tasks != tasks || rows[0].Due.Time().IsZero() || rows[0].State != "" {
-				t.Errorf("the rows are %+v", rows)
-			}
-			return err
-		})
-		wantBounded(t, kind, last(plans), 2*tasks)
-	})
-}
-
-// The days of a task cost its newest ticks and their jobs, and nothing of other tasks.
-func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
-	t.Parallel()
-	storetest.Kinds(t, func(t *testing.T, kind string) {
-		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		var periods []Period // of ten microseconds: three ticks have 100,001 to 100,300 of them
-		for i := range 40 {
-			begin := at.Add(time.Duration(100_000+10*i) * time.Microsecond)
-			periods = append(periods, Period{begin, begin.Add(10 * time.Microsecond)})
-		}
-		const most = 25
-		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
-			rows, err := readOutcomes(t.Context(), tx, []string{"task-1"}, periods, most)
-			if len(rows) != 12 || rows[0].N != 28 {
-				t.Errorf("the rows are %v, want those of the newest %d ticks that are whole", rows, most)
-			}
-			return err
-		})
-		wantBounded(t, kind, last(plans), 3*(most+1))
 	})
 }
 

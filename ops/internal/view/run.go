@@ -9,6 +9,12 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
+// Reader reads figures of a database. It is safe for concurrent use.
+type Reader struct{ db *sqldb.DB }
+
+// Of returns the reader of a database.
+func Of(db sqldb.Opened) Reader { return Reader{sqldb.Of(db)} }
+
 // Run is a tick that was decided, and what became of its job or event: a row of the view periodic_run.
 type Run struct {
 	TaskID   string

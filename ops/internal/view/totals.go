@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -15,12 +14,6 @@ import (
 // MostJobs is how many unfinished jobs are counted. A longer queue shows as this
 // number, so that a long one costs no more than this.
 const MostJobs = 100_000
-
-// Reader reads figures of a database. It is safe for concurrent use.
-type Reader struct{ db *sqldb.DB }
-
-// Of returns the reader of a database.
-func Of(db sqldb.Opened) Reader { return Reader{sqldb.Of(db)} }
 
 // Totals are figures of the whole database.
 type Totals struct {
@@ -35,25 +28,38 @@ type Totals struct {
 	Working  int           // schedulers that run, as far as the database shows
 	Fresh    bool          // some are overdue, and no scheduler has planned or decided anything on this database yet
 	Queue    []QueueDepth
+	Jobs     map[jobqueue.State]int // unfinished jobs in nextrun's own queue, without those of hooks
+	Oldest   time.Time              // when the oldest of those that wait was submitted; zero: none waits
+	Others   []OtherQueue
 }
 
 // QueueDepth counts the unfinished jobs of a group in a state, in nextrun's own queue.
 type QueueDepth struct {
 	Group  string
-	State  string
+	State  jobqueue.State
 	Jobs   int
+	Oldest time.Time // when the oldest of them was submitted
+}
+
+// OtherQueue is a queue of another project that tasks submit to.
+type OtherQueue struct {
+	Sink   periodic.Sink
+	Tasks  int       // that submit to it
+	Open   int       // jobs whose end is awaited and not known yet; of a queue that does not tell how jobs end: 0
 	Oldest time.Time // when the oldest of them was submitted
 }
 
 // Totals reads the figures of the whole database.
 func (r Reader) Totals(ctx context.Context) (Totals, error) {
-	var t Totals
+	t := Totals{Jobs: map[jobqueue.State]int{}}
 	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		t = Totals{Now: tx.Now()}
-		if err := t.readTasks(ctx, tx); err != nil {
-			return err
+		t.Now = tx.Now()
+		for _, read := range []func(context.Context, *sqldb.Tx) error{t.readTasks, t.readQueue, t.readOthers} {
+			if err := read(ctx, tx); err != nil {
+				return err
+			}
 		}
-		return t.readQueue(ctx, tx)
+		return nil
 	})
 	if err != nil {
 		return Totals{}, fmt.Errorf("read the figures of the database: %w", err)
@@ -68,8 +74,14 @@ func (r Reader) Totals(ctx context.Context) (Totals, error) {
 	return t, err
 }
 
+// Tasks is how many tasks there are.
+func (t *Totals) Tasks() int { return t.Enabled + t.Paused + t.Disabled + t.Blocked }
+
 // NoScheduler reports whether tasks are overdue and no scheduler runs, as far as the database shows.
 func (t *Totals) NoScheduler() bool { return t.Overdue > 0 && t.Working == 0 }
+
+// Running is how many jobs executors have, without those of hooks.
+func (t *Totals) Running() int { return t.Jobs[jobqueue.Running] + t.Jobs[jobqueue.Scheduled] }
 
 func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	count := func(s periodic.TaskState) string {
@@ -92,29 +104,44 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 
-// readQueue counts the unfinished jobs.
+// readQueue counts the unfinished jobs. It asks by the conditions of the indexes of job, so that jobs of final states are not read.
 func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
 	var rows []struct {
 		Group  sqldb.RowText `db:"group_"`
-		State  string
+		State  jobqueue.State
 		Jobs   int
 		Oldest sqldb.RowTime
 	}
-	err := tx.Select(ctx, &rows, queueDepth, MostJobs)
+	err := tx.Select(ctx, &rows, `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
+		FROM (SELECT * FROM (SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NULL
+			UNION ALL SELECT group_, state, submitted FROM job WHERE (state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)
+			UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')) AS pending LIMIT $1) AS j
+		GROUP BY group_, state ORDER BY group_, state`, MostJobs)
 	for _, r := range rows {
-		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
+		q := QueueDepth{string(r.Group), r.State, r.Jobs, r.Oldest.Time()}
+		if t.Queue = append(t.Queue, q); q.Group == jobqueue.HookGroup {
+			continue
+		}
+		if t.Jobs[q.State] += q.Jobs; q.State == jobqueue.Waiting && (t.Oldest.IsZero() || q.Oldest.Before(t.Oldest)) {
+			t.Oldest = q.Oldest
+		}
 	}
 	return err
 }
 
-// Counted are the unfinished jobs without those of hooks.
-func (t *Totals) Counted() []QueueDepth {
-	return slices.DeleteFunc(slices.Clone(t.Queue), func(q QueueDepth) bool { return q.Group == jobqueue.HookGroup })
+// readOthers reads what is known of the queues of other projects.
+func (t *Totals) readOthers(ctx context.Context, tx *sqldb.Tx) error {
+	var rows []struct {
+		Sink        periodic.Sink
+		Tasks, Open int
+		Oldest      sqldb.RowTime
+	}
+	err := tx.Select(ctx, &rows, `SELECT sink, sum(task) AS tasks, sum(job) AS open, min(submitted) AS oldest
+		FROM (SELECT sink, 0 AS task, 1 AS job, submitted FROM (SELECT sink, submitted FROM periodic_open LIMIT $1) AS a
+			UNION ALL SELECT sink, 1, 0, NULL FROM periodic_task WHERE sink NOT IN ('job', 'event')) AS q
+		GROUP BY sink ORDER BY sink`, MostJobs)
+	for _, row := range rows {
+		t.Others = append(t.Others, OtherQueue{row.Sink, row.Tasks, row.Open, row.Oldest.Time()})
+	}
+	return err
 }
-
-// queueDepth asks by the conditions of the indexes of job, so that jobs of final states are not read.
-const queueDepth = `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
-	FROM (SELECT * FROM (SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NULL
-		UNION ALL SELECT group_, state, submitted FROM job WHERE (state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)
-		UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')) AS pending LIMIT $1) AS j
-	GROUP BY group_, state ORDER BY group_, state`

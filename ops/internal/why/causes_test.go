@@ -23,7 +23,7 @@ func TestReferenceOfCauses(t *testing.T) {
 // What needs attention has a cause of the table.
 func TestStatusNamesCauses(t *testing.T) {
 	t.Parallel()
-	for _, cause := range []view.Cause{view.CauseProblem, view.CauseOverdue, view.CausePaused, view.CauseFailed, view.CauseMissed, view.CauseStale, view.CauseWarning} {
+	for _, cause := range []view.Code{view.TaskProblem, view.TaskOverdue, view.TaskPaused, view.RunFailed, view.TickMissed, view.TaskStale, view.TaskWarning} {
 		if words := templates.Lookup(string(cause)); words == nil {
 			t.Errorf("%s is no cause", cause)
 		}
@@ -48,7 +48,7 @@ func TestNextRunByHand(t *testing.T) {
 	} {
 		task := periodic.NewTask("t", "x", c.timer)
 		task.NextRun = at(c.next)
-		f := &Facts{Facts: view.Facts{Task: &task, Now: at("17:16:25"), Since: at("17:16:21")}}
+		f := &Facts{Task: view.Task{Task: &task, Now: at("17:16:25"), Edited: at("17:16:21")}}
 		said := ""
 		for _, one := range f.Findings(time.UTC) {
 			if one.Code == "next_by_hand" {
@@ -70,7 +70,7 @@ func TestWhatNeverEnds(t *testing.T) {
 		return view.Run{Decision: d, State: state, Cause: cause}
 	}
 	has := func(code Code, runs ...view.Run) bool {
-		f := &Facts{Facts: view.Facts{Task: &task, Now: time.Now(), Runs: runs}}
+		f := &Facts{Task: view.Task{Task: &task, Now: time.Now(), Runs: runs}}
 		for _, one := range f.Findings(time.UTC) {
 			if one.Code == code {
 				return true

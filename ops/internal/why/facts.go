@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/internal/view"
@@ -21,7 +23,7 @@ const (
 
 // Facts is all that the findings about a task depend on.
 type Facts struct {
-	view.Facts
+	view.Task
 	Status view.Status
 	Failed *view.Run // the latest run that failed, or an attempt of which did, if no later one succeeded
 	Output []string  // the end of its log
@@ -58,7 +60,7 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 	if err != nil {
 		return nil, err
 	}
-	f.Task = &t
+	f.Task.Task = &t
 	if err := db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil }); err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 			return nil, err
 		}
 	}
-	f.Status = f.Facts.Status()
+	f.Status = f.Task.Status()
 	return f, nil
 }
 
@@ -95,11 +97,11 @@ func (f *Facts) Unread() bool { return len(f.unread) > 0 }
 
 // readRuns reads what became of its newest ticks.
 func (f *Facts) readRuns(ctx context.Context, db *store.DB) error {
-	list, err := view.Of(db).Facts(ctx, []periodic.Task{*f.Task}, view.Judged)
+	list, err := view.Of(db).Tasks(ctx, []periodic.Task{*f.Task.Task}, view.Judged)
 	if err != nil {
 		return err
 	}
-	f.Facts = list[0]
+	f.Task = list[0]
 	for i := range f.Runs {
 		switch r := &f.Runs[i]; {
 		case r.State == "success" || f.Task.Sink == periodic.SinkEvent:
@@ -118,8 +120,21 @@ func (f *Facts) readOutput(ctx context.Context, db *store.DB) error {
 		return nil
 	}
 	var err error
-	f.Output, err = view.Of(db).EndOfLog(ctx, f.Failed.JID, lastLines)
+	f.Output, err = endOfLog(ctx, db, f.Failed.JID, lastLines)
 	return err
+}
+
+// endOfLog are the last n lines of the log of a job.
+func endOfLog(ctx context.Context, db *store.DB, jid string, n int) ([]string, error) {
+	var lines []sqldb.RowText
+	err := sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &lines, `SELECT message FROM joblog WHERE jid = $1 ORDER BY counter DESC LIMIT $2`, jid, n)
+	})
+	output := []string{}
+	for _, line := range slices.Backward(lines) {
+		output = append(output, string(line))
+	}
+	return output, err
 }
 
 // readQueue reads what the task's queue tells of its job or event.
@@ -177,7 +192,7 @@ func (f *Facts) readJobs(ctx context.Context, db *store.DB) error {
 	case err != nil:
 		return err
 	case len(list) == 0:
-		f.judged, err = expected(ctx, db, f.Task)
+		f.judged, err = expected(ctx, db, f.Task.Task)
 		return err
 	}
 	f.job = &list[0]

@@ -13,7 +13,7 @@ import (
 
 // Code names the cause of a finding. It stays the same when the words change: programs
 // compare codes, people read [Finding.Text].
-type Code string
+type Code = view.Code
 
 // Finding is something to know about a task or a job.
 type Finding struct {
@@ -51,7 +51,7 @@ func (f *Facts) Findings(zone *time.Location) []Finding {
 
 // OfRow are the findings that follow from the row of a task alone, and are mistakes: times that were set by hand or are no ticks.
 func OfRow(t *periodic.Task, now time.Time, zone *time.Location) (list []Finding) {
-	f := &Facts{Facts: view.Facts{Task: t, Now: now}}
+	f := &Facts{Task: view.Task{Task: t, Now: now}}
 	for _, one := range []struct {
 		code    Code
 		of      func(*Facts) []Args
@@ -101,7 +101,7 @@ func funcs(now time.Time, zone *time.Location) template.FuncMap {
 		"since":  func(t time.Time) string { return text.Text(now.Sub(t)) },
 		"away":   func(t time.Time) string { return away(t, now) },
 		"first":  text.FirstLine,
-		"inARow": func(times int, s view.Streak) string { return view.InARow("failed", times, s, at) },
+		"inARow": func(times int, s view.Streak) string { return s.InARow("failed", times, at) },
 		"stop":   sentence,
 		"s":      counted,
 	}

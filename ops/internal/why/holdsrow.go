@@ -151,7 +151,7 @@ func byHand(f *Facts) []Args {
 	const slip, most = 3 * time.Second, 14
 	for h := 1; h <= most; h++ {
 		away := time.Duration(h) * time.Hour
-		switch since := t.NextRun.Sub(f.Since) - away; {
+		switch since := t.NextRun.Sub(f.Edited) - away; {
 		case since.Abs() <= slip:
 			a["Hours"], a["Side"], a["Of"] = h, "after", "the time at which it was set"
 		case t.HasTick(t.NextRun.Add(-away)):

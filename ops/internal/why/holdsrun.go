@@ -37,7 +37,7 @@ func runUnknown(f *Facts) []Args {
 }
 
 func stale(f *Facts) []Args {
-	if f.Status.Cause != view.CauseStale {
+	if f.Status.Cause != view.TaskStale {
 		return nil
 	}
 	return when(true, Args{"Expected": f.Stale.Expected, "Success": known(f.Stale.Success)})

@@ -35,7 +35,7 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Loca
 	if err != nil {
 		return nil, err
 	}
-	f := &Facts{Facts: view.Facts{Task: &periodic.Task{ID: job.Tracker}, Now: q.now}}
+	f := &Facts{Task: view.Task{Task: &periodic.Task{ID: job.Tracker}, Now: q.now}}
 	said := q.judge(job, "It")
 	return []Finding{f.word(said.code, said.args, zone)}, nil
 }

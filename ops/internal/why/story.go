@@ -218,7 +218,7 @@ func (s *Story) readJob(ctx context.Context, db *store.DB) error {
 	}
 	s.ofJob()
 	if err == nil {
-		s.Output, err = view.Of(db).EndOfLog(ctx, k.JID, storyLines)
+		s.Output, err = endOfLog(ctx, db, k.JID, storyLines)
 	}
 	return err
 }

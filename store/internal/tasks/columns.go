@@ -20,7 +20,7 @@ var (
 
 	// plannedColumns are those that say when a task is due, and for whom.
 	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "retry_limit", "retry_delay", "timeout",
-		"worker", "marked", "paused_by", "paused_reason", "origin", "problem")
+		"worker", "marked", "paused_by", "paused_reason", "origin")
 
 	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
 	// limits of jobs, which go from row to row inside the database.

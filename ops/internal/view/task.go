@@ -26,30 +26,29 @@ const (
 	New       State = "not run yet"
 	Skipped   State = "skipped" // so were all of its ticks
 	Submitted State = "submitted"
-	Cancelled State = "cancelled"
-	Unknown   State = "unknown" // nobody knows how its last run ended
 	OK        State = "ok"
 )
 
-// Cause is why a task needs attention: a code of package why.
-type Cause string
+// Code names something to know about a task or a job: package why has all codes, and their words. It stays the same when
+// the words change.
+type Code string
 
-// The causes, in the order in which they count.
+// The codes of what needs attention, in the order in which they count.
 const (
-	CauseProblem Cause = "task_problem"
-	CauseOverdue Cause = "task_overdue"
-	CausePaused  Cause = "task_paused" // after failures: a task that somebody has paused needs no attention
-	CauseFailed  Cause = "run_failed"
-	CauseMissed  Cause = "tick_missed" // or late
-	CauseStale   Cause = "task_stale"
-	CauseWarning Cause = "task_warning"
+	TaskProblem Code = "task_problem"
+	TaskOverdue Code = "task_overdue"
+	TaskPaused  Code = "task_paused" // after failures: a task that somebody has paused needs no attention
+	RunFailed   Code = "run_failed"
+	TickMissed  Code = "tick_missed" // or late
+	TaskStale   Code = "task_stale"
+	TaskWarning Code = "task_warning"
 )
 
 // Status is how a task is doing. What lists, counts or colours tasks shows it; [periodic.TaskAttention] selects
 // those that have a cause.
 type Status struct {
 	State    State
-	Cause    Cause     // why it needs attention; empty: it does not
+	Cause    Code      // why it needs attention; empty: it does not
 	Since    time.Time // since when it does, as far as that is known
 	Failures int       // runs that failed one after the other, or ticks that were missed or late
 	Next     time.Time // when it runs next; zero: never, or nobody knows
@@ -58,13 +57,14 @@ type Status struct {
 // Judged is how many of its newest runs a task is judged by.
 const Judged = 10
 
-// Facts is what the status of a task follows from.
-type Facts struct {
-	Task   *periodic.Task
+// Task is a task, with what its status follows from.
+type Task struct {
+	*periodic.Task
+
 	Runs   []Run     // the newest first
-	Before *Run      // the newest run that was submitted, if it is older than these
+	Older  *Run      // the newest run that was submitted, if it is older than these
 	Streak Streak    // of runs that went wrong; zero: none did, or it was not read
-	Since  time.Time // when somebody last changed what its plan follows from
+	Edited time.Time // when somebody last changed what its plan follows from
 	Waits  bool      // its tick waits for the end of a job
 	Stale  *Stale    // nil: all is done that must be done by now
 	Now    time.Time
@@ -77,85 +77,65 @@ type Stale struct {
 }
 
 // Status is how the task is doing.
-func (f *Facts) Status() Status {
-	s := Status{State: f.state(), Cause: f.cause(), Next: f.next(), Failures: max(f.Streak.Failed, f.failures())}
-	switch s.Cause {
-	case CauseOverdue:
-		s.Since = f.due()
-	case CausePaused:
-		s.Since = f.Task.Pause.Since
-	case CauseFailed:
-		s.Since = f.Streak.Since
-	case CauseMissed:
-		s.Since, s.Failures = f.Streak.Since, f.Streak.Lost
-	case CauseStale:
-		s.Since = f.Stale.Expected
+func (t *Task) Status() Status {
+	s := Status{State: t.state(), Next: t.next(), Failures: t.Streak.Failed}
+	switch ended := t.ended(); {
+	case !t.Enabled:
+	case t.Blocked() != "":
+		s.Cause = TaskProblem
+	case t.Overdue() > 0:
+		s.Cause, s.Since = TaskOverdue, t.due()
+	case t.Pause.AfterFailures():
+		s.Cause, s.Since = TaskPaused, t.Pause.Since
+	case t.Pause.At(t.Now):
+	case ended == Failed:
+		s.Cause, s.Since = RunFailed, t.Streak.Since
+	case ended == Missed, ended == Late:
+		s.Cause, s.Since, s.Failures = TickMissed, t.Streak.Since, t.Streak.Lost
+	case t.Stale != nil:
+		s.Cause, s.Since = TaskStale, t.Stale.Expected
+	}
+	if s.Cause == "" && t.Enabled && t.Problem != "" {
+		s.Cause = TaskWarning
 	}
 	return s
 }
 
-func (f *Facts) cause() Cause {
-	t := f.Task
-	switch ended := f.ended(); {
-	case !t.Enabled:
-		return ""
-	case t.Blocked() != "":
-		return CauseProblem
-	case f.Overdue() > 0:
-		return CauseOverdue
-	case t.Pause.AfterFailures():
-		return CausePaused
-	case t.Pause.At(f.Now):
-	case ended == Failed:
-		return CauseFailed
-	case ended == Missed, ended == Late:
-		return CauseMissed
-	case f.Stale != nil:
-		return CauseStale
-	}
-	if t.Problem != "" {
-		return CauseWarning
-	}
-	return ""
-}
-
-func (f *Facts) state() State {
-	t := f.Task
-	switch ended := f.ended(); {
+func (t *Task) state() State {
+	switch ended := t.ended(); {
 	case !t.Enabled:
 		return Disabled
 	case t.Blocked() != "":
 		return Blocked
-	case t.Pause.At(f.Now):
+	case t.Pause.At(t.Now):
 		return Paused
-	case f.Overdue() > 0:
+	case t.Overdue() > 0:
 		return Overdue
 	case ended != "" && ended != OK:
 		return ended
 	}
-	last, never := f.Last(), !t.NextRun.Before(periodic.Never)
-	switch does := f.does(last); {
+	last, does, never := t.Last(), New, !t.NextRun.Before(periodic.Never)
+	if last != nil {
+		does = last.does()
+	}
+	switch {
 	case does == Running || does == Retrying || does == Waiting && !never:
 		return does
-	case never && !t.Ends.IsZero() && !t.Ends.After(f.Now):
+	case never && !t.Ends.IsZero() && !t.Ends.After(t.Now):
 		return Ended
 	case never:
 		return Never
-	case f.Waits:
+	case t.Waits:
 		return Waiting
-	case last == nil && len(f.Runs) > 0:
+	case last == nil && len(t.Runs) > 0:
 		return Skipped
-	default:
-		return does
 	}
+	return does
 }
 
-// does is what became of the last run.
-func (f *Facts) does(last *Run) State {
-	if last == nil {
-		return New
-	}
-	switch last.State {
+// does is what becomes of a run that was submitted.
+func (r *Run) does() State {
+	switch r.State {
 	case "running", "scheduled":
 		return Running
 	case "stuck":
@@ -167,32 +147,32 @@ func (f *Facts) does(last *Run) State {
 	case "":
 		return Submitted
 	}
-	return State(last.State)
+	return State(r.State)
 }
 
 // Last is the newest run that was submitted; nil: there is none.
-func (f *Facts) Last() *Run {
-	for i := range f.Runs {
-		if f.Runs[i].Decision == periodic.Submitted {
-			return &f.Runs[i]
+func (t *Task) Last() *Run {
+	for i := range t.Runs {
+		if t.Runs[i].Decision == periodic.Submitted {
+			return &t.Runs[i]
 		}
 	}
-	return f.Before
+	return t.Older
 }
 
 // Success is when the newest run ended of which it is known that it succeeded; zero: none is known.
-func (f *Facts) Success() time.Time {
-	for i := range f.Runs {
-		if f.Runs[i].State == "success" {
-			return f.Runs[i].Finished
+func (t *Task) Success() time.Time {
+	for i := range t.Runs {
+		if t.Runs[i].State == "success" {
+			return t.Runs[i].Finished
 		}
 	}
-	return f.Streak.Ended
+	return t.Streak.Ended
 }
 
 // ended is what became of the newest tick that ended well or not; empty: none of the newest ones did.
-func (f *Facts) ended() State {
-	for _, r := range f.Runs[:min(len(f.Runs), Judged)] {
+func (t *Task) ended() State {
+	for _, r := range t.Runs[:min(len(t.Runs), Judged)] {
 		switch o := r.Outcome(); o {
 		case "success":
 			return OK
@@ -203,48 +183,34 @@ func (f *Facts) ended() State {
 	return ""
 }
 
-// failures counts the newest runs that failed. Those that have not ended are passed over.
-func (f *Facts) failures() (n int) {
-	for i := range f.Runs {
-		switch f.Runs[i].State {
-		case "failed":
-			n++
-		case "success", "cancelled":
-			return n
-		}
-	}
-	return n
-}
-
 // due is since when the task is due, or to be planned.
-func (f *Facts) due() time.Time {
-	if f.Since.After(f.Task.NextRun) {
-		return f.Since
+func (t *Task) due() time.Time {
+	if t.Edited.After(t.NextRun) {
+		return t.Edited
 	}
-	return f.Task.NextRun
+	return t.NextRun
 }
 
 // Overdue is for how long a scheduler should have taken the task; 0: none should have.
-func (f *Facts) Overdue() time.Duration {
-	if late := f.Late(); f.Task.Enabled && !f.Waits && late >= periodic.OverdueAfter {
+func (t *Task) Overdue() time.Duration {
+	if late := t.Late(); t.Enabled && !t.Waits && late >= periodic.OverdueAfter {
 		return late
 	}
 	return 0
 }
 
 // Late is for how long the task has been due, or has to be planned.
-func (f *Facts) Late() time.Duration { return f.Now.Sub(f.due()) }
+func (t *Task) Late() time.Duration { return t.Now.Sub(t.due()) }
 
 // next is the next run that no pause and no calendar leaves out.
-func (f *Facts) next() time.Time {
-	t, p := f.Task, f.Task.Pause
-	switch {
-	case !t.Enabled, t.Blocked() != "", t.Unplanned(), !t.NextRun.Before(periodic.Never), p.At(f.Now) && p.Until.IsZero():
+func (t *Task) next() time.Time {
+	switch p := t.Pause; {
+	case !t.Enabled, t.Blocked() != "", t.Unplanned(), !t.NextRun.Before(periodic.Never), p.At(t.Now) && p.Until.IsZero():
 		return time.Time{}
 	case t.Days.Empty() && !p.At(t.NextRun):
 		return t.NextRun
 	}
-	for u := range periodic.Preview([]periodic.Task{*t}, f.Now, f.Now.AddDate(1, 0, 0)) {
+	for u := range periodic.Preview([]periodic.Task{*t.Task}, t.Now, t.Now.AddDate(1, 0, 0)) {
 		return u.NextRun
 	}
 	return time.Time{}

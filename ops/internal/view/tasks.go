@@ -1,0 +1,151 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
+)
+
+// Streak is when a task whose newest ticks went wrong began to, as far as it is known.
+type Streak struct {
+	Success time.Time // when the newest tick that ended well was due; zero: none is known
+	Ended   time.Time // when its run ended
+	Since   time.Time // when the first one after it that failed, was missed or late was due; zero: there is none
+	Failed  int       // how many of those after it failed
+	Lost    int       // how many of them were missed or late
+	Cut     bool      // older ticks are recorded that were not looked at
+}
+
+// Tasks reads how tasks are doing, with so many of their newest runs, [Judged] at least.
+func (r Reader) Tasks(ctx context.Context, tasks []periodic.Task, runs int) ([]Task, error) {
+	list := make([]Task, len(tasks))
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		of := make(byID, len(tasks))
+		for i := range tasks {
+			list[i] = Task{Task: &tasks[i], Now: tx.Now()}
+			of[tasks[i].ID] = &list[i]
+		}
+		for _, read := range []func(context.Context, *sqldb.Tx) error{of.readRuns(max(runs, Judged)), of.readStreaks, of.readDue} {
+			if err := read(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how tasks are doing: %w", err)
+	}
+	return list, nil
+}
+
+// byID are tasks by their ids.
+type byID map[string]*Task
+
+// ids are those of the tasks that a condition holds for.
+func (of byID) ids(holds func(*Task) bool) (ids []string) {
+	for id, t := range of {
+		if holds(t) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (of byID) readRuns(n int) func(context.Context, *sqldb.Tx) error {
+	return func(ctx context.Context, tx *sqldb.Tx) error {
+		rows, err := readNewest(ctx, tx, of.ids(func(*Task) bool { return true }), n, periodic.Never)
+		for i := range rows {
+			t := of[string(rows[i].TaskID)]
+			t.Runs = append(t.Runs, rows[i].run())
+		}
+		return err
+	}
+}
+
+// Of so many of the newest ticks of all tasks, and of each at least and at most, a [Streak] is made.
+const (
+	streakTicks = 9000
+	streakLeast = 300
+	streakMost  = 3000
+)
+
+// readStreaks reads since when tasks have gone wrong, and the newest success of those whose newest runs have none.
+func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
+	ids := of.ids(func(t *Task) bool {
+		ended := t.ended()
+		return ended != "" && ended != OK || t.Success().IsZero() && len(t.Runs) >= Judged
+	})
+	asked, err := tx.Texts(1, ids)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	most := min(max(streakTicks/len(ids), streakLeast), streakMost)
+	var rows []struct {
+		ID                    string
+		Success, Ended, Since sqldb.RowTime
+		Failed, Lost, Ticks   int
+	}
+	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`),
+			r AS MATERIALIZED (SELECT k.task_id, k.due, k.finished, CASE WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END AS became
+				FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3),
+			s AS (SELECT task_id, max(due) AS success FROM r WHERE became = 'success' GROUP BY task_id)
+		SELECT r.task_id AS id, max(s.success) AS success, max(CASE WHEN r.due = s.success THEN r.finished END) AS ended,
+			min(CASE WHEN r.became IN ('failed', 'missed', 'late') THEN r.due END) AS since,
+			count(CASE WHEN r.became = 'failed' THEN 1 END) AS failed, count(CASE WHEN r.became IN ('missed', 'late') THEN 1 END) AS lost, count(*) AS ticks
+		FROM r LEFT JOIN s ON s.task_id = r.task_id WHERE s.success IS NULL OR r.due >= s.success GROUP BY r.task_id`,
+		asked.Param, most-1, sqldb.Timestamp(periodic.Never))
+	for _, row := range rows {
+		of[row.ID].Streak = Streak{row.Success.Time(), row.Ended.Time(), row.Since.Time(), row.Failed, row.Lost, row.Ticks == most}
+	}
+	return err
+}
+
+// readDue reads what is due of tasks, of which no run has succeeded in time, and the last runs of those whose newest ticks did not run.
+// CASE and a subquery for each keep PostgreSQL from judging all tasks.
+func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
+	asked, err := tx.Texts(1, of.ids(func(*Task) bool { return true }))
+	if err != nil {
+		return err
+	}
+	open, err := tx.Texts(2, of.ids(func(t *Task) bool { // of others, all is done that must be
+		return len(t.Runs) == 0 || t.Runs[0].State != "success" || t.NextRun.Before(t.Now)
+	}))
+	if err != nil {
+		return err
+	}
+	var rows []struct {
+		ID                                  string
+		Waits                               int
+		Since, Submitted, Expected, Success sqldb.RowTime
+	}
+	stale := func(column string) string {
+		return `CASE WHEN t.id IN (SELECT v.value FROM ` + open.SQL + ` AS v) THEN (SELECT s.` + column + ` FROM periodic_stale AS s WHERE s.id = t.id) END`
+	}
+	err = tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits, `+stale("expected")+` AS expected, `+stale("last_success")+` AS success,
+			(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted' ORDER BY k.due DESC LIMIT 1) AS submitted
+		FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param, open.Param)
+	var older []periodic.TickKey
+	for _, row := range rows {
+		t := of[row.ID]
+		t.Edited, t.Waits = row.Since.Time(), row.Waits == 1
+		if at := row.Expected.Time(); !at.IsZero() {
+			t.Stale = &Stale{at, row.Success.Time()}
+		}
+		if at := row.Submitted.Time(); !at.IsZero() && t.Last() == nil {
+			older = append(older, periodic.TickKey{TaskID: row.ID, Due: at})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	runs, err := readOf(ctx, tx, older)
+	for i := range runs {
+		run := runs[i].run()
+		of[run.TaskID].Older = &run
+	}
+	return err
+}
