@@ -25,9 +25,8 @@ import (
 // options are the flags of `nextrun check`.
 type options struct {
 	strict, asJSON, guarantees bool
-
-	since   ui.TimeFlag
-	timeout ui.Flag[time.Duration]
+	since                      ui.TimeFlag
+	timeout                    ui.Flag[time.Duration]
 }
 
 // Command returns `nextrun check`.

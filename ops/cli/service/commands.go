@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
@@ -20,14 +18,17 @@ type kind struct {
 	dashboard                   string // its address if nothing else is said; empty: it needs none
 }
 
-var kinds = []kind{
-	{
-		name: "serve", short: "Schedule, execute and publish, in one process", schedules: true, executes: true, relays: true,
-		long: `Run the scheduler, an executor and, if the configuration has a section relay, a
+// all is a process with all services.
+var all = kind{
+	name: "serve", short: "Schedule, execute and publish, in one process", schedules: true, executes: true, relays: true,
+	long: `Run the scheduler, an executor and, if the configuration has a section relay, a
 relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
 its batch, running jobs get time to end, and jobs that have not begun return to
 the queue. A second signal gives running jobs back at once.`,
-	},
+}
+
+var kinds = []kind{
+	all,
 	{
 		name: "scheduler", short: "Submit the jobs of tasks as their timers elapse", schedules: true,
 		long: `Submit the jobs of tasks as their timers elapse. SIGTERM, SIGINT or SIGHUP stops
@@ -68,14 +69,13 @@ func (k kind) command(env *ui.Env) *cobra.Command {
 		Use: k.name, Short: k.short, Long: k.long, Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(ctx context.Context, s *services) error {
-				if f.once {
-					return s.runOnce(ctx)
-				}
-				parts, err := s.parts(ctx, k)
-				if err != nil {
+				if err := cmp.Or(s.make(ctx, k), s.lack(k)); err != nil {
 					return err
 				}
-				return s.run(ctx, parts...)
+				if f.once {
+					return s.notify.While(ctx, func() error { return s.scheduler.RunOnce(ctx) })
+				}
+				return s.run(ctx)
 			})
 		},
 	}
@@ -83,71 +83,16 @@ func (k kind) command(env *ui.Env) *cobra.Command {
 	return command
 }
 
-// runOnce schedules until nothing is due.
-func (s *services) runOnce(ctx context.Context) error {
-	scheduler, err := s.scheduler(ctx)
-	if err != nil {
-		return err
-	}
-	return s.notify.While(ctx, func() error { return scheduler.RunOnce(ctx) })
-}
-
-// parts are the services of a process of a kind, in the order of their start. The scheduler stops first, so that no job is
-// submitted while running ones end.
-func (s *services) parts(ctx context.Context, k kind) ([]part, error) {
-	var relays, schedulers, executors []part
-	var relayErr, schedulerErr, executorErr error
-	if k.relays {
-		relays, relayErr = s.relays(k)
-	}
-	if k.schedules {
-		schedulers, schedulerErr = s.schedulers(ctx)
-	}
-	if k.schedules || k.executes {
-		executors, executorErr = s.executors(k)
-	}
-	return slices.Concat(relays, executors, schedulers), cmp.Or(relayErr, schedulerErr, executorErr)
-}
-
-// relays are the relay, unless there are no topics to publish.
-func (s *services) relays(k kind) ([]part, error) {
-	switch relay, err := s.relay(); {
-	case err != nil:
-		return nil, err
-	case relay != nil:
-		return []part{{stageRelay, relay}}, nil
-	case k.schedules:
-		return nil, nil
-	}
-	return nil, ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
-}
-
-// schedulers are the scheduler, and what it needs to be started before it.
-func (s *services) schedulers(ctx context.Context) (list []part, err error) {
-	scheduler, err := s.scheduler(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.notify.Any() {
-		list = append(list, part{stageNotify, s.notify})
-	}
-	return append(list, part{stageScheduler, scheduler}), nil
-}
-
-// executors are an executor of jobs, or at least one of the jobs of hooks, if there are hooks.
-func (s *services) executors(k kind) ([]part, error) {
+// lack says what the configuration must have for a process of a kind to be of use.
+func (s *services) lack(k kind) error {
+	idle := k.executes && len(s.config.Handlers) == 0
 	switch {
-	case k.executes && len(s.config.Handlers) > 0:
-		executor, err := s.executor()
-		return []part{{stageExecutor, executor}}, err
-	case k.executes && k.schedules:
+	case idle && k.schedules:
 		s.log.Warn("no handlers are configured, so no job will run; define handlers in --config FILE")
-	case k.executes && s.hooks == nil:
-		return nil, errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
+	case idle && s.hooks == nil:
+		return errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
+	case k.relays && !k.schedules && len(s.config.Relay.Topics) == 0:
+		return ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
 	}
-	if s.hooks == nil {
-		return nil, nil
-	}
-	executor, err := executor.NewHooks(s.db.Jobs(), s.executorConfig())
-	return []part{{stageHooks, executor}}, err
+	return nil
 }

@@ -56,19 +56,52 @@ func (f *serviceFlags) register(command *cobra.Command) {
 
 // services is what the services of one process share.
 type services struct {
-	env     *ui.Env
-	config  *config.Config
-	name    string
-	db      *store.DB
-	log     *logrus.Logger
-	process *lifecycle.Process
-	queues  periodic.Submitters // of the configuration
-	hooks   *store.Hooks        // nil: there are none
-	notify  *ui.Notifiers       // set with the scheduler
-	metrics *metrics.Metrics    // nil: nobody asked for them
-	servers []part              // of metrics and of the dashboard
-	closing []func()            // what the relay publishes with, and the connections of the dashboard
-	wake    func()              // set with the scheduler
+	env       *ui.Env
+	config    *config.Config
+	name      string
+	db        *store.DB
+	log       *logrus.Logger
+	process   *lifecycle.Process
+	queues    periodic.Submitters // of the configuration
+	hooks     *store.Hooks        // nil: there are none
+	metrics   *metrics.Metrics    // nil: nobody asked for them
+	parts     []part              // in the order of their start
+	notify    *ui.Notifiers       // set with the scheduler
+	scheduler *scheduler.Scheduler
+	closing   []func() // what the relay publishes with, and the connections of the dashboard
+}
+
+// part is a service of this process, and the name of its stage.
+type part struct {
+	stage   string
+	service lifecycle.Service
+}
+
+// add adds a service that was made, unless that failed.
+func (s *services) add(stage string, service lifecycle.Service, err error) error {
+	if err == nil {
+		s.parts = append(s.parts, part{stage, service})
+	}
+	return err
+}
+
+// make makes the services of a process of a kind, in the order of their start. The scheduler stops first, so that no job is
+// submitted while running ones end.
+func (s *services) make(ctx context.Context, k kind) error {
+	var errs []error
+	if k.relays && len(s.config.Relay.Topics) > 0 {
+		errs = append(errs, s.makeRelay())
+	}
+	if k.executes && len(s.config.Handlers) > 0 {
+		errs = append(errs, s.makeExecutor())
+	} else if s.hooks != nil {
+		executor, err := executor.NewHooks(s.db.Jobs(), s.executorConfig())
+		errs = append(errs, s.add(stageHooks, executor, err))
+	}
+	if k.schedules {
+		errs = append(errs, s.makeScheduler(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // modeOf is the mode of the scheduler.
@@ -80,25 +113,27 @@ func modeOf(env *ui.Env, f *serviceFlags) (scheduler.Mode, error) {
 	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
 }
 
-// scheduler makes the scheduler, and the notifiers that tell of its jobs.
-func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler, err error) {
+// makeScheduler makes the scheduler, and the notifiers that tell of its jobs.
+func (s *services) makeScheduler(ctx context.Context) (err error) {
 	if s.notify, err = ui.NewNotifiers(ctx, s.env, s.config, s.db); err != nil {
-		return nil, err
+		return err
+	}
+	if s.notify.Any() {
+		s.parts = append(s.parts, part{stageNotify, s.notify})
 	}
 	c := s.config.Scheduler
-	c.Name, c.Logger, c.Observe = s.name, s.log, func(e scheduler.Event) {
+	c.Name, c.Logger, c.Submitters = s.name, s.log, s.queues
+	c.Observe = func(e scheduler.Event) {
 		s.notify.Observe(e)
 		if s.metrics != nil {
 			s.metrics.Scheduler(e)
 		}
 	}
-	if c.Submitters = s.queues; s.hooks != nil {
+	if s.hooks != nil {
 		c.Hooks = s.hooks
 	}
-	if planner, err = scheduler.New(s.db.Periodic(), c); err == nil {
-		s.wake = planner.Wake
-	}
-	return planner, err
+	s.scheduler, err = scheduler.New(s.db.Periodic(), c)
+	return s.add(stageScheduler, s.scheduler, err)
 }
 
 // executorConfig is what an executor, and one of hooks alone, needs to know.
@@ -114,29 +149,22 @@ func (s *services) executorConfig() executor.Config {
 	return c
 }
 
-func (s *services) executor() (*executor.Executor, error) {
+func (s *services) makeExecutor() error {
 	executor, err := executor.New(s.db.Jobs(), s.executorConfig())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	handlers, err := s.config.Build(s.db)
-	if err != nil {
-		return nil, err
-	}
 	for task, handler := range handlers {
 		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits))
 	}
-	return executor, nil
+	return s.add(stageExecutor, executor, err)
 }
 
-// relay makes the relay; nil if there are no topics to publish.
-func (s *services) relay() (*relay.Relay, error) {
-	if len(s.config.Relay.Topics) == 0 {
-		return nil, nil
-	}
+func (s *services) makeRelay() error {
 	publishers, err := s.config.BuildRelay()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.closing = append(s.closing, publishers.Close)
 	c := s.config.Relay.Config
@@ -144,7 +172,8 @@ func (s *services) relay() (*relay.Relay, error) {
 	if s.metrics != nil {
 		c.Observe = s.metrics.Relay
 	}
-	return relay.New(s.db.Outbox(), publishers.Topics, c)
+	relay, err := relay.New(s.db.Outbox(), publishers.Topics, c)
+	return s.add(stageRelay, relay, err)
 }
 
 // close ends the connections of publishers and of the dashboard.
@@ -163,8 +192,5 @@ func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) (p
 	if s.queues, queuesErr = c.BuildQueues(db); queuesErr == nil {
 		s.hooks, hooksErr = s.buildHooks(ctx)
 	}
-	_, schedulerErr := s.scheduler(ctx)
-	_, executorErr := s.executor()
-	_, relayErr := s.relay()
-	return s.queues, errors.Join(queuesErr, hooksErr, schedulerErr, executorErr, relayErr)
+	return s.queues, errors.Join(queuesErr, hooksErr, s.make(ctx, all))
 }

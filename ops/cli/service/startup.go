@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,12 +40,6 @@ const (
 	stageDashboard = "dashboard"
 )
 
-// part is a service of this process, and the name of its stage.
-type part struct {
-	stage   string
-	service lifecycle.Service
-}
-
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
 	s := &services{env: env, log: env.Logger()}
@@ -67,15 +60,18 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(con
 	if err != nil {
 		return err
 	}
-	err = s.bringUp(ctx, s.schema(f.migrate),
+	err = s.bringUp(ctx, lifecycle.Schema(s.db, f.migrate, s.log),
 		lifecycle.Stage{Name: stageDocspell, Up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
 		lifecycle.Stage{Name: stageQueues, Up: func(ctx context.Context) error { return s.queuesAndHooks(ctx, f.kind) }})
+	if errors.Is(err, migrations.ErrPending) {
+		err = fmt.Errorf("%w (or add --migrate)", err)
+	}
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
-	if s.servers, err = s.webs(ctx, &f.web, f.kind.dashboard); err != nil {
+	if err := s.makeServers(ctx, &f.web, f.kind.dashboard); err != nil {
 		return err
 	}
 	return fn(ctx, s)
@@ -116,20 +112,6 @@ func (s *services) open(ctx context.Context) (err error) {
 	return err
 }
 
-// schema is the stage that checks or makes the tables.
-func (s *services) schema(migrate bool) lifecycle.Stage {
-	stage := lifecycle.Schema(s.db, migrate, s.log)
-	up := stage.Up
-	stage.Up = func(ctx context.Context) error {
-		err := up(ctx)
-		if !migrate && errors.Is(err, migrations.ErrPending) {
-			return fmt.Errorf("%w (or add --migrate)", err)
-		}
-		return err
-	}
-	return stage
-}
-
 // docspell refuses to schedule what Docspell schedules already.
 func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	if !f.kind.schedules || f.besideDocspell {
@@ -162,9 +144,9 @@ func (s *services) queuesAndHooks(ctx context.Context, k kind) (err error) {
 	})
 }
 
-// run runs services until ctx ends or one of them does, and then stops them.
-func (s *services) run(ctx context.Context, parts ...part) error {
-	for _, one := range slices.Concat(s.servers, parts) {
+// run runs the services until ctx ends or one of them does, and then stops them.
+func (s *services) run(ctx context.Context) error {
+	for _, one := range s.parts {
 		s.process.AddService(one.stage, one.service)
 	}
 	said := sync.OnceFunc(func() {

@@ -52,29 +52,27 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
 }
 
-// webs are the servers that the flags ask for, with a standard address of the dashboard. They start first and end last.
-func (s *services) webs(ctx context.Context, f *webFlags, standard string) (list []part, err error) {
+// makeServers makes the servers that the flags ask for, with a standard address of the dashboard. They start first and end
+// last.
+func (s *services) makeServers(ctx context.Context, f *webFlags, standard string) error {
 	if address := s.env.Setting(f.metrics, "NEXTRUN_METRICS", ""); address != "" {
 		if _, _, err := net.SplitHostPort(address); err != nil {
-			return nil, ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
+			return ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
 		}
 		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision})
 		s.metrics.Watch(s.db)
-		list = append(list, part{stageMetrics, web.NewServer(stageMetrics, address, s.metricsHandler(), s.log)})
+		s.parts = append(s.parts, part{stageMetrics, web.NewServer(stageMetrics, address, s.metricsHandler(), s.log)})
 	}
 	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", standard)
 	if f.dashboard.address == "" {
-		return list, nil
+		return nil
 	}
 	options, err := f.dashboard.options(s.log)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pages, err := s.dashboard(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	return append(list, part{stageDashboard, web.NewServer(stageDashboard, f.dashboard.address, pages, s.log)}), nil
+	return s.add(stageDashboard, web.NewServer(stageDashboard, f.dashboard.address, pages, s.log), err)
 }
 
 // metricsHandler shows metrics and health, without what only this host may read.
@@ -109,8 +107,8 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 	s.closing = append(s.closing, func() { _ = db.Close() }) // nothing was left to write
 	o.Logger, o.Health = s.log, s.process.Health
 	o.Wake = func() {
-		if s.wake != nil {
-			s.wake()
+		if s.scheduler != nil {
+			s.scheduler.Wake()
 		}
 	}
 	if o.Queues, err = s.config.BuildQueues(db); err != nil {
