@@ -38,11 +38,6 @@ type Apply struct {
 	Version int64
 	// Prune is what to do with tasks of the origin that are not named.
 	Prune Prune
-	// Group limits the pruning to tasks of that group. Empty: all groups.
-	Group string
-	// Check, if not nil, is called with all rows before anything changes. If it
-	// returns an error, Apply changes nothing and returns that error.
-	Check func(rows []Task) error
 	// DryRun returns what would change, and changes nothing.
 	DryRun bool
 }
@@ -90,11 +85,6 @@ func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) 
 	}
 	if err := a.newest(rows); err != nil {
 		return done, err
-	}
-	if a.Check != nil {
-		if err := a.Check(rows); err != nil {
-			return done, err
-		}
 	}
 	p, err := a.plan(rows)
 	if err != nil {
@@ -214,11 +204,10 @@ func (p *applyPlan) own(row *Task) {
 
 // prune plans what becomes of a row of the origin that is not among the wanted tasks.
 func (p *applyPlan) prune(row *Task) {
-	kept := p.Group != "" && row.Group != p.Group
 	switch {
-	case !kept && p.Prune == PruneDelete:
+	case p.Prune == PruneDelete:
 		p.changes = append(p.changes, TaskChange{ID: row.ID, Action: ActionDelete})
-	case !kept && p.Prune == PruneDisable && row.Enabled:
+	case p.Prune == PruneDisable && row.Enabled:
 		p.changes = append(p.changes, TaskChange{ID: row.ID, Action: ActionDisable})
 	default:
 		p.own(row)

@@ -1,9 +1,10 @@
 package periodic
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -55,25 +56,33 @@ func (t *Task) parse() (timeline, error) {
 // the pause ends. What calendars leave out is not among them.
 func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return func(yield func(Upcoming) bool) {
-		next := &earliestFirst{}
+		var next []*forecast // the earliest first
 		for i := range tasks {
 			if f := (&forecast{task: &tasks[i], row: tasks[i]}); f.decide(now, until) {
-				*next = append(*next, f)
+				next = append(next, f)
 			}
 		}
-		heap.Init(next)
-		for next.Len() > 0 {
-			f := (*next)[0]
+		slices.SortFunc(next, (*forecast).compare)
+		for len(next) > 0 {
+			f := next[0]
 			if !yield(f.ready[0]) {
 				return
 			}
 			if f.ready = f.ready[1:]; len(f.ready) == 0 && !f.decide(now, until) {
-				heap.Pop(next)
-			} else {
-				heap.Fix(next, 0)
+				next = next[1:]
+				continue
 			}
+			place, _ := slices.BinarySearchFunc(next[1:], f, (*forecast).compare)
+			copy(next, next[1:place+1])
+			next[place] = f
 		}
 	}
+}
+
+// compare orders forecasts by what is submitted next.
+func (f *forecast) compare(other *forecast) int {
+	a, b := f.ready[0], other.ready[0]
+	return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.Task.ID, b.Task.ID))
 }
 
 // forecast decides the ticks of a task ahead, as if no job was ever in the way.
@@ -127,31 +136,6 @@ func (f *forecast) take(line timeline, plan Plan) {
 		f.ready[0].NextRun = t.NextRun
 	}
 	t.Due, t.NextRun = plan.Due, plan.NextRun
-}
-
-// earliestFirst is a heap of forecasts.
-type earliestFirst []*forecast
-
-func (h earliestFirst) Len() int { return len(h) }
-
-func (h earliestFirst) Less(i, j int) bool {
-	a, b := h[i].ready[0], h[j].ready[0]
-	if !a.NextRun.Equal(b.NextRun) {
-		return a.NextRun.Before(b.NextRun)
-	}
-	return a.Task.ID < b.Task.ID
-}
-
-func (h earliestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements [heap.Interface].
-func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*forecast)) }
-
-// Pop implements [heap.Interface].
-func (h *earliestFirst) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }
 
 // Job returns the job of a tick of the task, to be submitted now.

@@ -138,7 +138,7 @@ func (e *TaskError) time(field string, t time.Time) {
 }
 
 func (e *TaskError) policies(t *Task) {
-	for _, c := range Columns() {
+	for _, c := range userColumns {
 		if value := c.Get(t).Text; c.Allowed != nil && !slices.Contains(c.Allowed, value) {
 			last := len(c.Allowed) - 1
 			e.addf(c.Name, "is %q; use %s or %s", value, strings.Join(c.Allowed[:last], ", "), c.Allowed[last])

@@ -30,7 +30,6 @@ nextrun's own and those of other origins.
 only tasks that it has declared, another file or program cannot declare them, and a
 task that somebody has disabled stays so.`,
 		Example: `  nextrun task apply -f tasks.yaml --dry-run
-  nextrun task apply -f tasks.yaml --prune disable --group reports
   nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -44,7 +43,6 @@ task that somebody has disabled stays so.`,
 	flags := command.Flags()
 	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
 	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
-	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
 	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command

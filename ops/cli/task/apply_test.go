@@ -37,10 +37,10 @@ func TestTaskApply(t *testing.T) {
 		before := plan()
 		s.Says(t, ui.Done, applied(t, tasksFile)+" --dry-run")
 		s.Says(t, ui.Done, applied(t, tasksFile), "changed: 0 of 2 tasks in the file")
-		s.Must(t, "task", "add", "c", "--handler", "other", "--timer", "daily", "--group", "g")
+		s.Must(t, "task", "add", "c", "--handler", "other", "--timer", "daily")
 		edited := applied(t, "tasks: {a: {handler: echo, timer: daily, priority: 10, args: {  }}}\n")
 		s.Says(t, ui.Done, edited, `change a priority: "0" -> "10"`, "changed: 1 of 1")
-		s.Says(t, ui.Done, edited+" --prune disable --group g", "disable c", "changed: 1 ", "! disable b")
+		s.Says(t, ui.Done, edited+" --prune disable", "disable c", "changed: 1 ")
 		s.Says(t, ui.Done, edited+" --prune delete", "delete b", "delete c", "changed: 2 ")
 		if after := plan(); after != before {
 			t.Errorf("another priority moves the plan from %s to %s", before, after)
