@@ -47,9 +47,9 @@ COMMENT ON COLUMN periodic_task.group_    IS 'the group of its jobs; for events,
 COMMENT ON COLUMN periodic_task.args      IS 'input of its jobs, by convention JSON; for events, the payload';
 COMMENT ON COLUMN periodic_task.subject   IS 'the subject of its jobs, for people';
 COMMENT ON COLUMN periodic_task.submitter IS 'who submits its jobs, for people';
-COMMENT ON COLUMN periodic_task.priority  IS '0 is low, 10 is high; other numbers count as the nearer of the two';
-COMMENT ON COLUMN periodic_task.worker    IS 'the mark of another program, such as Docspell: nextrun leaves a marked row alone';
-COMMENT ON COLUMN periodic_task.marked    IS 'when it was marked, UTC; a mark expires after 30 s (scheduler.lease)';
+COMMENT ON COLUMN periodic_task.priority  IS '0 is low, 10 is high';
+COMMENT ON COLUMN periodic_task.worker    IS 'the mark of Docspell: nextrun leaves a marked row alone';
+COMMENT ON COLUMN periodic_task.marked    IS 'when it was marked, UTC; a mark expires after scheduler.lease';
 COMMENT ON COLUMN periodic_task.timer     IS 'when it elapses: a calendar event, a cron expression or an interval';
 COMMENT ON COLUMN periodic_task.nextrun   IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
 COMMENT ON COLUMN periodic_task.created   IS 'when the row was added, UTC; an interval without a start counts from its full second';
@@ -88,29 +88,29 @@ ALTER TABLE periodic_task
   ADD COLUMN problem           text;
 
 COMMENT ON COLUMN periodic_task.due               IS 'nominal time of the planned tick, UTC; NULL: not planned yet, or somebody set nextrun';
-COMMENT ON COLUMN periodic_task.rev               IS 'raised by each edit and each plan, so that a scheduler knows whether the row is as it was read';
-COMMENT ON COLUMN periodic_task.since             IS 'when the row was added, or somebody last changed its timer, bounds, enabled, nextrun or sink, UTC: the task is planned from then on';
+COMMENT ON COLUMN periodic_task.rev               IS 'raised by each edit and each plan';
+COMMENT ON COLUMN periodic_task.since             IS 'when the row was added, or its timer, bounds, enabled, nextrun or sink changed, UTC: it is planned from then on';
 COMMENT ON COLUMN periodic_task.starts            IS 'no tick is due before it, UTC';
 COMMENT ON COLUMN periodic_task.ends              IS 'no tick is due at it or later, UTC';
 COMMENT ON COLUMN periodic_task.exclude_calendars IS 'names of calendars, separated by commas: no tick on their days';
-COMMENT ON COLUMN periodic_task.jitter            IS 'seconds; all ticks of the task are later by a part of it that its id determines, but not up to its next tick';
-COMMENT ON COLUMN periodic_task.grace             IS 'seconds; with catchup none, a tick that is older is missed';
-COMMENT ON COLUMN periodic_task.catchup           IS 'which missed ticks to submit: one (the newest), none (the newest, if no older than grace), all';
-COMMENT ON COLUMN periodic_task.catchup_limit     IS 'with catchup all: submit only the newest so many of the missed ticks, 1 to 10,000; NULL: all';
-COMMENT ON COLUMN periodic_task.overlap           IS 'what to do with a tick while a job of the task is not final: skip it; queue it until that job ends; replace that job; allow both';
-COMMENT ON COLUMN periodic_task.deadline          IS 'seconds after due, plus jitter, after which a tick is too late to be submitted; NULL: never';
+COMMENT ON COLUMN periodic_task.jitter            IS 'seconds; all its ticks are later by a part of them that its id determines';
+COMMENT ON COLUMN periodic_task.grace             IS 'seconds; with catchup none, an older tick is missed';
+COMMENT ON COLUMN periodic_task.catchup           IS 'which missed ticks to submit: one (the newest), none (the newest, within grace), all';
+COMMENT ON COLUMN periodic_task.catchup_limit     IS 'with catchup all: how many of the missed ticks, the newest, 1 to 10,000; NULL: all';
+COMMENT ON COLUMN periodic_task.overlap           IS 'while a job of the task is not final: skip the tick; queue it until that job ends; replace that job; allow both';
+COMMENT ON COLUMN periodic_task.deadline          IS 'seconds after due, plus jitter, after which a tick is too late; NULL: never';
 COMMENT ON COLUMN periodic_task.sink              IS 'where a tick goes: job, event, or the name of a queue in the configuration';
-COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job is retried; NULL: as its handler or executor says';
-COMMENT ON COLUMN periodic_task.retry_delay       IS 'seconds before the first retry; NULL: as its handler or executor says';
-COMMENT ON COLUMN periodic_task.timeout           IS 'seconds that an attempt may take; NULL: as its handler says';
-COMMENT ON COLUMN periodic_task.pause_after       IS 'the task is paused when so many of its jobs have failed in a row, until somebody resumes it; NULL: never';
-COMMENT ON COLUMN periodic_task.paused            IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
+COMMENT ON COLUMN periodic_task.retry_limit       IS 'how often a failed job is retried; NULL: as configured';
+COMMENT ON COLUMN periodic_task.retry_delay       IS 'seconds before the first retry; NULL: as configured';
+COMMENT ON COLUMN periodic_task.timeout           IS 'seconds that an attempt may take; NULL: as configured';
+COMMENT ON COLUMN periodic_task.pause_after       IS 'pauses the task when so many of its jobs have failed in a row; NULL: never';
+COMMENT ON COLUMN periodic_task.paused            IS 'since when the task is paused, UTC; NULL: it is not';
 COMMENT ON COLUMN periodic_task.paused_until      IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
 COMMENT ON COLUMN periodic_task.paused_by         IS 'who paused it, for people';
 COMMENT ON COLUMN periodic_task.paused_reason     IS 'why it is paused, for people';
-COMMENT ON COLUMN periodic_task.resumed           IS 'when somebody last ended a pause, UTC: failures before it do not count for pause_after; NULL: never';
-COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version; NULL: people keep it';
-COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; the next edit clears it. If it begins with warning:, the task still runs';
+COMMENT ON COLUMN periodic_task.resumed           IS 'when somebody last ended a pause, UTC: pause_after counts failures from then on';
+COMMENT ON COLUMN periodic_task.origin            IS 'the program or file that declares this row, as name or name@version';
+COMMENT ON COLUMN periodic_task.problem           IS 'what is wrong with this row; if it begins with warning:, the task still runs';
 
 -- After `migrate down` and `up` a task that had stopped, such as one with an
 -- unreadable timer, looks like one that was set to the year 9999 by hand.
@@ -131,11 +131,11 @@ CREATE TABLE periodic_calendar (
   CONSTRAINT nextrun_calendar_range CHECK (first_day BETWEEN '1970-01-01' AND '9999-12-31' AND last_day BETWEEN '1970-01-01' AND '9999-12-31'),
   CONSTRAINT nextrun_calendar_days CHECK (last_day >= first_day)
 );
-COMMENT ON TABLE  periodic_calendar           IS 'days on which the tasks that name the calendar do not run; all rows of a name are one calendar';
+COMMENT ON TABLE  periodic_calendar           IS 'days on which the tasks that name the calendar do not run';
 COMMENT ON COLUMN periodic_calendar.name      IS 'of the calendar: letters, digits, ., - and _, a letter or digit first';
 COMMENT ON COLUMN periodic_calendar.first_day IS 'the day, in the zone of the task''s timer';
 COMMENT ON COLUMN periodic_calendar.last_day  IS 'the last of several days; NULL: first_day only';
-COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday; it is recorded with the ticks that are left out';
+COMMENT ON COLUMN periodic_calendar.reason    IS 'such as the name of the holiday';
 
 -- Ticks ---------------------------------------------------------------------------------------------------------------
 
@@ -173,9 +173,9 @@ COMMENT ON COLUMN periodic_tick.until    IS 'the newest of these ticks, UTC';
 COMMENT ON COLUMN periodic_tick.jid      IS 'the job or the event that was submitted';
 COMMENT ON COLUMN periodic_tick.worker   IS 'the scheduler that decided';
 COMMENT ON COLUMN periodic_tick.decided  IS 'when, UTC; NULL: somebody skips a tick to come';
-COMMENT ON COLUMN periodic_tick.outcome  IS 'how a job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (which counts as success) or unknown; NULL: not yet, or nobody can tell';
-COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, UTC; if its queue does not tell, when that was seen';
-COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried; NULL: its queue does not tell';
+COMMENT ON COLUMN periodic_tick.outcome  IS 'how a job in another queue, or one that was deleted, ended: success, failed, cancelled, gone (a success) or unknown';
+COMMENT ON COLUMN periodic_tick.finished IS 'when that job ended, or was seen to have ended, UTC';
+COMMENT ON COLUMN periodic_tick.attempts IS 'how often that job was tried';
 COMMENT ON COLUMN periodic_tick.error    IS 'what its worker said, the first 1,000 characters';
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
@@ -242,7 +242,7 @@ COMMENT ON COLUMN job.state         IS 'waiting, scheduled, running, stuck, succ
 COMMENT ON COLUMN job.retries       IS 'how often it was retried after an error';
 COMMENT ON COLUMN job.progress      IS 'percent, as the handler reports it';
 COMMENT ON COLUMN job.tracker       IS 'the periodic task''s id, or any name you choose';
-COMMENT ON COLUMN job.worker        IS 'the executor that has, or had, the job: its name and a random id, another one at each start';
+COMMENT ON COLUMN job.worker        IS 'the executor that has, or had, the job: its name and a random id';
 COMMENT ON COLUMN job.started       IS 'start of the last attempt, UTC';
 COMMENT ON COLUMN job.startedmillis IS 'started in milliseconds since 1970';
 COMMENT ON COLUMN job.finished      IS 'when the job became final, UTC';
@@ -269,11 +269,11 @@ COMMENT ON COLUMN job.cancel      IS 'when somebody asked to cancel it, UTC';
 COMMENT ON COLUMN job.retry       IS 'a waiting job does not begin before this time, a stuck one is retried then, UTC';
 COMMENT ON COLUMN job.result      IS 'the handler''s result, or the error';
 COMMENT ON COLUMN job.interrupts  IS 'how often its worker died, or lost it, while it ran';
-COMMENT ON COLUMN job.retry_limit IS 'how often it is retried after an error; NULL: as its handler or executor says';
-COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as its handler or executor says';
-COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as its handler says';
+COMMENT ON COLUMN job.retry_limit IS 'how often it is retried after an error; NULL: as configured';
+COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as configured';
+COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as configured';
 -- It has no bounds: what is no traceparent is ignored.
-COMMENT ON COLUMN job.traceparent IS 'the W3C traceparent of who submitted the job; NULL: none';
+COMMENT ON COLUMN job.traceparent IS 'the W3C traceparent of who submitted the job';
 
 -- Guarantee G3: of the single jobs of a tracker one at most is not final. The
 -- same index finds the pending jobs of any tracker, single or not.
@@ -398,7 +398,7 @@ COMMENT ON COLUMN event_store.aggregate_version IS 'counts 1, 2, 3, ... within t
 COMMENT ON COLUMN event_store.payload           IS 'the data';
 COMMENT ON COLUMN event_store.due               IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
 COMMENT ON COLUMN event_store.created           IS 'when it was written, UTC';
-COMMENT ON COLUMN event_store.traceparent       IS 'the W3C traceparent of who appended the event; NULL: none';
+COMMENT ON COLUMN event_store.traceparent       IS 'the W3C traceparent of who appended the event';
 
 -- Guarantee G1: at most one event for each tick of a task.
 CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
@@ -409,7 +409,7 @@ CREATE TABLE event_aggregate (
   id      varchar(254) NOT NULL PRIMARY KEY,
   version bigint       NOT NULL
 );
-COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate; its row lock puts writers in line';
+COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate';
 
 CREATE TABLE outbox_message (
   id        bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -427,9 +427,9 @@ COMMENT ON COLUMN outbox_message.id        IS 'order of publishing within a topi
 COMMENT ON COLUMN outbox_message.event_id  IS 'the event';
 COMMENT ON COLUMN outbox_message.topic     IS 'its topic';
 COMMENT ON COLUMN outbox_message.created   IS 'when it was written, UTC';
-COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
+COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC';
 COMMENT ON COLUMN outbox_message.attempts  IS 'failed attempts';
-COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
+COMMENT ON COLUMN outbox_message.refusals  IS 'how many of them the receiver refused for good';
 COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt failed';
 COMMENT ON COLUMN outbox_message.retry     IS 'not retried before, UTC';
 COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not retried';
