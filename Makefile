@@ -247,9 +247,7 @@ TASKS     ?= 2000
 .PHONY: chaos
 chaos: ## Let faults happen to eight processes and their database, and account for every tick; DURATION=1h SEED=7 DATABASE=postgres|sqlite
 	@scripts/need cc
-	@mkdir -p bin
-	cd bench && go run ./chaos -duration $(DURATION) -seed $(SEED) -database $(DATABASE) -instances $(INSTANCES) -tasks $(TASKS) \
-		-json ../bin/chaos.json $(CHAOSFLAGS)
+	cd bench && go run ./chaos -duration $(DURATION) -seed $(SEED) -database $(DATABASE) -instances $(INSTANCES) -tasks $(TASKS) $(CHAOSFLAGS)
 
 .PHONY: model
 model: ## Visit 100,000 states of each scene of the model, and more at random; MODEL='-model.states N -model.seed N -model.walks N'

@@ -1,5 +1,7 @@
 //go:build linux
 
+// Command chaos runs several nextrun processes on one database, lets faults happen to them, to the database and to the network
+// between them, and then accounts for every tick with its own arithmetic. It needs Linux; run it by: make chaos.
 package main
 
 import (
@@ -15,22 +17,16 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/bench/chaos/internal/database"
-	"github.com/nextrun/nextrun/bench/chaos/internal/process"
-	"github.com/nextrun/nextrun/bench/chaos/internal/report"
 )
 
 // settings are what the command line says.
 type settings struct {
 	duration  time.Duration
 	seed      uint64
-	database  string
+	databases []database.Dialect
 	instances int
 	tasks     int
-	source    string
-	program   string
-	only      *regexp.Regexp
-	json      string
-	from      string
+	only      *regexp.Regexp // nil: the faults that need not be asked for
 	into      string
 	keep      string
 }
@@ -42,95 +38,75 @@ func main() {
 	}
 }
 
-func run() error {
+func run() (failed error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	s, err := parse()
 	if err != nil {
 		return err
 	}
-	if s.from != "" {
-		r, err := report.Read(s.from)
-		if err != nil {
-			return err
-		}
-		return r.Write(s.json, s.into)
-	}
-	dir, err := os.MkdirTemp("", "nextrun-chaos-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the server may run as another user, who has to pass
-		return err
-	}
-	r := report.New()
-	var failed error
-	for _, d := range s.databases() {
-		program := s.program
-		if program == "" {
-			say("building nextrun for %s", d.Name)
-			if program, err = process.Build(ctx, s.source, dir, d); err != nil {
-				return err
-			}
-		}
-		result, err := newChaos(s, d, program, filepath.Join(dir, d.Name)).run(ctx)
-		if result != nil {
-			r.Runs = append(r.Runs, result)
+	for _, d := range s.databases {
+		r, err := s.torment(ctx, d)
+		if err == nil {
+			err = r.write(s.into)
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", d.Name, err))
 		}
 	}
-	if err := errors.Join(failed, r.Write(s.json, s.into)); err != nil {
-		return err
-	}
-	if n := r.Violations(); n > 0 {
-		return fmt.Errorf("%d violations with seed %d", n, s.seed)
-	}
-	return nil
+	return failed
 }
 
-func parse() (settings, error) {
-	var s settings
+func parse() (s settings, err error) {
 	flag.DurationVar(&s.duration, "duration", 2*time.Minute, "how long faults happen, on each database")
 	flag.Uint64Var(&s.seed, "seed", uint64(time.Now().Unix()), "`number` from which the faults follow")
-	flag.StringVar(&s.database, "database", "both", "postgres, sqlite or both, one after the other")
+	chosen := flag.String("database", "both", "postgres, sqlite or both, one after the other")
 	flag.IntVar(&s.instances, "instances", 8, "processes of nextrun, 2 or more")
 	flag.IntVar(&s.tasks, "tasks", 2000, "periodic tasks")
-	flag.StringVar(&s.source, "source", "..", "`directory` of nextrun's module")
-	flag.StringVar(&s.program, "nextrun", "", "`program` under test; empty: build it, for PostgreSQL with a clock that can jump")
-	only := flag.String("faults", ".", "let only faults happen whose kinds match this regular `expression`")
-	flag.StringVar(&s.json, "json", "", "`file` for the figures")
-	flag.StringVar(&s.from, "from", "", "`file` with the figures of an earlier run: write its tables, and let nothing happen")
+	only := flag.String("faults", "", "let only faults happen whose kinds match this regular `expression`; empty: all but those of logs and of silent networks")
 	flag.StringVar(&s.into, "into", "", "`file` of Markdown that gets the tables between its lines <!-- chaos sqlite: begin --> and <!-- chaos sqlite: end -->, or postgres")
-	flag.StringVar(&s.keep, "keep", "", "`directory` for the logs of the processes")
+	flag.StringVar(&s.keep, "keep", "", "`directory` for the files of the run, such as logs; empty: they are removed")
 	flag.Parse()
-	var err error
-	if s.only, err = regexp.Compile(*only); err != nil {
-		return s, err
+	for _, d := range []database.Dialect{database.Postgres, database.SQLite} {
+		if *chosen == d.Name || *chosen == "both" {
+			s.databases = append(s.databases, d)
+		}
 	}
-	if s.source, err = filepath.Abs(s.source); err != nil {
-		return s, err
+	if *only != "" {
+		if s.only, err = regexp.Compile(*only); err != nil {
+			return s, err
+		}
 	}
 	switch {
 	case flag.NArg() > 0:
 		return s, fmt.Errorf("unknown argument %q", flag.Arg(0))
 	case s.instances < 2 || s.tasks < 20 || s.duration < 10*time.Second:
 		return s, errors.New("it takes 2 instances, 20 tasks and 10 seconds at least")
-	case s.databases() == nil:
-		return s, fmt.Errorf("-database is %q: use postgres, sqlite or both", s.database)
+	case s.databases == nil:
+		return s, fmt.Errorf("-database is %q: use postgres, sqlite or both", *chosen)
 	}
 	return s, nil
 }
 
-func (s settings) databases() (chosen []database.Dialect) {
-	for _, d := range []database.Dialect{database.Postgres, database.SQLite} {
-		if s.database == d.Name || s.database == "both" {
-			chosen = append(chosen, d)
-		}
+// torment makes a run on a database, in a directory of its own.
+func (s settings) torment(ctx context.Context, d database.Dialect) (r *report, err error) {
+	dir, err := filepath.Abs(filepath.Join(s.keep, fmt.Sprintf("%s-%d-%d", d.Name, s.seed, time.Now().Unix())))
+	if s.keep == "" {
+		dir, err = os.MkdirTemp("", "nextrun-chaos-")
+		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	return chosen
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the server may run as another user, who has to pass
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as before
+		return nil, err
+	}
+	c := &chaos{settings: s, dialect: d, dir: dir}
+	defer func() { err = errors.Join(err, c.close()) }()
+	return c.run(ctx)
 }
 
 func say(format string, args ...any) {

@@ -9,9 +9,7 @@ import (
 
 // Finding is a promise that was not kept.
 type Finding struct {
-	Rule   string `json:"rule"`
-	About  string `json:"about"`
-	Detail string `json:"detail"`
+	Rule, About, Detail string
 }
 
 // Findings are those of an audit, and what it has counted.
@@ -22,19 +20,16 @@ type Findings struct {
 
 // Counts are figures of a run.
 type Counts struct {
-	Ticks     int            `json:"ticks"`     // that had to be accounted for
-	Decisions map[string]int `json:"decisions"` // of these
-	Jobs      int            `json:"jobs"`
-	Runs      int            `json:"runs"`
-	RunsAgain int            `json:"runs_again"` // of jobs that had run before
-	Beside    int            `json:"beside"`     // runs beside one whose worker was thought dead
-	Dropped   int            `json:"dropped"`    // ticks that an edit overtook
-	Between   int            `json:"between"`    // ticks between an edit and its plan
-	ByHand    int            `json:"by_hand"`
-	Edits     int64          `json:"edits"`
-	Events    int            `json:"events"`
-	Again     int            `json:"events_again"`
+	Ticks     int            // that had to be accounted for
+	Decisions map[string]int // of these
+	Jobs      int
+	Runs      int
+	RunsAgain int // of jobs that had run before
+	Beside    int // runs beside one whose worker was thought dead
 }
+
+// NewFindings are none yet.
+func NewFindings() *Findings { return &Findings{Counts: Counts{Decisions: map[string]int{}}} }
 
 // Add adds a finding.
 func (f *Findings) Add(rule, about, format string, args ...any) {
@@ -42,8 +37,7 @@ func (f *Findings) Add(rule, about, format string, args ...any) {
 }
 
 // Audit accounts for everything.
-func (f *Facts) Audit() *Findings {
-	found := &Findings{Counts: Counts{Decisions: map[string]int{}}}
+func (f *Facts) Audit(found *Findings) {
 	for _, s := range f.stories {
 		s.auditTicks(found)
 		s.auditPolicy(found)
@@ -52,15 +46,11 @@ func (f *Facts) Audit() *Findings {
 	}
 	f.auditRuns(found)
 	f.auditEvents(found)
-	return found
 }
 
 // auditTicks compares the ticks that are recorded with those that the timer has.
 func (s *story) auditTicks(found *Findings) {
 	h := s.history(found)
-	found.Counts.Dropped += h.dropped
-	found.Counts.Between += h.between
-	found.Counts.ByHand += len(h.byHand)
 	byDue := map[int64]*tick{}
 	for i := range s.ticks {
 		byDue[s.ticks[i].due.UnixMicro()] = &s.ticks[i]

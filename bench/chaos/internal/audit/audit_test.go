@@ -11,7 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver sqlite3
 
 	"github.com/nextrun/nextrun/bench/chaos/internal/database"
-	"github.com/nextrun/nextrun/bench/chaos/internal/ledger"
+	"github.com/nextrun/nextrun/bench/chaos/internal/world"
 )
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -22,7 +22,7 @@ func at(seconds float64) time.Time { return t0.Add(time.Duration(seconds * float
 // skipped, one was set by hand.
 func good() *Facts {
 	s := &story{id: "fixed-1", jobs: map[string]*job{}, policy: &policy{overlap: "skip", catchup: "one", sink: "job", handler: "call", grace: time.Minute}}
-	f := &Facts{stories: map[string]*story{s.id: s}, ledger: ledger.New()}
+	f := &Facts{stories: map[string]*story{s.id: s}, ledger: world.NewLedger()}
 	plan := func(from, past float64) {
 		s.changes = append(s.changes, change{at: at(from - 0.5), due: at(from), timer: "*:*:0/10", enabled: true},
 			change{at: at(past - 1), was: at(past), nextrun: unplanned, timer: "*:*:0/10", enabled: true})
@@ -35,7 +35,7 @@ func good() *Facts {
 		jid := fmt.Sprint("job-", due)
 		s.ticks = append(s.ticks, tick{due: at(due), decided: at(begin), decision: "submitted", jid: jid})
 		s.jobs[jid] = &job{jid: jid, task: s.id, state: "success", due: at(due), submitted: at(begin), finished: at(end), single: true, found: 1}
-		f.runs = append(f.runs, ledger.Run{Job: jid, Task: s.id, Due: at(due).Format(time.RFC3339Nano), Begin: at(begin), End: at(end), Succeeded: true})
+		f.runs = append(f.runs, world.Run{Job: jid, Task: s.id, Due: at(due).Format(time.RFC3339Nano), Begin: at(begin), End: at(end), Succeeded: true})
 	}
 	ran(0, 0, 1)
 	s.ticks = append(s.ticks, tick{due: at(10), until: at(20), decided: at(31), decision: "missed", missed: 2})
@@ -49,8 +49,9 @@ func good() *Facts {
 }
 
 func TestAuditFindsNothingWhereAllIsWell(t *testing.T) {
-	found := good().Audit()
-	if len(found.List) > 0 || found.Counts.Ticks != 8 || found.Counts.ByHand != 1 || found.Counts.Decisions["missed"] != 2 {
+	found := NewFindings()
+	good().Audit(found)
+	if len(found.List) > 0 || found.Counts.Ticks != 8 || found.Counts.Decisions["missed"] != 2 {
 		t.Errorf("%+v", found)
 	}
 }
@@ -73,7 +74,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		"a job exists twice":                      func(_ *Facts, s *story) { s.add(job{jid: "job-50"}) },
 		"a job did not end":                       func(_ *Facts, s *story) { s.jobs["job-50"].state = "running" },
 		"a job succeeded that did not run":        func(f *Facts, _ *story) { f.runs[2].Succeeded = false },
-		"what ran is no job":                      func(f *Facts, s *story) { f.runs = append(f.runs, ledger.Run{Job: "x", Task: s.id}) },
+		"what ran is no job":                      func(f *Facts, s *story) { f.runs = append(f.runs, world.Run{Job: "x", Task: s.id}) },
 		"what ran is another tick":                func(f *Facts, _ *story) { f.runs[0].Due = at(10).Format(time.RFC3339) },
 		"jobs of a task overlap":                  func(_ *Facts, s *story) { s.jobs["job-50"].finished = at(70) },
 		"runs of a task overlap":                  func(f *Facts, _ *story) { f.runs[2].End = at(62) },
@@ -89,7 +90,8 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			f := good()
 			breaks(f, f.stories["fixed-1"])
-			found := f.Audit()
+			found := NewFindings()
+			f.Audit(found)
 			if !slices.ContainsFunc(found.List, func(f Finding) bool { return f.Rule == rule }) {
 				t.Errorf("it is not in %+v", found.List)
 			}
@@ -108,7 +110,8 @@ func TestAuditKnowsThePolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := good()
 			breaks(f.stories["fixed-1"])
-			found := f.Audit()
+			found := NewFindings()
+			f.Audit(found)
 			if !slices.ContainsFunc(found.List, func(f Finding) bool { return f.Rule == "a decision against the policy" }) {
 				t.Errorf("it is not in %+v", found.List)
 			}

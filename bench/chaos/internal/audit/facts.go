@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/ledger"
-	"github.com/nextrun/nextrun/bench/chaos/internal/workload"
+	"github.com/nextrun/nextrun/bench/chaos/internal/world"
 )
 
 // Facts are what the tables and the ledger say of the run.
 type Facts struct {
 	stories map[string]*story
-	runs    []ledger.Run
-	ledger  *ledger.Ledger
+	runs    []world.Run
+	ledger  *world.Ledger
 }
 
 // story is what is known of a task.
@@ -33,7 +32,7 @@ type policy struct {
 	jitter                          bool
 }
 
-// change is a row of chaos_change. Times that are NULL are zero.
+// change is a row of chaos_change. Times that are NULL are zero, here as in all that follows.
 type change struct {
 	at, was, due, nextrun time.Time
 	timer                 string
@@ -75,10 +74,22 @@ func (s *story) add(j job) {
 	s.jobs[j.jid] = &j
 }
 
+// change adds one. SQLite writes down an edit twice, at the same time: as somebody made it, and then with what nextrun's trigger
+// made of it, which alone counts.
+func (s *story) change(c change) {
+	if n := len(s.changes); n > 0 {
+		if last := s.changes[n-1]; last.at.Equal(c.at) && last.was.Equal(c.was) && last.due.Equal(last.was) && c.due.IsZero() &&
+			last.timer == c.timer && last.enabled == c.enabled {
+			s.changes = s.changes[:n-1]
+		}
+	}
+	s.changes = append(s.changes, c)
+}
+
 // Read reads all tables.
-func Read(ctx context.Context, db *sql.DB, l *ledger.Ledger) (*Facts, error) {
+func Read(ctx context.Context, db *sql.DB, l *world.Ledger) (*Facts, error) {
 	f := &Facts{stories: map[string]*story{}, runs: l.Runs(), ledger: l}
-	for _, read := range []func(context.Context, *sql.DB) error{f.readPolicies, f.readChanges, f.readTicks, f.readJobs, f.readLetters, f.readEvents} {
+	for _, read := range []func(context.Context, *sql.DB) error{f.readPolicies, f.readChanges, f.readTicks, f.readJobs} {
 		if err := read(ctx, db); err != nil {
 			return nil, err
 		}
@@ -86,8 +97,57 @@ func Read(ctx context.Context, db *sql.DB, l *ledger.Ledger) (*Facts, error) {
 	return f, nil
 }
 
+// readPolicies reads those of tasks that nobody edits.
+func (f *Facts) readPolicies(ctx context.Context, db *sql.DB) error {
+	return each(ctx, db, `SELECT id, task, overlap, catchup, sink, grace, coalesce(deadline, 0), jitter FROM periodic_task
+		WHERE id LIKE '`+world.Fixed+`%'`, func(scan scan) error {
+		var id string
+		var p policy
+		var grace, deadline, jitter int
+		err := scan(&id, &p.handler, &p.overlap, &p.catchup, &p.sink, &grace, &deadline, &jitter)
+		p.grace, p.deadline, p.jitter = time.Duration(grace)*time.Second, time.Duration(deadline)*time.Second, jitter > 0
+		f.story(id).policy = &p
+		return err
+	})
+}
+
+func (f *Facts) readChanges(ctx context.Context, db *sql.DB) error {
+	return each(ctx, db, "SELECT task_id, at, was, due, nextrun, coalesce(timer, ''), enabled FROM chaos_change ORDER BY seq", func(scan scan) error {
+		var id string
+		var c change
+		err := scan(&id, timeOf(&c.at), timeOf(&c.was), timeOf(&c.due), timeOf(&c.nextrun), &c.timer, &c.enabled)
+		f.story(id).change(c)
+		return err
+	})
+}
+
+func (f *Facts) readTicks(ctx context.Context, db *sql.DB) error {
+	return each(ctx, db, `SELECT task_id, due, until, decided, decision, coalesce(cause, ''), coalesce(jid, ''), missed FROM periodic_tick
+		ORDER BY task_id, due`, func(scan scan) error {
+		var id string
+		var t tick
+		err := scan(&id, timeOf(&t.due), timeOf(&t.until), timeOf(&t.decided), &t.decision, &t.cause, &t.jid, &t.missed)
+		s := f.story(id)
+		s.ticks = append(s.ticks, t)
+		return err
+	})
+}
+
+func (f *Facts) readJobs(ctx context.Context, db *sql.DB) error {
+	return each(ctx, db, `SELECT jid, tracker, state, due, submitted, finished, single, interrupts FROM job
+		UNION ALL SELECT id, task_id, state, NULL, NULL, NULL, false, 0 FROM mail_queue
+		UNION ALL SELECT id, aggregate_id, 'event', due, NULL, NULL, false, 0 FROM event_store`, func(scan scan) error {
+		var j job
+		err := scan(&j.jid, &j.task, &j.state, timeOf(&j.due), timeOf(&j.submitted), timeOf(&j.finished), &j.single, &j.interrupts)
+		f.story(j.task).add(j)
+		return err
+	})
+}
+
+type scan func(into ...any) error
+
 // each calls fn for each row of a query.
-func each(ctx context.Context, db *sql.DB, query string, fn func(scan func(...any) error) error) error {
+func each(ctx context.Context, db *sql.DB, query string, fn func(scan scan) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("%w in %s", err, query)
@@ -101,100 +161,23 @@ func each(ctx context.Context, db *sql.DB, query string, fn func(scan func(...an
 	return rows.Err()
 }
 
-func (f *Facts) readPolicies(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT id, task, overlap, catchup, sink, grace, deadline, jitter FROM periodic_task", func(scan func(...any) error) error {
-		var id string
-		var p policy
-		var grace, jitter int
-		var deadline sql.NullInt64
-		if err := scan(&id, &p.handler, &p.overlap, &p.catchup, &p.sink, &grace, &deadline, &jitter); err != nil {
-			return err
-		}
-		p.grace, p.deadline = time.Duration(grace)*time.Second, time.Duration(deadline.Int64)*time.Second
-		p.jitter = jitter > 0
-		if workload.IsFixed(id) {
-			f.story(id).policy = &p
-		}
-		return nil
-	})
-}
+// column is where a time of the database goes, in UTC. NULL is zero, and SQLite may say it as a text.
+type column time.Time
 
-// change adds one. SQLite writes down an edit twice, at the same time: as somebody made it, and then with what nextrun's trigger
-// made of it, which alone counts.
-func (s *story) change(c change) {
-	if n := len(s.changes); n > 0 {
-		if last := s.changes[n-1]; last.at.Equal(c.at) && last.was.Equal(c.was) && last.due.Equal(last.was) && c.due.IsZero() &&
-			last.timer == c.timer && last.enabled == c.enabled {
-			s.changes = s.changes[:n-1]
-		}
+func timeOf(t *time.Time) sql.Scanner { return (*column)(t) }
+
+// Scan implements [sql.Scanner].
+func (c *column) Scan(value any) (err error) {
+	var t time.Time
+	switch v := value.(type) {
+	case nil:
+	case time.Time:
+		t = v.UTC()
+	case string:
+		t, err = time.Parse("2006-01-02 15:04:05.999999", v)
+	default:
+		err = fmt.Errorf("%v is no time", value)
 	}
-	s.changes = append(s.changes, c)
-}
-
-func (f *Facts) readChanges(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT task_id, at, was, due, nextrun, timer, enabled FROM chaos_change ORDER BY seq", func(scan func(...any) error) error {
-		var id string
-		var at time.Time
-		var was, due, next sql.NullTime
-		var text sql.NullString
-		var enabled bool
-		if err := scan(&id, &at, &was, &due, &next, &text, &enabled); err != nil {
-			return err
-		}
-		f.story(id).change(change{at.UTC(), was.Time.UTC(), due.Time.UTC(), next.Time.UTC(), text.String, enabled})
-		return nil
-	})
-}
-
-func (f *Facts) readTicks(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT task_id, due, until, decided, decision, cause, jid, missed FROM periodic_tick ORDER BY task_id, due", func(scan func(...any) error) error {
-		var id string
-		var t tick
-		var until sql.NullTime
-		var cause, jid sql.NullString
-		if err := scan(&id, &t.due, &until, &t.decided, &t.decision, &cause, &jid, &t.missed); err != nil {
-			return err
-		}
-		t.due, t.until, t.decided, t.cause, t.jid = t.due.UTC(), until.Time.UTC(), t.decided.UTC(), cause.String, jid.String
-		s := f.story(id)
-		s.ticks = append(s.ticks, t)
-		return nil
-	})
-}
-
-func (f *Facts) readJobs(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT jid, tracker, state, due, submitted, finished, single, interrupts FROM job", func(scan func(...any) error) error {
-		var j job
-		var due, finished sql.NullTime
-		if err := scan(&j.jid, &j.task, &j.state, &due, &j.submitted, &finished, &j.single, &j.interrupts); err != nil {
-			return err
-		}
-		j.due, j.submitted, j.finished = due.Time.UTC(), j.submitted.UTC(), finished.Time.UTC()
-		f.story(j.task).add(j)
-		return nil
-	})
-}
-
-func (f *Facts) readLetters(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT id, task_id, state FROM mail_queue", func(scan func(...any) error) error {
-		var j job
-		if err := scan(&j.jid, &j.task, &j.state); err != nil {
-			return err
-		}
-		f.story(j.task).add(j)
-		return nil
-	})
-}
-
-func (f *Facts) readEvents(ctx context.Context, db *sql.DB) error {
-	return each(ctx, db, "SELECT id, aggregate_id, due FROM event_store", func(scan func(...any) error) error {
-		j := job{state: "event"}
-		var due sql.NullTime
-		if err := scan(&j.jid, &j.task, &due); err != nil {
-			return err
-		}
-		j.due = due.Time.UTC()
-		f.story(j.task).add(j)
-		return nil
-	})
+	*c = column(t)
+	return err
 }

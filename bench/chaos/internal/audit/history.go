@@ -3,22 +3,20 @@ package audit
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/timer"
+	"github.com/nextrun/nextrun/bench/chaos/internal/world"
 )
 
 // era is a time in which a task followed one timer, from its first tick to before another one.
 type era struct {
-	timer       timer.Timer
+	timer       world.Timer
 	first, past time.Time
 }
 
 // history is what follows from the changes of a task.
 type history struct {
-	eras    []era
-	byHand  []time.Time // ticks that somebody set, and that a plan followed: they have to be there
-	maybe   []time.Time // set by hand, and set anew before anybody planned on
-	dropped int         // ticks that fell due, but an edit came before somebody decided them
-	between int         // ticks between an edit and the plan that followed it
+	eras   []era
+	byHand []time.Time // ticks that somebody set, and that a plan followed: they have to be there
+	maybe  []time.Time // set by hand, and set anew before anybody planned on
 }
 
 // never is the year of a plan that will not come.
@@ -32,11 +30,10 @@ func (s *story) history(found *Findings) history {
 	var h history
 	var open *era
 	var hand, changed time.Time
-	for i, c := range s.changes {
+	for _, c := range s.changes {
 		if open != nil && !c.was.IsZero() {
 			open.past = c.was
 			h.eras = append(h.eras, *open)
-			h.dropped += open.timer.Between(c.was, c.at)
 			open = nil
 		}
 		set := hand
@@ -51,7 +48,7 @@ func (s *story) history(found *Findings) history {
 		switch {
 		case !c.enabled: // its plan, if any, means nothing
 		case !c.due.IsZero() && c.due.Year() < never:
-			t, err := timer.Parse(c.timer)
+			t, err := world.ParseTimer(c.timer)
 			if err != nil {
 				found.Add("the harness", s.id, "%v", err)
 				return h
@@ -60,11 +57,8 @@ func (s *story) history(found *Findings) history {
 			if !t.Has(c.due) || c.due.After(t.From(c.at.Add(time.Microsecond))) || c.due.Before(changed) {
 				found.Add("a plan does not follow from the timer", s.id, "%s, planned at %s after a change at %s: %s", c.timer, moment(c.at), moment(changed), moment(c.due))
 			}
-			switch {
-			case !set.IsZero(): // what fell due since then is decided along with it
+			if !set.IsZero() { // what fell due since then is decided along with it
 				open.first = t.From(set.Add(time.Microsecond))
-			case i > 1: // before the first plan nobody ran
-				h.between += t.Between(t.From(changed), c.due)
 			}
 		case c.due.IsZero() && !c.nextrun.IsZero() && c.nextrun.Year() < never && !c.nextrun.Equal(unplanned):
 			hand = c.nextrun

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/timer"
+	"github.com/nextrun/nextrun/bench/chaos/internal/world"
 )
 
 // slack is how far times of different statements may be apart.
@@ -20,7 +20,7 @@ func (s *story) auditPolicy(found *Findings) {
 	if p == nil || len(s.changes) == 0 {
 		return
 	}
-	t, err := timer.Parse(s.changes[0].timer)
+	t, err := world.ParseTimer(s.changes[0].timer)
 	if err != nil {
 		return // history says so
 	}
@@ -33,7 +33,7 @@ func (s *story) auditPolicy(found *Findings) {
 }
 
 // forbids says why a tick cannot have been decided so, or nothing.
-func (p *policy) forbids(k tick, t timer.Timer, s *story) string {
+func (p *policy) forbids(k tick, t world.Timer, s *story) string {
 	age := k.decided.Sub(k.due)
 	switch k.decision {
 	case "submitted":
@@ -54,7 +54,7 @@ func (p *policy) forbids(k tick, t timer.Timer, s *story) string {
 	return ""
 }
 
-func (p *policy) forbidsMissed(k tick, t timer.Timer) string {
+func (p *policy) forbidsMissed(k tick, t world.Timer) string {
 	newest := k.due
 	if !k.until.IsZero() {
 		newest = k.until

@@ -6,17 +6,16 @@ import (
 	"errors"
 	"math/rand/v2"
 	"regexp"
-	"sync"
+	"slices"
 	"time"
 )
 
 // Fault is one that happened.
 type Fault struct {
-	Kind  string    `json:"kind"`
-	On    string    `json:"on,omitempty"`
-	Begin time.Time `json:"begin"`
-	End   time.Time `json:"end"`
-	Error string    `json:"error,omitempty"` // it could not be made, or only in part
+	Kind       string
+	On         string
+	Begin, End time.Time
+	Problem    string // it could not be made, or only in part
 }
 
 // Do makes a fault and ends it. f has Begin and End set unless Do sets them itself.
@@ -24,39 +23,67 @@ type Do func(ctx context.Context, r *rand.Rand, f *Fault) error
 
 // Kind is a kind of faults.
 type Kind struct {
-	Name string
-	Do   Do
+	Name  string
+	Do    Do
+	Asked bool // it happens only if somebody asks for it
 }
 
 // ErrNotNow is returned by a fault that has nothing to happen to.
 var ErrNotNow = errors.New("not now")
 
-// Matching chooses kinds by their names.
-func Matching(kinds []Kind, only *regexp.Regexp) (chosen []Kind) {
-	for _, k := range kinds {
-		if only.MatchString(k.Name) {
-			chosen = append(chosen, k)
+// Chosen are the kinds whose names match; without an expression those that nobody has to ask for.
+func Chosen(kinds []Kind, only *regexp.Regexp) []Kind {
+	return slices.DeleteFunc(kinds, func(k Kind) bool {
+		if only == nil {
+			return k.Asked
+		}
+		return !only.MatchString(k.Name)
+	})
+}
+
+// Lane makes faults happen one after the other: all kinds in a random order, then again in another.
+type Lane struct {
+	Kinds  []Kind
+	Random *rand.Rand
+	Ended  func(f Fault) // called with each fault when it has ended
+}
+
+// Run runs until the context ends; a fault that has begun ends well.
+func (l *Lane) Run(ctx context.Context) {
+	for len(l.Kinds) > 0 {
+		for _, i := range l.Random.Perm(len(l.Kinds)) {
+			Spell(ctx, l.Random, 2*time.Second, 12*time.Second)
+			if ctx.Err() != nil {
+				return
+			}
+			f := Fault{Kind: l.Kinds[i].Name, Begin: time.Now()}
+			err := l.Kinds[i].Do(ctx, l.Random, &f)
+			if errors.Is(err, ErrNotNow) {
+				continue
+			}
+			if err != nil {
+				f.Problem = err.Error()
+			}
+			if f.End.IsZero() {
+				f.End = time.Now()
+			}
+			l.Ended(f)
 		}
 	}
-	return chosen
 }
 
-// Diary is what has happened. Several lanes may write to it.
-type Diary struct {
-	mu     sync.Mutex
-	faults []Fault
+// Pick picks one of several values.
+func Pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// Spell waits for a random time, or for the end of the run.
+func Spell(ctx context.Context, r *rand.Rand, least, most time.Duration) {
+	Wait(ctx, least+time.Duration(r.Int64N(int64(most-least))))
 }
 
-// Add notes a fault that has ended.
-func (d *Diary) Add(f Fault) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.faults = append(d.faults, f)
-}
-
-// All are the faults so far.
-func (d *Diary) All() []Fault {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return append([]Fault(nil), d.faults...)
+// Wait waits for a time, or for the end of the run.
+func Wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -3,172 +3,170 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
-
-	"github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
 
 	"github.com/nextrun/nextrun/bench/chaos/internal/fault"
 )
 
-// Network is the way of each instance to the database: its cutter, and behind that its proxy.
+// Network has a way to the server for each instance, and one without faults.
 type Network struct {
-	upstream string
-	proxies  []*toxiproxy.Proxy
-	cutters  []*cutter
+	upstream atomic.Value // address of the server
+	ways     []*way
 }
 
-// New makes a way for each instance to the address of a server.
+// New makes a network that leads to the address of a server.
 func New(upstream string, instances int) (*Network, error) {
-	n := &Network{upstream: upstream}
-	quiet := zerolog.Nop()
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet)
-	for i := range instances {
-		p := toxiproxy.NewProxy(server, fmt.Sprintf("i%d", i), "127.0.0.1:0", upstream)
-		if err := p.Start(); err != nil {
-			return nil, err
-		}
-		c, err := newCutter(p.Listen)
+	n := &Network{}
+	n.Lead(upstream)
+	for i := range instances + 1 {
+		w, err := newWay(fmt.Sprintf("i%d", i), &n.upstream)
 		if err != nil {
 			return nil, err
 		}
-		n.proxies, n.cutters = append(n.proxies, p), append(n.cutters, c)
+		n.ways = append(n.ways, w)
 	}
 	return n, nil
 }
 
-// Address is where the way of the i-th instance begins.
-func (n *Network) Address(i int) string { return n.cutters[i].address() }
+// Address is where the way of the i-th instance begins; beyond the last one, the way without faults.
+func (n *Network) Address(i int) string { return n.ways[i].address }
 
-// Lead leads all ways to another server.
-func (n *Network) Lead(upstream string) error {
-	n.upstream = upstream
-	for _, p := range n.proxies {
-		if err := p.Update(&toxiproxy.Proxy{Listen: p.Listen, Upstream: upstream, Enabled: true}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Lead leads all new connections to another server.
+func (n *Network) Lead(upstream string) { n.upstream.Store(upstream) }
 
 // Close ends all ways and their connections.
 func (n *Network) Close() {
-	for i := range n.proxies {
-		_ = n.cutters[i].listener.Close()
-		n.cutters[i].resetAll()
-		n.proxies[i].Stop()
+	for _, w := range n.ways {
+		w.cut()
 	}
 }
 
-// some are the ways that a fault is about: all, or one or two.
-func (n *Network) some(r *rand.Rand, all bool) (of []int, name string) {
-	if all {
-		for i := range n.proxies {
-			of = append(of, i)
+// spread makes something happen to ways.
+type spread func(ctx context.Context, r *rand.Rand, of []*way) error
+
+// Kinds are what happens to all ways, or to one or two of them.
+func (n *Network) Kinds() (list []fault.Kind) {
+	add := func(name string, asked bool, do spread) {
+		for _, on := range []struct {
+			prefix string
+			ways   func(r *rand.Rand) []*way
+		}{{"network of all: ", n.all}, {"network of one or two: ", n.some}} {
+			list = append(list, fault.Kind{Name: on.prefix + name, Asked: asked, Do: func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
+				of := on.ways(r)
+				f.On = names(of)
+				return do(ctx, r, of)
+			}})
 		}
-		return of, "all"
 	}
-	of = r.Perm(len(n.proxies))[:1+r.IntN(2)]
-	var names []string
-	for _, i := range of {
-		names = append(names, fmt.Sprintf("i%d", i))
-	}
-	return of, strings.Join(names, " ")
+	add("cut", false, cut)
+	add("connections reset", false, func(_ context.Context, _ *rand.Rand, of []*way) error {
+		for _, w := range of {
+			w.each(func(l *link) { reset(l.client); reset(l.server) })
+		}
+		return nil
+	})
+	add("reset before COMMIT", false, commits(false))
+	add("reset after COMMIT", false, commits(true))
+	add("half open, requests vanish", false, under(weather{request: vanish}))
+	add("half open, answers vanish", false, under(weather{answer: vanish}))
+	add("answers end in the middle", false, under(weather{answer: endInTheMiddle}))
+	add("reset by peer", false, under(weather{request: resetSoon}))
+	add("slow", false, func(ctx context.Context, r *rand.Rand, of []*way) error {
+		return under(weather{answer: delay(50*time.Millisecond + time.Duration(r.Int64N(int64(500*time.Millisecond))))})(ctx, r, of)
+	})
+	add("connections silent for good, new ones work", true, func(_ context.Context, _ *rand.Rand, of []*way) error {
+		for _, w := range of {
+			w.each(func(l *link) { l.silent.Store(true) })
+		}
+		return nil
+	})
+	add("silent for a while, new connections too", true, silence)
+	return list
 }
 
-// Kinds are what happens to the network: to all ways, or to one or two of them. Their names begin with prefix.
-func (n *Network) Kinds(prefix string, all bool) []fault.Kind {
-	least, most := 500*time.Millisecond, 15*time.Second
-	if all {
-		most = 8 * time.Second
+func (n *Network) all(*rand.Rand) []*way { return n.ways[:len(n.ways)-1] }
+
+func (n *Network) some(r *rand.Rand) (of []*way) {
+	for _, i := range r.Perm(len(n.ways) - 1)[:1+r.IntN(2)] {
+		of = append(of, n.ways[i])
 	}
-	spell := fault.Between(least, most)
-	toxic := func(name string, text func(r *rand.Rand) string) fault.Kind {
-		return fault.Kind{Name: prefix + name, Do: func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-			of, on := n.some(r, all)
-			f.On = on
-			return n.poison(ctx, of, prefix, text(r), spell(r))
-		}}
-	}
-	always := func(text string) func(*rand.Rand) string { return func(*rand.Rand) string { return text } }
-	return []fault.Kind{
-		{Name: prefix + "cut", Do: func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-			of, on := n.some(r, all)
-			f.On = on
-			return n.cut(ctx, of, spell(r))
-		}},
-		{Name: prefix + "connections reset", Do: func(_ context.Context, r *rand.Rand, f *fault.Fault) error {
-			of, on := n.some(r, all)
-			f.On = on
-			for _, i := range of {
-				n.cutters[i].resetAll()
-			}
-			return nil
-		}},
-		{Name: prefix + "reset before COMMIT", Do: n.commit(all, resetBefore)},
-		{Name: prefix + "reset after COMMIT", Do: n.commit(all, resetAfter)},
-		toxic("half open, requests vanish", always(`"type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}`)),
-		toxic("half open, answers vanish", always(`"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}`)),
-		toxic("answers end in the middle", always(`"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 2000}`)),
-		toxic("reset by peer", always(`"type": "reset_peer", "stream": "upstream", "attributes": {"timeout": 50}`)),
-		toxic("slow", func(r *rand.Rand) string {
-			return fmt.Sprintf(`"type": "latency", "stream": "downstream", "attributes": {"latency": %d, "jitter": 50}`, 50+r.IntN(500))
-		}),
-	}
+	return of
 }
 
-// poison puts a toxic on ways for a time.
-func (n *Network) poison(ctx context.Context, of []int, name, toxic string, d time.Duration) error {
-	for _, i := range of {
-		if _, err := n.proxies[i].Toxics.AddToxicJson(strings.NewReader(`{"name": "` + name + `", ` + toxic + `}`)); err != nil {
-			return err
-		}
+func names(of []*way) string {
+	var list []string
+	for _, w := range of {
+		list = append(list, w.name)
 	}
-	fault.Wait(ctx, d)
-	for _, i := range of {
-		if err := n.proxies[i].Toxics.RemoveToxic(context.Background(), name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strings.Join(list, " ")
 }
 
 // cut refuses connections for a time.
-func (n *Network) cut(ctx context.Context, of []int, d time.Duration) error {
-	for _, i := range of {
-		n.proxies[i].Stop()
+func cut(ctx context.Context, r *rand.Rand, of []*way) error {
+	for _, w := range of {
+		w.cut()
 	}
-	fault.Wait(ctx, d)
-	for _, i := range of {
-		err := n.proxies[i].Start()
-		if err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) { // a failover leads all ways elsewhere
+	fault.Spell(ctx, r, 500*time.Millisecond, 8*time.Second)
+	for _, w := range of {
+		if err := w.listen(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// commit resets connections that commit.
-func (n *Network) commit(all bool, mode int32) fault.Do {
-	return func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-		of, on := n.some(r, all)
-		f.On = on
-		for _, i := range of {
-			n.cutters[i].mode.Store(mode)
-		}
-		fault.Wait(ctx, fault.Between(500*time.Millisecond, 4*time.Second)(r))
-		cuts := 0
-		for _, i := range of {
-			n.cutters[i].mode.Store(passCommits)
-			cuts += int(n.cutters[i].cuts.Swap(0))
-		}
-		if f.On = fmt.Sprintf("%s, %d commits", on, cuts); cuts == 0 {
+// under lets a weather last for a time.
+func under(sort weather) spread {
+	return func(ctx context.Context, r *rand.Rand, of []*way) error {
+		blow(ctx, r, of, sort, 500*time.Millisecond, 8*time.Second)
+		return nil
+	}
+}
+
+// silence delivers nothing for a time, and all of it afterwards: nobody had said that anything was lost.
+func silence(ctx context.Context, r *rand.Rand, of []*way) error {
+	over := make(chan struct{})
+	defer close(over)
+	hold := func(_ *link, text []byte) []byte {
+		<-over
+		return text
+	}
+	blow(ctx, r, of, weather{request: hold, answer: hold}, 5*time.Second, time.Minute)
+	return nil
+}
+
+// commits resets connections that commit: before the server hears of it, or after.
+func commits(after bool) spread {
+	return func(ctx context.Context, r *rand.Rand, of []*way) error {
+		var hits atomic.Int32
+		blow(ctx, r, of, weather{request: func(l *link, text []byte) []byte {
+			if !isCommit(text) {
+				return text
+			}
+			hits.Add(1)
+			if after {
+				_, _ = l.server.Write(text)
+			}
+			reset(l.client) // an answer finds nobody
+			return nil
+		}}, 500*time.Millisecond, 4*time.Second)
+		if hits.Load() == 0 {
 			return fault.ErrNotNow
 		}
 		return nil
+	}
+}
+
+func blow(ctx context.Context, r *rand.Rand, of []*way, sort weather, least, most time.Duration) {
+	for _, w := range of {
+		w.weather.Store(&sort)
+	}
+	fault.Spell(ctx, r, least, most)
+	for _, w := range of {
+		w.clear()
 	}
 }

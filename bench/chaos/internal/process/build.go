@@ -11,8 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"github.com/nextrun/nextrun/bench/chaos/internal/database"
+	"strings"
+	"time"
 )
 
 // clockEnv names a file of eight bytes, the seconds by which the clock of a process is ahead. A process maps
@@ -36,54 +36,49 @@ import (
 var chaosClock = func() *int64 {
 	name, _ := syscall.Getenv("` + clockEnv + `")
 	if name == "" {
-		return nil
+		return new(int64)
 	}
 	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		panic("time: " + name + ": " + err.Error())
+	if err == nil {
+		var page []byte
+		if page, err = syscall.Mmap(fd, 0, 8, syscall.PROT_READ, syscall.MAP_SHARED); err == nil {
+			syscall.Close(fd)
+			return (*int64)(unsafe.Pointer(&page[0]))
+		}
 	}
-	defer syscall.Close(fd)
-	page, err := syscall.Mmap(fd, 0, 8, syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		panic("time: " + name + ": " + err.Error())
-	}
-	return (*int64)(unsafe.Pointer(&page[0]))
+	panic("time: " + name + ": " + err.Error())
 }()
 
-func chaosAhead() int64 {
-	if chaosClock == nil {
-		return 0
-	}
-	return atomic.LoadInt64(chaosClock)
-}
+func chaosAhead() int64 { return atomic.LoadInt64(chaosClock) }
 `
 )
 
-// Build builds nextrun for a database from the module in source. If the database has a clock of its own, it is the program
-// without cgo, with a clock that can jump: the code is the product's, unchanged, but the library's package time is not.
-// Processes on a SQLite file have one clock.
-func Build(ctx context.Context, source, dir string, d database.Dialect) (program string, err error) {
-	program = filepath.Join(dir, "nextrun-"+d.Name)
+// source is the module of nextrun, seen from that of the chaos.
+const source = ".."
+
+// build builds nextrun. If its clock is to jump, it is the program without cgo: the code is the product's, unchanged, but the
+// library's package time is not.
+func build(ctx context.Context, program string, jumps bool) error {
 	build := exec.CommandContext(ctx, "go", "build", "-o", program)
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=1")
-	if d.OwnClock {
-		overlay, err := overlayClock(ctx, source)
+	if jumps {
+		overlay, err := overlayClock(ctx)
 		if err != nil {
-			return "", err
+			return err
 		}
 		build.Args = append(build.Args, "-overlay", overlay)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	build.Args = append(build.Args, "./cmd/nextrun")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build nextrun: %w\n%s", err, out)
+		return fmt.Errorf("build nextrun: %w\n%s", err, out)
 	}
-	return program, nil
+	return nil
 }
 
 // overlayClock writes the changed files, and the file that names them to the compiler. They are in a place of their own, so
 // that Go's build cache knows them again.
-func overlayClock(ctx context.Context, source string) (file string, err error) {
+func overlayClock(ctx context.Context) (file string, err error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return "", fmt.Errorf("go env GOROOT: %w", err)
@@ -93,26 +88,53 @@ func overlayClock(ctx context.Context, source string) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if !bytes.Contains(text, []byte(nowCall)) {
+	changed := bytes.Replace(text, []byte(nowCall), []byte(nowAhead), 1)
+	if bytes.Equal(text, changed) {
 		return "", errors.New("package time of this Go is not as expected; adapt build.go")
 	}
-	overlay := filepath.Join(source, "bin", "chaos")
-	changed := map[string]string{"time.go": string(bytes.Replace(text, []byte(nowCall), []byte(nowAhead), 1)), "chaos.go": clockSource}
-	replace := map[string]string{}
-	if err := os.MkdirAll(overlay, 0o750); err != nil {
-		return "", err
-	}
-	for name, content := range changed {
-		file := filepath.Join(overlay, name+".txt")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(lib, name)] = file
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
+	dir, err := filepath.Abs(filepath.Join(source, "bin", "chaos"))
 	if err != nil {
 		return "", err
 	}
-	file = filepath.Join(overlay, "overlay.json")
-	return file, os.WriteFile(file, list, 0o600)
+	now, clock, file := filepath.Join(dir, "time.go.txt"), filepath.Join(dir, "chaos.go.txt"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(lib, "time.go"): now, filepath.Join(lib, "chaos.go"): clock}})
+	return file, errors.Join(err, os.MkdirAll(dir, 0o750), os.WriteFile(now, changed, 0o600),
+		os.WriteFile(clock, []byte(clockSource), 0o600), os.WriteFile(file, list, 0o600))
+}
+
+// lease is that of marks, jobs and topics in the configuration.
+const lease = 10 * time.Second
+
+// Effects is the file, in the directory of the instances, to which handlers that are commands write.
+const Effects = "effects"
+
+// config is the configuration file for a lock of schedulers.
+func (fl *Fleet) config(lock string) string { return filepath.Join(fl.dir, "lock-"+lock+".yaml") }
+
+// config is the text of a configuration file. Handlers call the receiver, or write to a file.
+func config(receiver, effects, lock string) string {
+	return strings.NewReplacer("RECEIVER", receiver, "EFFECTS", effects, "LOCK", lock, "LEASE", lease.String()).Replace(`
+database: {connect_timeout: 5s, statement_timeout: 6s, lock_timeout: 2s, idle_timeout: 4s, max_conns: 5}
+scheduler:
+  lease: LEASE
+  poll_interval: 10s
+  lock: {name: LOCK, ttl: 13s, heartbeat: 2s}
+executor:
+  {pool_size: 40, poll_interval: 10s, retry_delay: 1s, retry_cap: 5s, retry_limit: 3, max_interrupts: 1000, shutdown_grace: 10s}
+relay:
+  {lease: LEASE, poll_interval: 10s, retry_min: 500ms, retry_max: 5s, topics: {"*": {webhook: {url: RECEIVER/event, timeout: 4s}}}}
+queues:
+  mail:
+    type: sql
+    enqueue: INSERT INTO mail_queue (id, task_id, payload) SELECT jid, task_id, args FROM nextrun_batch
+    pending: SELECT o.jid FROM nextrun_open AS o JOIN mail_queue AS m ON m.id = o.jid WHERE m.state <> 'done'
+    cancel: DELETE FROM mail_queue WHERE id IN (SELECT jid FROM nextrun_open) AND state = 'new' RETURNING id AS jid
+handlers:
+  call: {http: {url: RECEIVER/run/call}}
+  slow: {http: {url: RECEIVER/run/slow}}
+  flaky: {http: {url: RECEIVER/run/flaky}}
+  broken: {http: {url: RECEIVER/run/broken}}
+  file:
+    command: [sh, -c, 'echo "$NEXTRUN_JOB_ID $NEXTRUN_TASK $NEXTRUN_DUE" >> EFFECTS']
+`)
 }

@@ -4,7 +4,6 @@ package process
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"syscall"
 	"time"
@@ -12,17 +11,21 @@ import (
 	"github.com/nextrun/nextrun/bench/chaos/internal/fault"
 )
 
+// happening happens to an instance.
+type happening func(ctx context.Context, r *rand.Rand, in *instance) error
+
 // Kinds are what happens to single processes, and to their clocks where these are not the clock of the database.
-func (fl Fleet) Kinds(clocks bool) []fault.Kind {
+func (fl *Fleet) Kinds(clocks bool) []fault.Kind {
 	list := []fault.Kind{
-		{Name: "process: SIGKILL", Do: fl.one(kill)},
-		{Name: "process: SIGKILL", Do: fl.one(kill)},
-		{Name: "process: SIGKILL, two at once", Do: fl.killTwo},
-		{Name: "process: SIGSTOP, under a lease", Do: fl.one(stopFor(100*time.Millisecond, lease))},
-		{Name: "process: SIGSTOP, one to three leases", Do: fl.one(stopFor(lease, 3*lease))},
-		{Name: "process: SIGTERM", Do: fl.one(ask(syscall.SIGTERM))},
-		{Name: "process: SIGHUP", Do: fl.one(ask(syscall.SIGHUP))},
-		{Name: "process: SIGTERM, another mode", Do: fl.one(changeMode)},
+		{Name: "process: SIGKILL", Do: fl.one(fl.kill)},
+		{Name: "process: SIGKILL", Do: fl.one(fl.kill)},
+		{Name: "process: SIGSTOP, under a lease", Do: fl.one(fl.stopFor(100*time.Millisecond, lease))},
+		{Name: "process: SIGSTOP, one to three leases", Do: fl.one(fl.stopFor(lease, 3*lease))},
+		{Name: "process: SIGTERM", Do: fl.one(fl.ask(syscall.SIGTERM))},
+		{Name: "process: SIGHUP", Do: fl.one(fl.ask(syscall.SIGHUP))},
+		{Name: "process: SIGTERM, another mode", Do: fl.one(fl.changeMode)},
+		{Name: "log: blocked", Do: fl.one(fl.blockLog), Asked: true},
+		{Name: "log: closed", Do: fl.one(fl.closeLog), Asked: true},
 	}
 	if clocks {
 		list = append(list, fault.Kind{Name: "clock: an instance an hour off", Do: fl.one(hourOff)}, fault.Kind{Name: "clock: an instance jumps", Do: fl.one(jump)})
@@ -30,10 +33,10 @@ func (fl Fleet) Kinds(clocks bool) []fault.Kind {
 	return list
 }
 
-// one lets something happen to an instance to which nothing else happens.
-func (fl Fleet) one(do func(ctx context.Context, r *rand.Rand, in *instance) error) fault.Do {
+// one lets something happen to an instance that has started, and to which nothing else happens.
+func (fl *Fleet) one(do happening) fault.Do {
 	return func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-		in := fl[r.IntN(len(fl))]
+		in := fl.instances[r.IntN(len(fl.instances))]
 		if !in.faulty.TryLock() {
 			return fault.ErrNotNow
 		}
@@ -43,31 +46,20 @@ func (fl Fleet) one(do func(ctx context.Context, r *rand.Rand, in *instance) err
 	}
 }
 
-func kill(_ context.Context, _ *rand.Rand, in *instance) error {
-	if in.signal(syscall.SIGKILL, true) != nil {
+func (fl *Fleet) kill(_ context.Context, _ *rand.Rand, in *instance) error {
+	if fl.signal(in, syscall.SIGKILL, true) != nil {
 		return fault.ErrNotNow // it is being started
 	}
 	return nil
 }
 
-func (fl Fleet) killTwo(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-	order := r.Perm(len(fl))
-	a, b := fl[order[0]], fl[order[1]]
-	f.On = a.name + " " + b.name
-	if err := kill(ctx, r, a); err != nil {
-		return err
-	}
-	_ = kill(ctx, r, b)
-	return nil
-}
-
-func stopFor(least, most time.Duration) func(context.Context, *rand.Rand, *instance) error {
+func (fl *Fleet) stopFor(least, most time.Duration) happening {
 	return func(ctx context.Context, r *rand.Rand, in *instance) error {
-		if in.signal(syscall.SIGSTOP, false) != nil {
+		if fl.signal(in, syscall.SIGSTOP, false) != nil {
 			return fault.ErrNotNow
 		}
-		fault.Wait(ctx, fault.Between(least, most)(r))
-		_ = in.signal(syscall.SIGCONT, false) // unless somebody has killed it meanwhile
+		fault.Spell(ctx, r, least, most)
+		_ = fl.signal(in, syscall.SIGCONT, false) // unless somebody has killed it meanwhile
 		return nil
 	}
 }
@@ -75,33 +67,26 @@ func stopFor(least, most time.Duration) func(context.Context, *rand.Rand, *insta
 // patience is how long a process may take to end when it is asked to.
 const patience = 40 * time.Second
 
-func ask(s syscall.Signal) func(context.Context, *rand.Rand, *instance) error {
+func (fl *Fleet) ask(s syscall.Signal) happening {
 	return func(_ context.Context, _ *rand.Rand, in *instance) error {
-		before := in.begun()
-		if !in.running() || in.signal(s, true) != nil {
+		_, ended, running := fl.started(in)
+		if !running || fl.signal(in, s, true) != nil {
 			return fault.ErrNotNow
 		}
-		return in.next(before)
-	}
-}
-
-// next waits for the next process.
-func (in *instance) next(before int) error {
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for end := time.Now().Add(patience); in.begun() == before; <-again.C {
-		if time.Now().After(end) {
-			in.strange(fmt.Sprintf("did not end within %s", patience))
-			return in.signal(syscall.SIGKILL, true)
+		select {
+		case <-ended:
+			return nil
+		case <-time.After(patience):
+			fl.strange(in, "did not end within %s", patience)
+			return fl.signal(in, syscall.SIGKILL, true)
 		}
 	}
-	return nil
 }
 
 // changeMode gives an instance that schedules another mode.
-func changeMode(ctx context.Context, r *rand.Rand, in *instance) error {
-	of := roles[0]
-	switch in.command[0] {
+func (fl *Fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) error {
+	of := in.role
+	switch of.command {
 	case "executor":
 		return fault.ErrNotNow
 	case "scheduler":
@@ -109,13 +94,44 @@ func changeMode(ctx context.Context, r *rand.Rand, in *instance) error {
 	case "serve":
 		of = fault.Pick(r, role{"serve", "shared", "a"}, role{"serve", "leader", "a"})
 	}
-	in.become(of)
-	return ask(syscall.SIGTERM)(ctx, r, in)
+	fl.mu.Lock()
+	in.role = of
+	fl.mu.Unlock()
+	return fl.ask(syscall.SIGTERM)(ctx, r, in)
+}
+
+// blockLog reads nothing of what a process says for a time.
+func (fl *Fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) error {
+	l, ended, running := fl.started(in)
+	if !running {
+		return fault.ErrNotNow
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}()
+	l.block(func() { fault.Spell(ctx, r, 3*time.Second, time.Minute) })
+	return nil
+}
+
+// closeLog ends the reading of what a process says.
+func (fl *Fleet) closeLog(_ context.Context, _ *rand.Rand, in *instance) error {
+	l, _, running := fl.started(in)
+	if !running {
+		return fault.ErrNotNow
+	}
+	l.leave()
+	return nil
 }
 
 func hourOff(ctx context.Context, r *rand.Rand, in *instance) error {
 	in.ahead(fault.Pick(r, time.Hour, -time.Hour))
-	fault.Wait(ctx, fault.Between(5*time.Second, 20*time.Second)(r))
+	fault.Spell(ctx, r, 5*time.Second, 20*time.Second)
 	in.ahead(0)
 	return nil
 }
@@ -123,7 +139,7 @@ func hourOff(ctx context.Context, r *rand.Rand, in *instance) error {
 func jump(ctx context.Context, r *rand.Rand, in *instance) error {
 	for range 5 + r.IntN(10) {
 		in.ahead(time.Duration(r.Int64N(7200)-3600) * time.Second)
-		fault.Wait(ctx, fault.Between(100*time.Millisecond, 2*time.Second)(r))
+		fault.Spell(ctx, r, 100*time.Millisecond, 2*time.Second)
 	}
 	in.ahead(0)
 	return nil

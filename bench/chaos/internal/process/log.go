@@ -7,41 +7,69 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// processLog is a file with what a process says, and knows some of its words.
-type processLog struct {
-	file *os.File
-	mu   sync.Mutex
-	said map[string]bool
+// log is the pipe through which a process says what it does, and the file to which that goes.
+type log struct {
+	reader, writer *os.File
+	file           *os.File
+	reading        sync.Mutex // held while nobody reads
+	done           chan struct{}
+
+	started, panicked atomic.Bool
 }
 
-var words = []string{"started", "panic:", "fatal error:"}
-
-func openLog(name, about string) (*processLog, error) {
+func openLog(name, about string) (*log, error) {
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(file, "---- %s: %s\n", time.Now().UTC().Format("15:04:05.000"), about)
-	return &processLog{file: file, said: map[string]bool{}}, err
+	if _, err := fmt.Fprintf(file, "---- %s: %s\n", time.Now().UTC().Format("15:04:05.000"), about); err != nil {
+		return nil, err
+	}
+	l := &log{file: file, done: make(chan struct{})}
+	l.reader, l.writer, err = os.Pipe()
+	go l.read()
+	return l, err
 }
 
-// Write implements [io.Writer].
-func (l *processLog) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	for _, w := range words {
-		if bytes.Contains(text, []byte(w)) {
-			l.said[w] = true
+// read copies what the process says, but for what fills the pipe, until its end.
+func (l *log) read() {
+	defer close(l.done)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := l.reader.Read(buffer)
+		l.reading.Lock()
+		text := bytes.ReplaceAll(buffer[:n], []byte{0}, nil)
+		for word, said := range map[string]*atomic.Bool{"started": &l.started, "panic:": &l.panicked, "fatal error:": &l.panicked} {
+			if bytes.Contains(text, []byte(word)) {
+				said.Store(true)
+			}
+		}
+		_, _ = l.file.Write(text)
+		l.reading.Unlock()
+		if err != nil {
+			return
 		}
 	}
-	l.mu.Unlock()
-	return l.file.Write(text)
 }
 
-func (l *processLog) has(word string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.said[word]
+// end waits for the last words of a process that has ended.
+func (l *log) end() {
+	_ = l.writer.Close()
+	<-l.done
+	_, _ = l.file.Close(), l.reader.Close()
 }
+
+// block reads nothing until over says so, and fills the pipe, so that the next line has to wait.
+func (l *log) block(over func()) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	go func() { _, _ = l.writer.Write(make([]byte, 128<<10)) }()
+	over()
+}
+
+// leave goes away for good: who writes from now on gets a SIGPIPE.
+func (l *log) leave() { _ = l.reader.Close() }

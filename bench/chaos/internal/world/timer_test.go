@@ -1,11 +1,11 @@
-package timer_test
+package world_test
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/timer"
+	"github.com/nextrun/nextrun/bench/chaos/internal/world"
 )
 
 func TestTimersAreReadAsTheyAreWritten(t *testing.T) {
@@ -14,9 +14,9 @@ func TestTimersAreReadAsTheyAreWritten(t *testing.T) {
 	later := t0.Add(time.Second / 2)
 	for range 1000 {
 		every := []int64{1, 10, 20, 30, 60, 120}[r.IntN(6)]
-		want := timer.Timer{Every: every, Phase: r.Int64N(every)}
+		want := world.Timer{Every: every, Phase: r.Int64N(every)}
 		text := want.Text(r)
-		got, err := timer.Parse(text)
+		got, err := world.ParseTimer(text)
 		if err != nil || got != want {
 			t.Fatalf("%q is %v, %v, want %v", text, got, err, want)
 		}

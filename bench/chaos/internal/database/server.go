@@ -1,10 +1,9 @@
 //go:build linux
 
-package postgres
+package database
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -21,20 +20,17 @@ import (
 
 	_ "github.com/lib/pq" // the driver postgres
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/database"
-	"github.com/nextrun/nextrun/bench/chaos/internal/disk"
 	"github.com/nextrun/nextrun/bench/chaos/internal/fault"
 )
 
-// server is a PostgreSQL server of the chaos.
+// server is a PostgreSQL server of the chaos, on a disk of its own.
 type server struct {
-	bin, dir string
-	password string
-	port     int
-	as       *syscall.Credential // nil: ourselves
-	disk     *disk.Disk
-	process  *os.Process
-	ended    chan struct{}
+	bin, dir, password string
+	port               int
+	as                 *syscall.Credential // nil: ourselves
+	disk               *disk
+	process            *os.Process
+	ended              chan struct{}
 }
 
 // serverSettings are those of all servers. fsync costs nothing where the directory is in memory; what is killed is
@@ -47,40 +43,44 @@ var serverSettings = []string{
 }
 
 // newServer prepares a server in a directory that does not exist.
-func newServer(dir string) (*server, error) {
-	s := &server{dir: dir, password: rand.Text()}
-	if s.bin = serverPrograms(); s.bin == "" {
+func newServer(dir, password string) (s *server, err error) {
+	s = &server{dir: dir, password: password}
+	if s.bin = serverPrograms(); s.bin == "." {
 		return nil, errors.New("no server programs of PostgreSQL here; see scripts/with-postgres")
 	}
 	if os.Geteuid() == 0 {
-		account, err := user.Lookup("postgres")
-		if err != nil {
-			account, err = user.Lookup("nobody")
-		}
-		if err != nil {
+		if s.as, err = postgresUser(); err != nil {
 			return nil, err
 		}
-		uid, _ := strconv.Atoi(account.Uid)
-		gid, _ := strconv.Atoi(account.Gid)
-		s.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	s.port = listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
+	if err := errors.Join(listener.Close(), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	s.disk = disk.New(dir)
+	s.disk = newDisk(dir)
 	if err := s.own(dir); err != nil {
-		s.disk.Remove()
+		s.disk.remove()
 		return nil, err
 	}
 	return s, nil
+}
+
+// postgresUser is whom a server runs as, which refuses to run as root.
+func postgresUser() (*syscall.Credential, error) {
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		account, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, _ := strconv.Atoi(account.Uid)
+	gid, _ := strconv.Atoi(account.Gid)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
 func (s *server) own(name string) error {
@@ -95,15 +95,11 @@ func serverPrograms() string {
 	if dir := os.Getenv("NEXTRUN_TEST_POSTGRES_BIN"); dir != "" {
 		return dir
 	}
-	list, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	more, _ := filepath.Glob("/usr/pgsql-*/bin/postgres")
-	if name, err := exec.LookPath("postgres"); err == nil {
-		more = append(more, name)
+	if list, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(list) > 0 {
+		return slices.Max(list)
 	}
-	if list = append(list, more...); len(list) == 0 {
-		return ""
-	}
-	return filepath.Dir(slices.MaxFunc(list, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) }))
+	name, _ := exec.LookPath("postgres")
+	return filepath.Dir(name)
 }
 
 // tool runs a program of PostgreSQL as the server's user.
@@ -120,7 +116,7 @@ func (s *server) tool(ctx context.Context, name string, args ...string) error {
 
 func (s *server) data() string { return filepath.Join(s.dir, "data") }
 
-// create makes an empty cluster.
+// create makes an empty server.
 func (s *server) create(ctx context.Context) error {
 	secret := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(secret, []byte(s.password+"\n"), 0o600); err != nil {
@@ -150,15 +146,15 @@ func (s *server) start(ctx context.Context) error {
 				return err
 			}
 		}
-		if err = s.answers(ctx); err == nil {
+		if err = s.admin(ctx, "SELECT 1"); err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("PostgreSQL did not start: %w; see %s", err, filepath.Join(s.dir, "log"))
+	return fmt.Errorf("PostgreSQL did not start: %w; see %s.log", err, s.dir)
 }
 
 func (s *server) launch() error {
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(s.dir+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -176,14 +172,11 @@ func (s *server) launch() error {
 }
 
 func (s *server) runs() bool {
-	if s.ended == nil {
-		return false
-	}
 	select {
 	case <-s.ended:
 		return false
 	default:
-		return true
+		return s.ended != nil
 	}
 }
 
@@ -210,9 +203,6 @@ func pgURL(account, password, address, database string) string {
 	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", account, password, address, database)
 }
 
-// answers returns nil if the server takes connections.
-func (s *server) answers(ctx context.Context) error { return s.admin(ctx, "SELECT 1") }
-
 // admin runs statements as the superuser, each in a transaction of its own, whatever is read only.
 func (s *server) admin(ctx context.Context, statements ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -222,11 +212,11 @@ func (s *server) admin(ctx context.Context, statements ...string) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // nothing is left to write
-	return database.Exec(ctx, db, statements...)
+	return Exec(ctx, db, statements...)
 }
 
 // remove ends a server, and its disk if it has one.
 func (s *server) remove() {
 	_ = s.end(syscall.SIGQUIT)
-	s.disk.Remove()
+	s.disk.remove()
 }

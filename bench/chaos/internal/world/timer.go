@@ -1,11 +1,8 @@
-// Package timer has timers whose ticks follow from plain arithmetic, so that the chaos checks nextrun's calendar instead of trusting it.
-package timer
+package world
 
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -28,43 +25,27 @@ func (t Timer) Text(r *rand.Rand) string {
 	return fmt.Sprintf("every %ds from %s", t.Every, time.Unix(t.Phase, 0).UTC().Format(time.RFC3339))
 }
 
-// Parse reads what Text writes.
-func Parse(text string) (Timer, error) {
-	bad := fmt.Errorf("no timer of the chaos: %q", text)
-	if text == "*:*:*" {
+// ParseTimer reads what Text writes.
+func ParseTimer(text string) (t Timer, err error) {
+	switch text {
+	case "*:*:*":
 		return Timer{1, 0}, nil
-	}
-	if text == "* * * * *" {
+	case "* * * * *":
 		return Timer{60, 0}, nil
 	}
-	if rest, ok := strings.CutPrefix(text, "*:*:"); ok {
-		first, every, stepped := strings.Cut(rest, "/")
-		phase, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return Timer{}, bad
-		}
-		if !stepped {
-			return Timer{60, phase}, nil
-		}
-		n, err := strconv.ParseInt(every, 10, 64)
-		if err != nil || n < 1 || 60%n != 0 || phase >= n {
-			return Timer{}, bad
-		}
-		return Timer{n, phase}, nil
+	if _, err := fmt.Sscanf(text, "*:*:%d/%d", &t.Phase, &t.Every); err == nil {
+		return t, nil
 	}
-	every, from, ok := strings.Cut(strings.TrimPrefix(text, "every "), "s from ")
-	if !ok {
-		return Timer{}, bad
+	if _, err := fmt.Sscanf(text, "*:*:%d", &t.Phase); err == nil {
+		return Timer{60, t.Phase}, nil
 	}
-	n, err := strconv.ParseInt(every, 10, 64)
-	if err != nil || n < 1 {
-		return Timer{}, bad
+	var from string
+	if _, err := fmt.Sscanf(text, "every %ds from %s", &t.Every, &from); err != nil {
+		return t, fmt.Errorf("no timer of the chaos: %q", text)
 	}
 	begin, err := time.Parse(time.RFC3339, from)
-	if err != nil {
-		return Timer{}, bad
-	}
-	return Timer{n, begin.Unix() % n}, nil
+	t.Phase = begin.Unix() % t.Every
+	return t, err
 }
 
 // Has reports whether the timer elapses at a time.
@@ -91,11 +72,3 @@ func (t Timer) Count(first, last time.Time) int {
 
 // Next is the tick after a tick.
 func (t Timer) Next(tick time.Time) time.Time { return tick.Add(time.Duration(t.Every) * time.Second) }
-
-// Between is how many ticks there are from a tick to before a time.
-func (t Timer) Between(tick, past time.Time) (n int) {
-	for ; tick.Before(past); tick = t.Next(tick) {
-		n++
-	}
-	return n
-}

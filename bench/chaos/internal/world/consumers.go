@@ -1,12 +1,16 @@
-package ledger
+package world
 
 import (
+	"context"
+	"database/sql"
 	"encoding/json"
 	"hash/fnv"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/nextrun/nextrun/bench/chaos/internal/fault"
 )
 
 // Receiver is what the handlers of all processes call, and where the events of tasks go.
@@ -93,4 +97,67 @@ func (r *Receiver) event(w http.ResponseWriter, q *http.Request) {
 	}
 	r.ledger.Arrived(e.Subject, version)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// Postman is the consumer of a queue that is not nextrun's. It lives as long as the chaos does; a letter that it has taken
+// is its own, whatever it hears of its commits.
+type Postman struct {
+	db    func() *sql.DB
+	runs  *Ledger
+	taken map[string]func(bool) // by id; nil: done, as far as known
+}
+
+// NewPostman returns one that notes its work.
+func NewPostman(db func() *sql.DB, l *Ledger) *Postman {
+	return &Postman{db: db, runs: l, taken: map[string]func(bool){}}
+}
+
+// Work works until the context ends.
+func (p *Postman) Work(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = p.round(ctx) // trouble with the database passes
+		fault.Wait(ctx, 500*time.Millisecond)
+	}
+}
+
+// round delivers all letters that there are.
+func (p *Postman) round(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	letters, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	for id, task := range letters {
+		if _, known := p.taken[id]; !known {
+			p.taken[id] = p.runs.Begins(id, task, "")
+		}
+	}
+	fault.Wait(ctx, 50*time.Millisecond) // the work
+	for id := range letters {
+		if ends := p.taken[id]; ends != nil {
+			ends(true) // before its commit, after which the next one may begin
+			p.taken[id] = nil
+		}
+	}
+	_, err = p.db().ExecContext(ctx, "UPDATE mail_queue SET state = 'done' WHERE state = 'busy'")
+	return err
+}
+
+// take takes letters. It returns these and those that it has taken before, with their tasks.
+func (p *Postman) take(ctx context.Context) (map[string]string, error) {
+	rows, err := p.db().QueryContext(ctx, "UPDATE mail_queue SET state = 'busy' WHERE state <> 'done' RETURNING id, task_id")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	letters := map[string]string{}
+	for rows.Next() {
+		var id, task string
+		if err := rows.Scan(&id, &task); err != nil {
+			return nil, err
+		}
+		letters[id] = task
+	}
+	return letters, rows.Err()
 }

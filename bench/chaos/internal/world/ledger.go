@@ -1,6 +1,6 @@
-// Package ledger plays the world around nextrun: it serves the handlers of jobs, takes letters from a queue that is not nextrun's,
-// receives events, and notes all of that, so that it can be compared with the tables of the database.
-package ledger
+// Package world is the world around nextrun: people who make and edit tasks, with timers whose ticks follow from plain arithmetic, what
+// the handlers of jobs call, the consumer of a queue that is not nextrun's, and who receives events. A ledger notes what it sees.
+package world
 
 import (
 	"bufio"
@@ -24,15 +24,11 @@ type Run struct {
 type Ledger struct {
 	mu        sync.Mutex
 	runs      []Run
-	delivered map[string][]int        // aggregate -> versions, in the order of their first arrival
-	seen      map[string]map[int]bool // the same, as a set
-	again     int
+	delivered map[string][]int // aggregate -> versions, in the order of their first arrival
 }
 
-// New returns an empty ledger.
-func New() *Ledger {
-	return &Ledger{delivered: map[string][]int{}, seen: map[string]map[int]bool{}}
-}
+// NewLedger returns an empty ledger.
+func NewLedger() *Ledger { return &Ledger{delivered: map[string][]int{}} }
 
 // Begins notes that a run begins. The function that it returns notes the end.
 func (l *Ledger) Begins(jid, task, due string) (ends func(succeeded bool)) {
@@ -47,19 +43,13 @@ func (l *Ledger) Begins(jid, task, due string) (ends func(succeeded bool)) {
 	}
 }
 
-// Arrived notes an event.
+// Arrived notes an event, which may come again.
 func (l *Ledger) Arrived(aggregate string, version int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.seen[aggregate] == nil {
-		l.seen[aggregate] = map[int]bool{}
+	if !slices.Contains(l.delivered[aggregate], version) {
+		l.delivered[aggregate] = append(l.delivered[aggregate], version)
 	}
-	if l.seen[aggregate][version] {
-		l.again++
-		return
-	}
-	l.seen[aggregate][version] = true
-	l.delivered[aggregate] = append(l.delivered[aggregate], version)
 }
 
 // Runs are all runs, in the order in which they began; those of commands are the last.
@@ -74,13 +64,6 @@ func (l *Ledger) Delivered(aggregate string) []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.delivered[aggregate])
-}
-
-// Again is how many events came again.
-func (l *Ledger) Again() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.again
 }
 
 // ReadFile adds the runs of commands, each of which has written a line when it began.
