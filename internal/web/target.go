@@ -41,6 +41,11 @@ func GoodURL(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
+// GoodMethod reports whether a call can have a method, which are in capital letters; empty is that of the default.
+func GoodMethod(name string) bool {
+	return name == "" || HeaderName(name) && name == strings.ToUpper(name)
+}
+
 // NoRedirects is the CheckRedirect of a client that follows none: a redirect could
 // take what is sent, and the secrets in its headers, elsewhere.
 func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

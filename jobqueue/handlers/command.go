@@ -44,7 +44,7 @@ const maxArgsVariable = 100 << 10
 type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
 	// nothing of the job is inserted into it. Required.
-	Argv []string `yaml:"command" form:"program"`
+	Argv []string `yaml:"command"`
 	// Env are NAME=value pairs in addition to this process's environment. The
 	// variables about the job go before them.
 	Env []string
@@ -61,7 +61,7 @@ type CommandConfig struct {
 	// MaxOutput is how many bytes of output of an attempt go to the job log, in at
 	// most MaxOutput/16 + 100 lines; the rest is read and dropped. 0:
 	// 1 MiB; negative: no output.
-	MaxOutput int `yaml:"max_output" form:"bytes"`
+	MaxOutput int `yaml:"max_output"`
 	// PermanentCodes are exit codes after which the job is not tried again.
 	PermanentCodes []int
 }

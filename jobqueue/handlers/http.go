@@ -23,11 +23,11 @@ import (
 // it has a control character), Nextrun-Attempt and, for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
 type HTTPConfig struct {
 	// Method of the call. Empty: POST.
-	Method string `yaml:"method" form:"method"`
+	Method string `yaml:"method"`
 	// URL, absolute, http or https. Required.
 	URL string `yaml:"url" form:"secret"`
 	// Header is sent along.
-	Header http.Header `yaml:"headers" form:"headers"`
+	Header http.Header `yaml:"headers"`
 	// Timeout is how long an attempt may take. 0: 1 m;
 	// negative: no limit.
 	Timeout time.Duration
@@ -37,11 +37,12 @@ type HTTPConfig struct {
 	Client *http.Client
 }
 
-// Validate returns an error that names URL or Timeout if it is bad. It does not
+// Validate returns an error that names URL, Method and Timeout if they are bad. It does not
 // show the URL. [HTTP] calls it.
 func (c HTTPConfig) Validate() error {
 	p := &service.Check{Config: "handlers.HTTPConfig"}
 	p.Field(web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/path")
+	p.Field(web.GoodMethod(c.Method), "Method", fmt.Sprintf("%q", c.Method), "one such as GET or POST")
 	p.Field(c.Timeout <= longest, "Timeout", c.Timeout, durations)
 	return p.Err()
 }
@@ -53,15 +54,10 @@ func (c HTTPConfig) Validate() error {
 // query and user part, which may hold secrets, do not: where an answer repeats
 // one, the log has xxxxx.
 func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
-	if cfg.Method == "" {
-		cfg.Method = http.MethodPost
-	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
-		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
-	}
+	cfg.Method = cmp.Or(cfg.Method, http.MethodPost)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {

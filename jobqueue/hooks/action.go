@@ -68,9 +68,9 @@ func Command(c handlers.CommandConfig) (*Action, error) {
 }
 
 // Post returns the action that posts the notice as JSON. Signature, headers and what
-// answers mean are those of webhook.Publisher in binary mode.
+// answers mean are those of webhook.Publisher, by default in binary mode.
 func Post(c webhook.Config) (*Action, error) {
-	c.Mode = webhook.Binary
+	c.Mode = cmp.Or(c.Mode, webhook.Binary)
 	publisher, err := webhook.New(c)
 	return &Action{do: func(ctx context.Context, _ *jobqueue.JobContext, n Notice) error {
 		_, err := publisher.Publish(ctx, []outbox.Event{{

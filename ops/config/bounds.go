@@ -7,34 +7,29 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/nextrun/nextrun/internal/service"
 )
 
 // owner is a struct that knows the bounds of its fields.
 type owner interface{ Validate() error }
 
-// check reports what the owner of settings says is wrong with them, which a mapping
-// has. Texts and lists that the file lacks are no problem here: either the program adds
-// them, such as the name of the process, or the reader of the mapping needs them.
-func (r *reader) check(n *node, place string, owner owner) {
+// check reports what the owner of settings says is wrong with those that a mapping can set. One problem of a value is enough.
+func (r *reader) check(n *yaml.Node, place string, owner owner) {
 	for _, e := range service.Fields(owner.Validate()) {
-		r.out(n, place, owner, e)
-	}
-}
-
-// out reports a field that is out of bounds.
-func (r *reader) out(n *node, place string, owner owner, e *service.FieldError) {
-	key := keyOf(owner, e.Field)
-	at, value := join(place, key), n.find(key)
-	_, lacks := r.lacking[at]
-	switch bound, isNumber := boundInFile(owner, e); {
-	case lacks:
-	case slices.ContainsFunc(r.problems, func(p Problem) bool { return strings.HasPrefix(p.Text, at+" ") }):
-		// One problem of a value is enough.
-	case value != nil:
-		r.problem(value, "%s must be %s", at, bound)
-	case isNumber:
-		r.problem(n, "%s is %v unless set, but must be %s", at, e.Value, bound)
+		key, inFile := keyOf(owner, e.Field)
+		at, value := join(place, key), find(n, key)
+		said := func(p Problem) bool { return strings.HasPrefix(p.Text, at+" ") }
+		switch bound, isNumber := boundInFile(owner, e); {
+		case !inFile || r.lacking[at] != nil || slices.ContainsFunc(r.problems, said):
+		case value != nil:
+			r.problem(value, "%s must be %s", at, bound)
+		case isNumber:
+			r.problem(n, "%s is %v unless set, but must be %s", at, e.Value, bound)
+		default:
+			r.problem(n, "%s needs %s, %s", place, key, bound)
+		}
 	}
 }
 
@@ -43,12 +38,12 @@ var (
 	newWord   = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
-// keyOf is the key of a field: that of its tag, or retry_min for RetryMin.
-func keyOf(owner owner, field string) string {
+// keyOf is the key of a field: that of its tag, if a file can set it, or else such as retry_min for RetryMin.
+func keyOf(owner owner, field string) (key string, inFile bool) {
 	if f, found := reflect.Indirect(reflect.ValueOf(owner)).Type().FieldByName(field); found && f.Tag.Get("yaml") != "" {
-		return f.Tag.Get("yaml")
+		return f.Tag.Get("yaml"), true
 	}
-	return strings.ToLower(newWord.ReplaceAllString(field, "${1}_$2"))
+	return strings.ToLower(newWord.ReplaceAllString(field, "${1}_$2")), false
 }
 
 // inFile is what a file has in the place of values of Go.
@@ -57,7 +52,10 @@ var inFile = strings.NewReplacer("Never", "0", "Forever", "0", "negative", "0")
 // boundInFile is what a file may have in the place of a bad value. It reports
 // whether that is a number or a duration.
 func boundInFile(owner owner, e *service.FieldError) (bound string, isNumber bool) {
-	bound = fieldName.ReplaceAllStringFunc(inFile.Replace(e.Use), func(field string) string { return keyOf(owner, field) })
+	bound = fieldName.ReplaceAllStringFunc(inFile.Replace(e.Use), func(field string) string {
+		key, _ := keyOf(owner, field)
+		return key
+	})
 	switch e.Value.(type) {
 	case int:
 		return "a whole number from " + bound, true

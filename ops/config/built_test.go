@@ -1,14 +1,11 @@
 package config
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 const secretsFile = `
@@ -20,7 +17,7 @@ handlers:
 tasks:
   weekly: {ping: "${PING}"}
 queues:
-  job: {notify: {method: PUT, url: https://worker.example.org/wake, headers: {x-sender: nextrun, authorization: "${WAKE_TOKEN}"}, timeout: 2s}}
+  job: {notify: "https://joex:${WAKE_TOKEN}@example.org/wake"}
 relay:
   topics:
     a: {webhook: {url: 'http://x', secret: ["${NEW_KEY}", "${OLD_KEY}"], headers: {X-Key: "${HOOK_KEY}"}}, refusal_limit: 0}
@@ -30,7 +27,7 @@ relay:
 // secretsEnv has what secretsFile takes from variables.
 var secretsEnv = map[string]string{
 	"SECRET": "raw:0123456789abcdef", "AUTH": "Bearer s3cret", "CALL_TOKEN": "Bearer s3cret", "WEBHOOK": "https://example.org/s3cret", "PING": "https://example.org/s3cret",
-	"WAKE_TOKEN": "Bearer s3cret", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "HOOK_KEY": "s3cret", "KAFKA_PASSWORD": "s3cret",
+	"WAKE_TOKEN": "s3cret", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "HOOK_KEY": "s3cret", "KAFKA_PASSWORD": "s3cret",
 }
 
 // readWith reads a file where one variable has another value.
@@ -53,7 +50,7 @@ func builtWith(file, variable, value string) error {
 		_, err = c.BuildHooks()
 	}
 	if err == nil {
-		_, err = c.BuildNotify()
+		_, err = c.NotifyURL()
 	}
 	if err == nil {
 		var p *Publishers
@@ -91,13 +88,8 @@ func TestSecretsOfTheFile(t *testing.T) {
 	if c.Relay.Topics["a"].RefusalLimit != outbox.Never {
 		t.Errorf("a refusal_limit of 0 is %d", c.Relay.Topics["a"].RefusalLimit)
 	}
-	if err := builtWith(secretsFile, "WAKE_TOKEN", "s3cret\nX"); err == nil || !strings.Contains(err.Error(), "queues.job.notify.headers must be a name") || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("a header of two lines: %v", err)
-	}
-	built, err := c.BuildNotify()
-	if err != nil || len(built) != 1 || built[0].Sink != periodic.SinkJob || built[0].Method != http.MethodPut || built[0].Timeout != 2*time.Second ||
-		built[0].Header.Get("X-Sender") != "nextrun" || built[0].Header.Get("Authorization") != "Bearer s3cret" {
-		t.Errorf("notifications: %+v, %v", built, err)
+	if url, err := c.NotifyURL(); err != nil || url != "https://joex:s3cret@example.org/wake" {
+		t.Errorf("who hears of new jobs: %s, %v", url, err)
 	}
 }
 
@@ -108,7 +100,7 @@ func TestSettingsThatCannotBeBuilt(t *testing.T) {
 		"webhook: {url: 'http://x', secret: '${SHORT}'}":                                     "16 or more",
 		"webhook: {url: 'http://x', timeout: 20s}":                                           "at most half of relay.lease",
 		"kafka: {brokers: ['k:1'], timeout: 20s}":                                            "at most half of relay.lease",
-		"kafka: {brokers: ['k:1'], sasl: {mechanism: plain, user: u, password: '${SHORT}'}}": "set TLS too",
+		"kafka: {brokers: ['k:1'], sasl: {mechanism: plain, user: u, password: '${SHORT}'}}": "with TLS",
 		"webhook: {url: 'http://x', secret: '${file:/does/not/exist}'}":                      "webhook.secret: open /does/not/exist",
 	} {
 		err := builtWith("{relay: {topics: {t: {"+topic+"}}}}", "SHORT", "raw:geheim")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
@@ -27,19 +29,19 @@ type Config struct {
 	TaskHooks map[string]HookSet // section tasks, by the task's id
 
 	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
-	Notify map[periodic.Sink]*Notify     // section queues: the key notify of queues that have it
+	Notify string                        // section queues: the key notify of the queue job
 
 	variables []string         // that hold secrets, as the file says
 	lacking   map[string]error // by place: variables and files that are not there
 }
 
-func (c *Config) read(r *reader, root *node) {
+func (c *Config) read(r *reader, root *yaml.Node) {
 	r.mapping(root, "", c, c.Hooks.keys(r), keys{
-		"queues": func(place string, n *node) { c.readQueues(r, place, n) },
-		"tasks": func(place string, n *node) {
+		"queues": func(place string, n *yaml.Node) { c.readQueues(r, place, n) },
+		"tasks": func(place string, n *yaml.Node) {
 			c.TaskHooks = map[string]HookSet{}
-			r.pairs(n, place, func(key, value *node) {
-				c.TaskHooks[key.text] = taskHooks(r, join(place, key.text), value)
+			r.pairs(n, place, func(key, value *yaml.Node) {
+				c.TaskHooks[key.Value] = taskHooks(r, join(place, key.Value), value)
 			})
 		},
 	})

@@ -33,7 +33,7 @@ func TestReadTakesEveryKey(t *testing.T) {
 scheduler: {retention: {ticks: 0}}
 executor: {retry_limit: 0, shutdown_grace: 0s}
 handlers:
-  mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB, retry_limit: 0, retry_delay: 23s}
+  mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2048, retry_limit: 0, retry_delay: 23s}
   ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}}, timeout: 21s}
   post: {http: {url: "http://example.org/"}}
 `)
@@ -54,7 +54,7 @@ handlers:
 			"ping": {HTTP: &handlers.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
 			}},
-			"post": {HTTP: &handlers.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
+			"post": {HTTP: &handlers.HTTPConfig{URL: "http://example.org/"}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) { //nolint:govet // none of the fields that may hold an error does

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -62,18 +63,17 @@ func taskNode(t *periodic.Task, columns []periodic.Column) *yaml.Node {
 	return n
 }
 
+// tags are those of values that are no texts and no whole numbers.
+var tags = map[column.Kind]string{column.Truth: "!!bool", column.Time: "!!timestamp"}
+
 func valueNode(v column.Value) *yaml.Node {
 	switch v.Kind {
 	case column.Text:
 		return textNode(v.Text)
 	case column.JSON:
 		return argsNode(v.Text)
-	case column.Truth:
-		return plainNode("!!bool", v.String())
-	case column.Time:
-		return plainNode("!!timestamp", v.String())
 	}
-	return plainNode("!!int", v.String())
+	return plainNode(cmp.Or(tags[v.Kind], "!!int"), v.String())
 }
 
 func plainNode(tag, value string) *yaml.Node {
@@ -89,8 +89,9 @@ func argsNode(args string) *yaml.Node {
 	if err := yaml.Unmarshal([]byte(args), &n); err != nil || len(n.Content) != 1 {
 		return textNode(args)
 	}
+	asTexts(&n)
 	root := n.Content[0]
-	if root.Kind == yaml.ScalarNode || !column.SameJSON(args, (&reader{}).args("args", tree{}.node(root))) {
+	if root.Kind == yaml.ScalarNode || !column.SameJSON(args, (&reader{}).args("args", root)) {
 		return textNode(args)
 	}
 	return root

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"net/http"
-	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -20,54 +20,41 @@ type Handler struct {
 	Hooks   HookSet
 }
 
-func (h *Handler) read(r *reader, place string, n *node) {
-	kinds := slices.DeleteFunc([]string{"command", "http", "sql"}, func(kind string) bool { return !n.has(kind) })
-	switch {
-	case len(kinds) > 1:
-		r.problem(n, "%s has both %s; use one", place, strings.Join(kinds, " and "))
-	case n.has("http"):
-		h.HTTP = &handlers.HTTPConfig{Method: http.MethodPost}
-		r.mapping(n, place, &h.Limits, h.Hooks.keys(r), keys{
-			"timeout": &h.HTTP.Timeout,
-			"http": func(place string, n *node) {
-				r.mapping(n, place, h.HTTP)
-				r.need(n, place, "url", "a ")
-			},
-		})
-		r.check(n, place, h.HTTP)
-	case n.has("sql"):
+func (h *Handler) read(r *reader, place string, n *yaml.Node) {
+	switch r.oneOf(n, place, "command", "http", "sql") {
+	case "command":
+		h.Command = &handlers.CommandConfig{}
+		r.mapping(n, place, h.Command, &h.Limits, h.Hooks.keys(r), keys{"env": (*environment)(&h.Command.Env)})
+	case "http":
+		h.HTTP = &handlers.HTTPConfig{}
+		r.mapping(n, place, &h.Limits, h.Hooks.keys(r), keys{"http": h.HTTP, "timeout": &h.HTTP.Timeout})
+	case "sql":
 		h.SQL = &statement.Work{}
 		r.mapping(n, place, h.SQL, &h.Limits, h.Hooks.keys(r), keys{
-			"sql": func(place string, n *node) { h.SQL.SQL = r.statements(place, n) },
+			"sql": func(place string, n *yaml.Node) { h.SQL.SQL = r.statements(place, n) },
 		})
-	default:
-		before := len(r.problems)
-		h.Command = &handlers.CommandConfig{}
-		r.mapping(n, place, h.Command, &h.Limits, h.Hooks.keys(r), keys{
-			"http": nil, "sql": nil, // known, but not here
-			"env": (*environment)(&h.Command.Env),
-		})
-		if len(r.problems) == before && len(kinds) == 0 { // an unknown key may be a misspelt one
-			r.problem(n, "%s needs one of command, http and sql", place)
-		}
 	}
 }
 
 // environment are environment variables as NAME=value pairs.
 type environment []string
 
-func (e *environment) read(r *reader, place string, n *node) {
-	r.pairs(n, place, func(key, value *node) {
-		if strings.ContainsAny(key.text, "=\x00") {
-			r.problem(key, "%s: %q cannot name a variable", place, key.text)
+func (e *environment) read(r *reader, place string, n *yaml.Node) {
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		if strings.ContainsAny(key.Value, "=\x00") {
+			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
 		}
-		*e = append(*e, key.text+"="+r.expanded(join(place, key.text), value))
+		*e = append(*e, key.Value+"="+r.expanded(join(place, key.Value), value))
 	})
 }
 
 // statements reads SQL: a text, or a list of texts.
-func (r *reader) statements(place string, n *node) []string {
-	texts := r.oneOrMore(place, n)
+func (r *reader) statements(place string, n *yaml.Node) (texts []string) {
+	if n.Kind == yaml.SequenceNode {
+		texts = r.texts(place, n)
+	} else {
+		texts = []string{r.text(place, n)}
+	}
 	if err := (statement.Work{SQL: texts}).Validate(); err != nil {
 		r.problem(n, "%s: %v", place, err)
 	}
@@ -75,18 +62,15 @@ func (r *reader) statements(place string, n *node) []string {
 }
 
 func (h Handler) build(c *Config, db *store.DB, place string) (handler jobqueue.Handler, err error) {
+	if err := c.lacks(place); err != nil {
+		return nil, err
+	}
 	switch {
 	case h.SQL != nil:
 		handler, err = h.SQL.Handler(db)
 	case h.Command != nil:
-		if err := c.lacks(place + ".env"); err != nil {
-			return nil, err
-		}
 		handler, err = handlers.Command(c.command(h.Command))
 	default:
-		if err := c.lacks(place + ".http"); err != nil {
-			return nil, err
-		}
 		handler, err = handlers.HTTP(*h.HTTP)
 	}
 	return handler, c.inPlace(place, err)

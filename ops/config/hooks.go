@@ -2,8 +2,8 @@ package config
 
 import (
 	"cmp"
-	"slices"
-	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -26,12 +26,7 @@ type Hook struct {
 func (s *HookSet) keys(r *reader) keys {
 	known := keys{}
 	for _, kind := range hooks.Kinds() {
-		known[string(kind)] = func(place string, n *node) {
-			h := s.add(kind)
-			if h.read(r, place, n); h.First && kind != hooks.OnFailure {
-				r.problem(n, "%s.first: only on_failure can hear of the first failure in a row", place)
-			}
-		}
+		known[string(kind)] = func(place string, n *yaml.Node) { s.add(kind).read(r, place, n, kind) }
 	}
 	return known
 }
@@ -45,33 +40,32 @@ func (s *HookSet) add(kind hooks.Kind) *Hook {
 }
 
 // taskHooks reads the hooks of a task, which may have a ping beside the others.
-func taskHooks(r *reader, place string, n *node) (s HookSet) {
+func taskHooks(r *reader, place string, n *yaml.Node) (s HookSet) {
 	r.mapping(n, place, s.keys(r), keys{
-		string(hooks.OnPing): func(place string, n *node) { s.add(hooks.OnPing).Ping = r.secret(place, n) },
+		string(hooks.OnPing): func(place string, n *yaml.Node) { s.add(hooks.OnPing).Ping = r.secret(place, n) },
 	})
 	return s
 }
 
-func (h *Hook) read(r *reader, place string, n *node) {
-	forms := slices.DeleteFunc([]string{"command", "url", "submit"}, func(key string) bool { return !n.has(key) })
-	switch form := strings.Join(forms, " and "); {
-	case form == "command":
+func (h *Hook) read(r *reader, place string, n *yaml.Node, kind hooks.Kind) {
+	if n.Value == "none" {
+		return
+	}
+	more := keys{}
+	if kind == hooks.OnFailure {
+		more["first"] = &h.First
+	}
+	switch r.oneOf(n, place, "command", "url", "submit") {
+	case "command":
 		h.Command = &handlers.CommandConfig{}
-		r.mapping(n, place, keys{
-			"command": (*program)(&h.Command.Argv), "timeout": &h.Command.Timeout, "dir": &h.Command.Dir, "first": &h.First,
-			"env": (*environment)(&h.Command.Env),
-		})
-		r.check(n, place, h.Command)
-	case form == "submit":
-		r.mapping(n, place, keys{"submit": &h.Submit, "first": &h.First})
-		if h.Submit == "" {
+		r.mapping(n, place, h.Command, more, keys{"env": (*environment)(&h.Command.Env)})
+	case "url":
+		h.Post = &webhook.Config{}
+		r.mapping(n, place, h.Post, more)
+	case "submit":
+		if r.mapping(n, place, more, keys{"submit": &h.Submit}); h.Submit == "" {
 			r.problem(n, "%s.submit must be the id of a periodic task", place)
 		}
-	case form == "url":
-		h.Post = &webhook.Config{}
-		r.mapping(n, place, h.Post, keys{"first": &h.First})
-	case n.text != "none" || n.kind != isText:
-		r.problem(n, "%s must be none, or a mapping with one of command, url and submit", place)
 	}
 }
 

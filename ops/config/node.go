@@ -1,108 +1,70 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// node is a value of a file, with what the reader asks of it. An alias has the
-// items and pairs of what it stands for.
-type node struct {
-	line  int
-	kind  nodeKind
-	text  string // of a scalar, without quotes
-	plain any    // of a plain one: what it is in JSON
-	items []*node
-	pairs []pair
-}
-
-type pair struct{ key, value *node }
-
-type nodeKind int
-
-const (
-	isNull    nodeKind = iota // also what the file leaves out
-	isText                    //
-	isPlain                   // a number, a truth value or a date
-	isList                    //
-	isMapping                 //
-)
-
 // document is the root of the only YAML document of a file: null if there is nothing in it.
-func document(text []byte) (*node, *Problem) {
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+func document(text []byte) (*yaml.Node, *Problem) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var first, more yaml.Node
 	switch err := decoder.Decode(&first); {
 	case errors.Is(err, io.EOF):
-		return &node{}, nil
+		return &yaml.Node{Tag: "!!null"}, nil
 	case err != nil:
-		return nil, problemOf(err)
+		wrong := problemOf(err)
+		return nil, &wrong
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, &Problem{Line: more.Line, Text: "the file must hold one YAML document"}
 	}
-	return tree{}.node(first.Content[0]), nil
+	asTexts(&first)
+	return first.Content[0], nil
 }
 
-var parserError = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
-
-// problemOf is what the parser says is wrong.
-func problemOf(err error) *Problem {
-	if found := parserError.FindStringSubmatch(err.Error()); found != nil {
-		line, _ := strconv.Atoi(found[1])
-		return &Problem{line, found[2]}
+// asTexts makes texts of dates and of keys, as they are in JSON.
+func asTexts(n *yaml.Node) {
+	for i, child := range n.Content {
+		isKey := n.Kind == yaml.MappingNode && i%2 == 0
+		if child.Kind == yaml.ScalarNode && (isKey || child.Tag == "!!timestamp") {
+			child.Tag = "!!str"
+		}
+		asTexts(child)
 	}
-	return &Problem{Text: err.Error()}
 }
 
-// tree are the nodes of what the parser found. Aliases share them.
-type tree map[*yaml.Node]*node
+var libraryError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?(?:line (\d+): )?(.*)`)
 
-func (t tree) node(n *yaml.Node) *node {
+// problemOf is what the library says is wrong.
+func problemOf(err error) Problem {
+	found := libraryError.FindStringSubmatch(err.Error())
+	if found == nil {
+		return Problem{Text: err.Error()}
+	}
+	line, _ := strconv.Atoi(found[1]) // none: 0
+	return Problem{line, found[2]}
+}
+
+// target is what an alias stands for, or the node itself.
+func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
-		return t.node(n.Alias)
+		return n.Alias
 	}
-	if t[n] != nil {
-		return t[n]
-	}
-	made := &node{line: n.Line, text: n.Value}
-	t[n] = made
-	switch {
-	case n.Kind == yaml.MappingNode:
-		made.kind = isMapping
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			made.pairs = append(made.pairs, pair{t.node(n.Content[i]), t.node(n.Content[i+1])})
-		}
-	case n.Kind == yaml.SequenceNode:
-		made.kind = isList
-		for _, item := range n.Content {
-			made.items = append(made.items, t.node(item))
-		}
-	case n.Tag == "!!str":
-		made.kind = isText
-	case n.Tag != "!!null":
-		made.kind, made.plain = isPlain, n.Value
-		if n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool" {
-			_ = n.Decode(&made.plain) // or the text stays
-		}
-	}
-	return made
+	return n
 }
 
 // find is what a mapping has under a key, or nil.
-func (n *node) find(key string) *node {
-	for _, p := range n.pairs {
-		if p.key.text == key {
-			return p.value
+func find(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if target(n.Content[i]).Value == key {
+			return target(n.Content[i+1])
 		}
 	}
 	return nil
 }
-
-// has reports whether a mapping has a key.
-func (n *node) has(key string) bool { return n.find(key) != nil }

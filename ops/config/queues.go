@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -20,64 +23,37 @@ var queueTypes = map[string]func() queues.Kind{
 	"sql":             func() queues.Kind { return &queues.SQL{} },
 }
 
-// queueTypeNames is the list of types for messages.
-func queueTypeNames() string { return strings.Join(slices.Sorted(maps.Keys(queueTypes)), ", ") }
-
-func (c *Config) readQueues(r *reader, place string, n *node) {
-	c.Queues, c.Notify = map[periodic.Sink]queues.Kind{}, map[periodic.Sink]*Notify{}
-	r.pairs(n, place, func(key, value *node) {
-		sink, place := periodic.Sink(key.text), join(place, key.text)
-		notify := func(place string, n *node) {
-			c.Notify[sink] = &Notify{}
-			c.Notify[sink].read(r, place, n)
-		}
+func (c *Config) readQueues(r *reader, place string, n *yaml.Node) {
+	c.Queues = map[periodic.Sink]queues.Kind{}
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		sink, place := periodic.Sink(key.Value), join(place, key.Value)
 		switch {
-		case sink == periodic.SinkJob || sink == periodic.SinkEvent:
-			if value.has("type") {
-				r.problem(key, "%s: %s is built in; choose another name for this queue", place, sink)
-				return
-			}
-			r.mapping(value, place, keys{"notify": notify})
-		case !sink.Valid():
+		case sink == periodic.SinkJob:
+			r.mapping(value, place, keys{"notify": secret{field: &c.Notify}})
+		case sink == periodic.SinkEvent || !sink.Valid():
 			r.problem(key, "%s: %q cannot name a queue; use up to %d lower-case letters, digits, - and _, a letter first",
 				place, sink, periodic.MaxSink)
 		default:
-			c.Queues[sink] = r.queue(place, value, notify)
+			c.Queues[sink] = r.queue(place, value)
 		}
 	})
 }
 
 // queue reads a queue that is not built in.
-func (r *reader) queue(place string, n *node, notify func(string, *node)) queues.Kind {
-	typed, before := n.find("type"), len(r.problems)
-	if typed == nil {
-		r.problem(n, "%s needs a type: one of %s", place, queueTypeNames())
-		return nil
-	}
-	create := queueTypes[r.text(join(place, "type"), typed)]
+func (r *reader) queue(place string, n *yaml.Node) queues.Kind {
+	typed := cmp.Or(find(n, "type"), n)
+	create := queueTypes[typed.Value]
 	if create == nil {
-		if len(r.problems) == before {
-			r.problem(typed, "%s must be one of %s", join(place, "type"), queueTypeNames())
-		}
+		r.problem(typed, "%s.type must be one of %s", place, strings.Join(slices.Sorted(maps.Keys(queueTypes)), ", "))
 		return nil
 	}
-	kind, more := create(), keys{"type": func(string, *node) {}, "notify": notify}
-	if sql, ok := kind.(*queues.SQL); ok {
-		if statement := n.find("notify"); statement != nil && statement.kind == isText {
-			more["notify"] = &sql.Notify
-		}
-		r.need(n, place, "enqueue", "")
-		r.need(n, place, "pending", "")
-	}
-	r.mapping(n, place, kind, more)
-	r.check(n, place, kindOf{kind})
+	kind := create()
+	r.mapping(n, place, kind, keys{"type": func(string, *yaml.Node) {}})
 	return kind
 }
 
-// kindOf has the method of the other owners of settings.
-type kindOf struct{ queues.Kind }
-
-func (k kindOf) Validate() error { return queues.Validate(k.Kind) }
+// NotifyURL is the URL that hears of new jobs: "none", or empty if the configuration does not say.
+func (c *Config) NotifyURL() (string, error) { return c.Notify, c.lacks("queues.job.notify") }
 
 // BuildQueues makes the queues of the section queues. It does not look into the
 // database.

@@ -16,8 +16,8 @@ queues:
   workers: {type: graphile-worker, schema: graphile_worker}
   boss:    {type: pg-boss, schema: pgboss, per_task: true}
   messages: {type: pgmq, queue: mail}
-  job:     {notify: false}
-  legacy:  {notify: {url: "http://localhost/wake"}, type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", cancel: "UPDATE ... nextrun_open"}
+  job:     {notify: none}
+  legacy:  {type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", cancel: "UPDATE ... nextrun_open"}
   woken:   {type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", notify: "SELECT pg_notify('q', '')"}
 `), noEnv)
 	if err != nil {
@@ -35,7 +35,7 @@ queues:
 			t.Errorf("%s is %+v, want %+v", sink, got, want)
 		}
 	}
-	if len(c.Queues) != 6 || len(c.Notify) != 2 || !c.Notify["job"].Off || c.Notify["legacy"].URL != "http://localhost/wake" {
-		t.Errorf("queues %v, notify %v", c.Queues, c.Notify)
+	if len(c.Queues) != 6 || c.Notify != "none" {
+		t.Errorf("queues %v, notify %s", c.Queues, c.Notify)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Error lists the problems of a file, at least one, in the order of lines.
@@ -51,7 +53,7 @@ func parse(path string, text []byte, env func(string) string) (*Config, error) {
 }
 
 // read calls into with the root of a file.
-func read(path string, text []byte, env func(string) string, into func(*reader, *node)) error {
+func read(path string, text []byte, env func(string) string, into func(*reader, *yaml.Node)) error {
 	root, wrong := document(text)
 	if wrong != nil {
 		return &Error{path, []Problem{*wrong}}

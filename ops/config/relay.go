@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"crypto/tls"
 	"fmt"
-	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -21,7 +22,7 @@ type Relay struct {
 	Topics map[string]Route // section topics, by topic; "*": all others
 }
 
-func (c *Relay) read(r *reader, place string, n *node) {
+func (c *Relay) read(r *reader, place string, n *yaml.Node) {
 	r.mapping(n, place, &c.Config, keys{"source": &c.Source, "topics": &c.Topics})
 }
 
@@ -39,45 +40,40 @@ func (route *Route) Validate() error {
 	return p.Err()
 }
 
-func (route *Route) read(r *reader, place string, n *node) {
-	if n.has("webhook") == n.has("kafka") {
-		r.problem(n, "%s needs one of webhook and kafka", place)
-		return
+func (route *Route) read(r *reader, place string, n *yaml.Node) {
+	switch r.oneOf(n, place, "webhook", "kafka") {
+	case "webhook":
+		route.Webhook = &webhook.Config{}
+		r.mapping(n, place, route, keys{"webhook": route.Webhook})
+	case "kafka":
+		route.Kafka = &kafka.Config{}
+		r.mapping(n, place, route, keys{"kafka": func(place string, n *yaml.Node) {
+			r.mapping(n, place, route.Kafka, keys{"tls": func(place string, n *yaml.Node) {
+				if r.boolean(place, n) {
+					route.Kafka.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+				}
+			}})
+		}})
 	}
-	r.mapping(n, place, route, keys{
-		"webhook": func(place string, n *node) { route.webhook(r, place, n) },
-		"kafka":   func(place string, n *node) { route.kafka(r, place, n) },
-	})
 }
 
-func (route *Route) webhook(r *reader, place string, n *node) {
-	route.Webhook = &webhook.Config{}
-	r.mapping(n, place, route.Webhook, keys{"mode": &route.Webhook.Mode})
-	r.need(n, place, "url", "a ")
+// publisher publishes the events of a topic until it is closed.
+type publisher interface {
+	outbox.Publisher
+	Close()
 }
 
-func (route *Route) kafka(r *reader, place string, n *node) {
-	secure := false
-	route.Kafka = &kafka.Config{}
-	r.mapping(n, place, route.Kafka, keys{"tls": &secure, "sasl": func(place string, n *node) { route.sasl(r, place, n) }})
-	if secure {
-		route.Kafka.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+func (route Route) build(source string) (publisher, time.Duration, error) {
+	if route.Webhook != nil {
+		cfg := *route.Webhook
+		cfg.Source = source
+		made, err := webhook.New(cfg)
+		return made, cmp.Or(cfg.Timeout, webhook.DefaultTimeout), err
 	}
-	r.need(n, place, "brokers", "")
-}
-
-func (route *Route) sasl(r *reader, place string, n *node) {
-	r.mapping(n, place, keys{
-		"mechanism": &route.Kafka.Mechanism, "user": &route.Kafka.User,
-		"password": func(place string, n *node) {
-			var password secretList
-			password.read(r, place, n)
-			route.Kafka.Password = strings.Join(password, "")
-		},
-	})
-	r.need(n, place, "mechanism", "a ")
-	r.need(n, place, "user", "a ")
-	r.need(n, place, "password", "a ")
+	cfg := *route.Kafka
+	cfg.Source = source
+	made, err := kafka.New(cfg)
+	return made, cmp.Or(cfg.Timeout, kafka.DefaultTimeout), err
 }
 
 // Publishers are the publishers of a relay. Close them after use.
@@ -93,12 +89,20 @@ func (p *Publishers) Close() {
 	}
 }
 
-// BuildRelay makes the publishers of the section relay.
+// BuildRelay makes the publishers of the section relay. An attempt of each must end well before the lease.
 func (c *Config) BuildRelay() (*Publishers, error) {
 	built := &Publishers{Topics: outbox.Topics{}}
+	lease := cmp.Or(c.Relay.Lease, relay.DefaultLease)
 	for topic, route := range c.Relay.Topics {
 		place := "relay.topics." + topic
-		if err := cmp.Or(c.lacks(place), c.inPlace(place, built.add(topic, route, c.Relay))); err != nil {
+		made, timeout, err := route.build(c.Relay.Source)
+		if err == nil {
+			built.add(topic, made, route.RefusalLimit)
+		}
+		if err == nil && timeout > lease/2 {
+			err = fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
+		}
+		if err := cmp.Or(c.lacks(place), c.inPlace(place, err)); err != nil {
 			built.Close()
 			return nil, err
 		}
@@ -106,39 +110,9 @@ func (c *Config) BuildRelay() (*Publishers, error) {
 	return built, nil
 }
 
-func (p *Publishers) add(topic string, route Route, relay Relay) error {
-	if route.Webhook != nil {
-		cfg := *route.Webhook
-		cfg.Source = relay.Source
-		hook, err := webhook.New(cfg)
-		if err != nil {
-			return err
-		}
-		p.publish(topic, route, hook, hook.Close)
-		return inTime(cfg.Timeout, webhook.DefaultTimeout, relay.Lease)
+func (p *Publishers) add(topic string, made publisher, refusals int) {
+	p.Topics[topic], p.closers = made, append(p.closers, made.Close)
+	if refusals != 0 {
+		p.Topics[topic] = outbox.DeadAfter(refusals, made)
 	}
-	cfg := *route.Kafka
-	cfg.Source = relay.Source
-	producer, err := kafka.New(cfg)
-	if err != nil {
-		return err
-	}
-	p.publish(topic, route, producer, producer.Close)
-	return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
-}
-
-func (p *Publishers) publish(topic string, route Route, to outbox.Publisher, end func()) {
-	if route.RefusalLimit != 0 {
-		to = outbox.DeadAfter(route.RefusalLimit, to)
-	}
-	p.Topics[topic], p.closers = to, append(p.closers, end)
-}
-
-// inTime checks that an attempt ends well before the lease.
-func inTime(timeout, byDefault, lease time.Duration) error {
-	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, relay.DefaultLease)
-	if timeout > lease/2 {
-		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
-	}
-	return nil
 }

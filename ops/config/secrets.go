@@ -2,10 +2,11 @@ package config
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // reference stands for what must not be in the file: ${NAME} for an environment variable, and
@@ -14,7 +15,7 @@ var reference = regexp.MustCompile(`\$\{([^}]+)\}`)
 
 // expanded reads a text with references. What is not there is no problem of the file: it is an
 // error of what needs it, when that is built.
-func (r *reader) expanded(place string, n *node) string {
+func (r *reader) expanded(place string, n *yaml.Node) string {
 	return reference.ReplaceAllStringFunc(r.text(place, n), func(found string) string {
 		value, err := r.lookUp(found[len("${") : len(found)-len("}")])
 		if err != nil {
@@ -24,10 +25,11 @@ func (r *reader) expanded(place string, n *node) string {
 	})
 }
 
+// lookUp returns a value without the white space around it, such as the end of a line.
 func (r *reader) lookUp(name string) (string, error) {
 	path, isFile := strings.CutPrefix(name, "file:")
 	if !isFile {
-		if value := r.env(name); value != "" {
+		if value := strings.TrimSpace(r.env(name)); value != "" {
 			return value, nil
 		}
 		return "", fmt.Errorf("the environment variable %s is not set", name)
@@ -40,41 +42,36 @@ func (r *reader) lookUp(name string) (string, error) {
 	return value, err
 }
 
-// secret is a text with references, whose variables commands do not inherit.
-func (r *reader) secret(place string, n *node) string {
-	for _, found := range reference.FindAllStringSubmatch(n.text, -1) {
+// secret reads a text with references, whose variables commands do not inherit.
+func (r *reader) secret(place string, n *yaml.Node) string {
+	for _, found := range reference.FindAllStringSubmatch(n.Value, -1) {
 		r.variables = append(r.variables, found[1])
 	}
 	return r.expanded(place, n)
 }
 
-// secretText is a text that may hold a secret, such as a URL.
-type secretText string
-
-func (s *secretText) read(r *reader, place string, n *node) { *s = secretText(r.secret(place, n)) }
-
-// secretList are keys, one or several, which must not be in the file itself.
-type secretList []string
-
-func (s *secretList) read(r *reader, place string, n *node) {
-	items := n.items
-	if n.kind != isList {
-		items = []*node{n}
-	}
-	for _, item := range items {
-		if !reference.MatchString(item.text) {
-			r.problem(item, "%s must be ${NAME} or ${file:PATH}: a secret is in a variable or in a file of its own", place)
-		}
-		*s = append(*s, r.secret(place, item))
-	}
+// secret is a text with references, or where the field is a list one or several of them.
+type secret struct {
+	field any  // *string or *[]string
+	whole bool // it must not be in the file itself
 }
 
-// headers are those of HTTP, in whose values are secrets.
-type headers http.Header
-
-func (h *headers) read(r *reader, place string, n *node) {
-	*h = headers{}
-	r.pairs(n, place, func(key, value *node) {
-		http.Header(*h).Set(key.text, r.secret(join(place, key.text), value))
-	})
+func (s secret) read(r *reader, place string, n *yaml.Node) {
+	list, several := s.field.(*[]string)
+	items := []*yaml.Node{n}
+	if several && n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	for _, item := range items {
+		if item = target(item); s.whole && !reference.MatchString(item.Value) {
+			r.problem(item, "%s must be ${NAME} or ${file:PATH}: a secret is in a variable or in a file of its own", place)
+			continue
+		}
+		text := r.secret(place, item)
+		if several {
+			*list = append(*list, text)
+			continue
+		}
+		*s.field.(*string) = text
+	}
 }

@@ -1,9 +1,13 @@
 package config
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
@@ -23,18 +27,18 @@ type TaskFile struct {
 // [periodic.Task.Validate] does.
 func ParseTasks(path string, text []byte) (TaskFile, error) {
 	var file TaskFile
-	err := read(path, text, nil, func(r *reader, root *node) {
+	err := read(path, text, nil, func(r *reader, root *yaml.Node) {
 		r.mapping(root, "", keys{
-			"tasks": func(place string, v *node) {
-				r.pairs(v, place, func(key, value *node) {
-					t := periodic.NewTask(key.text, "", "")
-					r.task(join(place, key.text), value, &t)
+			"tasks": func(place string, v *yaml.Node) {
+				r.pairs(v, place, func(key, value *yaml.Node) {
+					t := periodic.NewTask(key.Value, "", "")
+					r.task(join(place, key.Value), value, &t)
 					file.Tasks = append(file.Tasks, t)
 				})
 			},
-			"calendars": func(place string, v *node) {
-				r.pairs(v, place, func(key, value *node) {
-					file.Calendars = append(file.Calendars, r.calendar(join(place, key.text), key.text, value)...)
+			"calendars": func(place string, v *yaml.Node) {
+				r.pairs(v, place, func(key, value *yaml.Node) {
+					file.Calendars = append(file.Calendars, r.calendar(join(place, key.Value), key.Value, value)...)
 				})
 			},
 		})
@@ -43,11 +47,11 @@ func ParseTasks(path string, text []byte) (TaskFile, error) {
 }
 
 // calendar reads the rows of a calendar: from when they hold to their reasons.
-func (r *reader) calendar(place, name string, n *node) (rows []days.Row) {
-	r.pairs(n, place, func(key, value *node) {
-		row, err := days.ParseWhen(key.text)
-		if row.Name = name; value.kind != isNull {
-			row.Reason = r.text(join(place, key.text), value)
+func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		row, err := days.ParseWhen(key.Value)
+		if row.Name = name; value.Tag != "!!null" {
+			row.Reason = r.text(join(place, key.Value), value)
 		}
 		if err == nil {
 			err = row.Validate()
@@ -63,20 +67,23 @@ func (r *reader) calendar(place, name string, n *node) (rows []days.Row) {
 	return rows
 }
 
-func (r *reader) task(place string, n *node, t *periodic.Task) {
+func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 	known := keys{}
 	for _, c := range column.OfUsers(periodic.Columns()) {
 		if c.Name != "id" { // it is the key of the task
-			known[c.Name] = func(place string, v *node) { c.Set(t, r.column(place, v, c)) }
+			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
 		}
 	}
 	r.mapping(n, place, known)
-	r.need(n, place, "handler", "a ")
-	r.need(n, place, "timer", "a ")
+	for _, key := range []string{"handler", "timer"} {
+		if find(n, key) == nil {
+			r.problem(n, "%s needs a %s", place, key)
+		}
+	}
 }
 
 // column reads the value of a column.
-func (r *reader) column(place string, n *node, c periodic.Column) column.Value {
+func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Value {
 	v := column.Value{Kind: c.Kind}
 	switch c.Kind {
 	case column.Text:
@@ -99,10 +106,28 @@ func (r *reader) column(place string, n *node, c periodic.Column) column.Value {
 	return v
 }
 
+// args reads the args of a task. A text stays as it is; anything else is written as JSON.
+func (r *reader) args(place string, n *yaml.Node) string {
+	if n.Tag == "!!str" {
+		return r.text(place, n)
+	}
+	var value any
+	var text []byte
+	err := n.Decode(&value)
+	if err == nil {
+		text, err = json.Marshal(value)
+	}
+	if err != nil {
+		p := problemOf(err)
+		r.problems = append(r.problems, Problem{cmp.Or(p.Line, n.Line), place + " cannot be JSON: " + p.Text})
+	}
+	return string(text)
+}
+
 // parsed reads a scalar. The error of parse is what to use instead.
-func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *node) {
-	return func(place string, n *node) {
-		value, err := parse(n.text)
+func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *yaml.Node) {
+	return func(place string, n *yaml.Node) {
+		value, err := parse(n.Value)
 		if err != nil {
 			r.problem(n, "%s must be %v", place, err)
 		}

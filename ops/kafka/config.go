@@ -58,18 +58,38 @@ type Config struct {
 	CreateTopics bool `yaml:"create_topics"`
 	// TLS encrypts the connections. nil: they are not encrypted.
 	TLS *tls.Config
-	// Mechanism, User and Password log in. Empty: without.
-	Mechanism      Mechanism
-	User, Password string
+	// SASL logs in. Zero: without.
+	SASL SASL `yaml:"sasl"`
 }
 
-// Validate returns an error that names every field of Brokers, Timeout and
-// MaxBytes that is out of bounds. [New] calls it.
+// SASL is a login.
+type SASL struct {
+	Mechanism Mechanism `yaml:"mechanism"`
+	User      string    `yaml:"user"`
+	Password  string    `yaml:"password" form:"key"`
+}
+
+// Validate returns an error that names every field that is bad or missing. It does not show the password.
+func (s SASL) Validate() error {
+	p := &service.Check{Config: "kafka.SASL"}
+	p.Field(s.Mechanism == Plain || s.Mechanism == ScramSHA256 || s.Mechanism == ScramSHA512,
+		"Mechanism", fmt.Sprintf("%q", s.Mechanism), fmt.Sprintf("%s, %s or %s", Plain, ScramSHA256, ScramSHA512))
+	p.Field(s.User != "", "User", `""`, "the name to log in with")
+	p.Field(s.Password != "", "Password", `""`, "a password")
+	return p.Err()
+}
+
+// Validate returns an error that names every field of Brokers, Timeout,
+// MaxBytes and SASL that is out of bounds. [New] calls it.
 func (c Config) Validate() error {
 	p := &service.Check{Config: "kafka.Config"}
 	p.Field(len(c.Brokers) > 0, "Brokers", "empty", "HOST:PORT of some brokers")
 	service.Within(p, "Timeout", c.timeout(), time.Millisecond, time.Hour)
 	service.Within(p, "MaxBytes", c.maxBytes(), 1<<10, 1<<30)
+	if c.SASL != (SASL{}) {
+		p.Field(c.SASL.Mechanism != Plain || c.TLS != nil, "SASL", "plain", "with TLS, or of another mechanism than plain, which sends the password as it is")
+		return errors.Join(p.Err(), c.SASL.Validate())
+	}
 	return p.Err()
 }
 
@@ -94,11 +114,10 @@ func (c Config) options() ([]kgo.Opt, error) {
 	if c.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(c.TLS))
 	}
-	mechanism, err := c.mechanism()
-	if err == nil && mechanism != nil {
-		options = append(options, kgo.SASL(mechanism))
+	if c.SASL != (SASL{}) {
+		options = append(options, kgo.SASL(c.SASL.mechanism()))
 	}
-	return options, err
+	return options, nil
 }
 
 func (c Config) timeout() time.Duration {
@@ -115,19 +134,12 @@ func (c Config) maxBytes() int {
 	return c.MaxBytes
 }
 
-func (c Config) mechanism() (sasl.Mechanism, error) {
-	switch c.Mechanism {
-	case "":
-		return nil, nil
+func (s SASL) mechanism() sasl.Mechanism {
+	switch s.Mechanism {
 	case Plain:
-		if c.TLS == nil {
-			return nil, errors.New("kafka.Config.Mechanism plain sends the password as it is; set TLS too")
-		}
-		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism(), nil
+		return plain.Auth{User: s.User, Pass: s.Password}.AsMechanism()
 	case ScramSHA256:
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism(), nil
-	case ScramSHA512:
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism(), nil
+		return scram.Auth{User: s.User, Pass: s.Password}.AsSha256Mechanism()
 	}
-	return nil, fmt.Errorf("kafka.Config.Mechanism is %q; use %s, %s or %s", c.Mechanism, Plain, ScramSHA256, ScramSHA512)
+	return scram.Auth{User: s.User, Pass: s.Password}.AsSha512Mechanism()
 }

@@ -64,7 +64,8 @@ func TestErrorsSayWhatToExpect(t *testing.T) {
 	}
 	for field, cfg := range map[string]kafka.Config{
 		"Brokers": {}, "Timeout": {Brokers: []string{"x:1"}, Timeout: -1},
-		"Mechanism": {Brokers: []string{"x:1"}, Mechanism: kafka.Plain, User: "u", Password: "geheim"},
+		"SASL":      {Brokers: []string{"x:1"}, SASL: kafka.SASL{Mechanism: kafka.Plain, User: "u", Password: "geheim"}},
+		"Mechanism": {Brokers: []string{"x:1"}, SASL: kafka.SASL{Mechanism: "md5", User: "u", Password: "geheim"}},
 	} {
 		if _, err := kafka.New(cfg); err == nil || !strings.Contains(err.Error(), field) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", field, err)

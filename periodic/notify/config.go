@@ -2,9 +2,7 @@ package notify
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -25,18 +23,14 @@ const (
 type Config struct {
 	// Sink is the queue whose consumers hear of new jobs. Empty: periodic.SinkJob.
 	Sink periodic.Sink
-	// Method of the request. Empty: POST.
-	Method string `yaml:"method" form:"method"`
-	// URL, absolute, http or https.
-	URL string `yaml:"url" form:"secret"`
+	// URL, absolute, http or https, gets a POST.
+	URL string
 	// Addresses, if not nil, returns URLs to use instead of URL, at most 100: each
 	// of them gets the request, independently of the others. It is called at a
 	// commit, at most every 30 s, and may fail: then the last URLs are used.
 	Addresses func(ctx context.Context) ([]string, error)
-	// Header is sent along.
-	Header http.Header `yaml:"headers" form:"headers"`
 	// Timeout limits a request with its answer, 1 ms to 1 h. 0: 5 s.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 	// Logger takes the log lines. nil: logrus.StandardLogger().
@@ -45,23 +39,17 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Sink, periodic.SinkJob)
-	service.SetDefault(&c.Method, http.MethodPost)
 	service.SetDefault(&c.Timeout, 5*time.Second)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
 
-// Validate returns an error that names every field that is bad. It shows neither the
-// URL nor the value of a header. [New] calls it.
+// Validate returns an error that names every field that is bad. It does not show
+// the URL. [New] calls it.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	p := &service.Check{Config: "notify.Config"}
 	p.Field(c.Addresses != nil || web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/wake")
-	p.Field(web.HeaderName(c.Method), "Method", fmt.Sprintf("%q", c.Method), "one such as POST")
-	for name, values := range c.Header {
-		p.Field(web.HeaderName(name) && web.ValidHeader(strings.Join(values, "")), "Header",
-			fmt.Sprintf("not usable for %q", name), "a name such as X-Token, and a value without line ends and other control characters")
-	}
 	service.Within(p, "Timeout", c.Timeout, minDuration, maxDuration)
 	return p.Err()
 }

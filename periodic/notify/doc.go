@@ -14,5 +14,5 @@
 //
 // 2xx accepts. Nothing is retried, and no redirect is followed: the next commit causes the next request, and
 // consumers look for jobs themselves now and then. The first failure is logged, and the next success. No log
-// line shows the query of a URL, a password in it, or the value of a header.
+// line shows the query of a URL or a password in it.
 package notify

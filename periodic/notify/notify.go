@@ -34,7 +34,6 @@ func New(cfg Config) (*Notifier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.Header = cfg.Header.Clone()
 	return &Notifier{cfg: cfg, client: clientOf(cfg), life: service.New("notifier")}, nil
 }
 
@@ -63,6 +62,9 @@ func (n *Notifier) Stop(ctx context.Context) error {
 	return err
 }
 
+// Done is closed when the notifier has ended.
+func (n *Notifier) Done() <-chan struct{} { return n.life.Done() }
+
 // run tells the receivers after each commit.
 func (n *Notifier) run(soft, hard context.Context) {
 	var all sync.WaitGroup
@@ -87,7 +89,7 @@ func (n *Notifier) run(soft, hard context.Context) {
 		for _, address := range list.read(hard) {
 			one := known[address]
 			if one == nil {
-				one = &receiver{n: n, address: address, target: web.NewTarget(address, n.cfg.Header), commits: make(chan struct{}, 1)}
+				one = &receiver{n: n, address: address, target: web.NewTarget(address, nil), commits: make(chan struct{}, 1)}
 				known[address] = one
 				all.Go(func() { one.run(hard) })
 			}

@@ -63,17 +63,11 @@ func (r *receiver) send(ctx context.Context) error {
 	if !web.GoodURL(r.address) {
 		return errors.New("the address is not an http or https URL")
 	}
-	request, err := http.NewRequestWithContext(ctx, r.n.cfg.Method, r.address, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address, http.NoBody)
 	if err != nil {
 		return errors.New("the request cannot be made") // err would show the URL
 	}
 	request.Header.Set("User-Agent", "nextrun")
-	for name, values := range r.n.cfg.Header {
-		request.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	if host := request.Header.Get("Host"); host != "" {
-		request.Host = host
-	}
 	answer, err := r.n.client.Do(request)
 	if err != nil {
 		return r.target.Failure(err)

@@ -37,7 +37,7 @@ type GraphileWorker struct {
 // graphileNameLength is the greatest length of identifiers and named queues.
 const graphileNameLength = 128
 
-func (k GraphileWorker) validate() error {
+func (k GraphileWorker) Validate() error {
 	c := &service.Check{Config: "queues.GraphileWorker"}
 	checkIdentifier(c, "Schema", k.Schema)
 	checkName(c, "Queue", k.Queue, graphileNameLength)

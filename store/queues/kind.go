@@ -10,8 +10,8 @@ import (
 
 // Kind is a kind of queue with its settings: a value of one of the types of this package.
 type Kind interface {
-	// validate returns an error that names every field that is out of bounds.
-	validate() error
+	// Validate returns an error that names every field that is out of bounds.
+	Validate() error
 	// preset returns the statements for a database, or an error if it cannot hold this queue.
 	preset(sqlite bool) (preset, error)
 }
@@ -25,7 +25,7 @@ type Kind interface {
 func Open(db *store.DB, k Kind) (sink.Submitter, error) { return open(sqldb.Of(db), k) }
 
 func open(db *sqldb.DB, k Kind) (sink.Submitter, error) {
-	if err := k.validate(); err != nil {
+	if err := k.Validate(); err != nil {
 		return nil, err
 	}
 	p, err := k.preset(db.SQL().IsSQLite())
@@ -43,10 +43,6 @@ func open(db *sqldb.DB, k Kind) (sink.Submitter, error) {
 	}
 	return both{q, cancelling{q}, telling{q}}, nil
 }
-
-// Validate returns an error that names every field of a kind that is out of bounds. It needs
-// no database.
-func Validate(k Kind) error { return k.validate() }
 
 // Heeds returns those columns of a task that reach its jobs, among priority, retry_limit,
 // retry_delay and timeout; ok is false if the submitter is not from [Open].

@@ -33,7 +33,7 @@ type PgBoss struct {
 	Gone string `yaml:"gone"`
 }
 
-func (k PgBoss) validate() error {
+func (k PgBoss) Validate() error {
 	c := &service.Check{Config: "queues.PgBoss"}
 	checkIdentifier(c, "Schema", k.Schema)
 	checkGone(c, k.Gone)

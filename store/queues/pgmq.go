@@ -25,7 +25,7 @@ type PGMQ struct {
 	Gone string `yaml:"gone"`
 }
 
-func (k PGMQ) validate() error {
+func (k PGMQ) Validate() error {
 	c := &service.Check{Config: "queues.PGMQ"}
 	c.Field(k.Queue != "", "Queue", `""`, "the name of a queue that pgmq.create has made")
 	checkIdentifier(c, "Queue", k.Queue)

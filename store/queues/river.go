@@ -50,7 +50,7 @@ func RiverTick(metadata []byte) (tick periodic.TickKey, ok bool) {
 	return periodic.TickKey{TaskID: m.Nextrun.Task, Due: m.Nextrun.Due}, true
 }
 
-func (k River) validate() error {
+func (k River) Validate() error {
 	c := &service.Check{Config: "queues.River"}
 	checkIdentifier(c, "Schema", k.Schema)
 	checkName(c, "Queue", k.Queue, riverNameLength)

@@ -48,10 +48,10 @@ type SQL struct {
 	Gone string `yaml:"gone"`
 	// Notify wakes the workers, such as SELECT pg_notify('jobs', queue) FROM
 	// nextrun_queues. Empty: they find the jobs by themselves.
-	Notify string
+	Notify string `yaml:"notify"`
 }
 
-func (k SQL) validate() error {
+func (k SQL) Validate() error {
 	c := &service.Check{Config: "queues.SQL"}
 	c.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")
 	c.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")

@@ -28,7 +28,7 @@ func TestKindsCheckTheirSettings(t *testing.T) {
 		{queues.PGMQ{}, []string{"queues.PGMQ.Queue is \"\"; use the name of a queue"}},
 		{queues.PgBoss{Schema: "pg boss"}, []string{`queues.PgBoss.Schema is "pg boss"`}},
 	} {
-		err := queues.Validate(test.kind)
+		err := test.kind.Validate()
 		if lines := strings.Count(fmt.Sprint(err), "\n") + 1; err != nil && lines != len(test.want) || err == nil && len(test.want) > 0 {
 			t.Errorf("%+v: %v", test.kind, err)
 		}

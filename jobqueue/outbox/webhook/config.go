@@ -33,7 +33,7 @@ type Config struct {
 	// URL is where events are posted to: http or https.
 	URL string `yaml:"url" form:"secret"`
 	// Mode is Structured if empty.
-	Mode Mode
+	Mode Mode `yaml:"mode"`
 	// Source is the attribute source of the events, a URI reference.
 	// Empty: cloudevents.DefaultSource.
 	Source string
@@ -42,10 +42,10 @@ type Config struct {
 	// is "whsec_" and the key in base64, as the Standard Webhooks libraries read
 	// it, or "raw:" and the key itself. A key has at least 16 bytes.
 	// None: requests are not signed.
-	Secrets []string `yaml:"secret" form:"secret"`
+	Secrets []string `yaml:"secret" form:"key"`
 	// Header is sent along, such as Authorization. It must have none of
 	// those that the publisher sets.
-	Header http.Header `yaml:"headers" form:"headers"`
+	Header http.Header `yaml:"headers"`
 	// Timeout bounds a request with its answer. It must be well below the lease
 	// of the relay. 0: 10 s.
 	Timeout time.Duration `yaml:"timeout"`

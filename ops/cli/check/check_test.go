@@ -67,11 +67,11 @@ func TestCheckSaysEachThingOnce(t *testing.T) {
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "nextrun.db")}}
 	s.Must(t, "migrate", "up")
 	for file, want := range map[string]string{
-		"handlers:\n  a: {command: ['true']}\non_failure: {url: '${OPS_HOOK}'}\n":                                    "OPS_HOOK",
-		"handlers: {a: {http: {url: 'http://x', headers: {token: '${NOT_SET}'}}}}\n":                                 ": handlers.a.http.headers.token: ",
-		"queues: {boss: {type: pg-boss}}\n":                                                                          ": queues.boss: pg-boss: the database is SQLite",
-		"queues: {boss: {type: pg-boss}, a: {type: river, notify: {url: 'http://x', headers: {a: '${NOT_SET}'}}}}\n": ": queues.boss: pg-boss: the database is SQLite",
-		"queues: {job: {notify: {url: 'http://x', headers: {Authorization: '${NOT_SET}'}}}}":                         "queues.job.notify.headers.Authorization: the environment variable NOT_SET is not set",
+		"handlers:\n  a: {command: ['true']}\non_failure: {url: '${OPS_HOOK}'}\n":    "OPS_HOOK",
+		"handlers: {a: {http: {url: 'http://x', headers: {token: '${NOT_SET}'}}}}\n": ": handlers.a.http.headers.token: ",
+		"queues: {boss: {type: pg-boss}}\n":                                          ": queues.boss: pg-boss: the database is SQLite",
+		"queues: {boss: {type: pg-boss}, job: {notify: 'http://x/${NOT_SET}'}}\n":    ": queues.boss: pg-boss: the database is SQLite",
+		"queues: {job: {notify: 'http://x/${NOT_SET}'}}":                             "queues.job.notify: the environment variable NOT_SET is not set",
 	} {
 		config := clitest.WriteFile(t, "nextrun.yaml", file)
 		r := s.Says(t, ui.Changes, "check --config "+config, "error configuration "+config+": ")

@@ -36,7 +36,7 @@ func submitJob(env *ui.Env) *cobra.Command {
 			case !json.Valid([]byte(job.Args)):
 				return ui.Usagef("--args is not JSON")
 			}
-			return env.Submitting(c.Context(), func(db *store.DB, _ *periodic.Tasks, n *ui.Notifiers) error {
+			return env.Submitting(c.Context(), func(db *store.DB, _ *periodic.Tasks, n ui.Notifier) error {
 				jids, err := jobqueue.NewQueue(db.Jobs()).Submit(c.Context(), job)
 				if err != nil {
 					return err

@@ -66,7 +66,7 @@ type services struct {
 	hooks     *store.Hooks        // nil: there are none
 	metrics   *metrics.Metrics    // nil: nobody asked for them
 	parts     []part              // in the order of their start
-	notify    *ui.Notifiers       // set with the scheduler
+	notify    ui.Notifier         // set with the scheduler
 	scheduler *scheduler.Scheduler
 	closing   []func() // what the relay publishes with, and the connections of the dashboard
 }
@@ -113,13 +113,13 @@ func modeOf(env *ui.Env, f *serviceFlags) (scheduler.Mode, error) {
 	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
 }
 
-// makeScheduler makes the scheduler, and the notifiers that tell of its jobs.
+// makeScheduler makes the scheduler, and the notifier that tells of its jobs.
 func (s *services) makeScheduler(ctx context.Context) (err error) {
-	if s.notify, err = ui.NewNotifiers(ctx, s.env, s.config, s.db); err != nil {
+	if s.notify, err = ui.NewNotifier(ctx, s.env, s.config, s.db); err != nil {
 		return err
 	}
-	if s.notify.Any() {
-		s.parts = append(s.parts, part{stageNotify, s.notify})
+	if s.notify.Notifier != nil {
+		s.parts = append(s.parts, part{stageNotify, s.notify.Notifier})
 	}
 	c := s.config.Scheduler
 	c.Name, c.Logger, c.Submitters = s.name, s.log, s.queues

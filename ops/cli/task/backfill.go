@@ -34,7 +34,7 @@ gets a second job.`,
 			case pace < 0:
 				return ui.Usagef("--pace is %s; use 0 or more", pace)
 			}
-			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n *ui.Notifiers) error {
+			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
 				b, now := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}, env.Now().Add(db.ClockSkew())
 				if b.To.IsZero() {
 					b.To = now
@@ -55,7 +55,7 @@ gets a second job.`,
 	return command
 }
 
-func backfill(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, id string, b periodic.Backfill) error {
+func backfill(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n ui.Notifier, id string, b periodic.Backfill) error {
 	task, err := tasks.Get(ctx, id)
 	if err != nil {
 		return taskProblem(err)

@@ -2,8 +2,7 @@ package ui
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"fmt"
 
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
@@ -13,84 +12,48 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Notifiers notify the consumers of queues of new jobs: as the configuration says,
-// and on Docspell's database its job executors. It is a service.
-type Notifiers struct {
-	list   []*notify.Notifier
-	bySink map[periodic.Sink]*notify.Notifier
-	done   chan struct{}
-	ended  func() // closes done
-}
+// Notifier tells who runs the jobs of the queue job of new ones: the URL of the configuration, or on
+// Docspell's database its job executors.
+type Notifier struct{ *notify.Notifier } // nil: there is nobody to tell
 
-// NewNotifiers makes the notifiers of a process, without starting them.
-func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB) (*Notifiers, error) {
-	configs, err := c.BuildNotify()
-	if err != nil {
-		return nil, err
+// NewNotifier makes the notifier of a process, without starting it.
+func NewNotifier(ctx context.Context, env *Env, c *config.Config, db *store.DB) (n Notifier, err error) {
+	cfg := notify.Config{Logger: env.Logger()}
+	if cfg.URL, err = c.NotifyURL(); err != nil || cfg.URL == "none" {
+		return n, err
 	}
-	if !c.NotifySet(periodic.SinkJob) {
-		is, err := docspell.In(db).IsHere(ctx)
-		if err != nil {
-			return nil, err
+	if cfg.URL == "" {
+		if is, err := docspell.In(db).IsHere(ctx); err != nil || !is {
+			return n, err
 		}
-		if is {
-			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: docspell.In(db).NotifyURLs})
-		}
+		cfg.Addresses = docspell.In(db).NotifyURLs
 	}
-	n := &Notifiers{bySink: map[periodic.Sink]*notify.Notifier{}, done: make(chan struct{})}
-	n.ended = sync.OnceFunc(func() { close(n.done) })
-	for _, cfg := range configs {
-		cfg.Logger = env.Logger()
-		one, err := notify.New(cfg)
-		if err != nil {
-			return nil, err
-		}
-		n.list = append(n.list, one)
-		n.bySink[cfg.Sink] = one
+	if n.Notifier, err = notify.New(cfg); err != nil {
+		err = fmt.Errorf("%s: queues.job.notify: %w", c.Path, err)
 	}
-	return n, nil
+	return n, err
 }
-
-// Any reports whether there is somebody to notify.
-func (n *Notifiers) Any() bool { return len(n.list) > 0 }
 
 // Observe passes the events of a scheduler on.
-func (n *Notifiers) Observe(e scheduler.Event) {
-	for _, one := range n.list {
-		one.Observe(e)
+func (n Notifier) Observe(e scheduler.Event) {
+	if n.Notifier != nil {
+		n.Notifier.Observe(e)
 	}
 }
 
 // Submitted says that jobs were committed to a queue.
-func (n *Notifiers) Submitted(sink periodic.Sink) {
-	if one := n.bySink[sink]; one != nil {
-		one.Notify()
+func (n Notifier) Submitted(sink periodic.Sink) {
+	if n.Notifier != nil && sink == periodic.SinkJob {
+		n.Notify()
 	}
 }
 
-// Start starts the notifiers.
-func (n *Notifiers) Start(ctx context.Context) error {
-	for _, one := range n.list {
-		if err := one.Start(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Stop sends the requests that are due, and ends the notifiers.
-func (n *Notifiers) Stop(ctx context.Context) error {
-	var errs []error
-	for _, one := range n.list {
-		errs = append(errs, one.Stop(ctx))
-	}
-	n.ended()
-	return errors.Join(errs...)
-}
-
-// While runs fn with the notifiers started, and then waits for their requests. A
+// While runs fn with the notifier started, and then waits for its requests. A
 // request that fails is logged; it is no failure of fn, whose jobs are committed.
-func (n *Notifiers) While(ctx context.Context, fn func() error) error {
+func (n Notifier) While(ctx context.Context, fn func() error) error {
+	if n.Notifier == nil {
+		return fn()
+	}
 	if err := n.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -99,12 +62,9 @@ func (n *Notifiers) While(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// Done is closed by Stop: notifiers do not end by themselves.
-func (n *Notifiers) Done() <-chan struct{} { return n.done }
-
-// Submitting runs fn with the database, its tasks with the queues of the configuration file, and notifiers, which fn
-// tells of which queues it has submitted jobs. It then waits for their requests.
-func (env *Env) Submitting(ctx context.Context, fn func(*store.DB, *periodic.Tasks, *Notifiers) error) error {
+// Submitting runs fn with the database, its tasks with the queues of the configuration file, and a notifier, which fn
+// tells of which queues it has submitted jobs. It then waits for its requests.
+func (env *Env) Submitting(ctx context.Context, fn func(*store.DB, *periodic.Tasks, Notifier) error) error {
 	c, err := env.Configuration()
 	if err != nil {
 		return err
@@ -114,7 +74,7 @@ func (env *Env) Submitting(ctx context.Context, fn func(*store.DB, *periodic.Tas
 		if err != nil {
 			return err
 		}
-		n, err := NewNotifiers(ctx, env, c, db)
+		n, err := NewNotifier(ctx, env, c, db)
 		if err != nil {
 			return err
 		}
