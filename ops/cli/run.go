@@ -45,19 +45,20 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return ui.Done
 	}
-	var usage *ui.UsageError
-	var found *ui.FoundError
 	if text := ui.Plainly(err); text != "" {
 		env.Complain("%s: %s", command.CommandPath(), ui.SaidOnce(command, text))
 	}
-	if errors.As(err, &found) {
-		return ui.Changes
+	code := ui.WrongUsage
+	if begun {
+		code = ui.Failed
 	}
-	if begun && !errors.As(err, &usage) {
-		return ui.Failed
+	if exit, is := errors.AsType[*ui.ExitError](err); is {
+		code = exit.Code
 	}
-	env.Complain("See: %s --help", command.CommandPath())
-	return ui.WrongUsage
+	if code == ui.WrongUsage {
+		env.Complain("See: %s --help", command.CommandPath())
+	}
+	return code
 }
 
 // setZone sets the zone of the times that people read and write, by its name in the zone database.

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/cli/service"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
@@ -82,6 +81,8 @@ type finding struct {
 	Level string `json:"level"`
 	About string `json:"about"`
 	Text  string `json:"text"`
+
+	never bool // the task does nothing any more
 }
 
 // report is what `nextrun check` finds.
@@ -97,7 +98,7 @@ type report struct {
 }
 
 func (r *report) add(level, about, format string, args ...any) {
-	r.findings = append(r.findings, finding{level, about, fmt.Sprintf(format, args...)})
+	r.findings = append(r.findings, finding{Level: level, About: about, Text: fmt.Sprintf(format, args...)})
 }
 
 func (r *report) warn(about, format string, args ...any) { r.add(levelWarning, about, format, args...) }
@@ -132,32 +133,6 @@ func (r *report) check(ctx context.Context) {
 	if err != nil && !errors.Is(err, errNoTables) {
 		r.undone("database", err)
 	}
-}
-
-// checkSchema names what is missing.
-func (r *report) checkSchema(ctx context.Context) error {
-	m := migrations.Of(r.db)
-	err := m.Check(ctx)
-	missing, incomplete := errors.AsType[*migrations.MissingError](err)
-	switch {
-	case incomplete:
-		for _, o := range missing.Objects {
-			r.add(levelError, "schema", "%s is missing; nextrun migrate status prints the statement that makes it", o)
-		}
-		if missing.Breaks() {
-			return errNoTables
-		}
-	case err != nil:
-		r.undone("schema", err)
-		return errNoTables
-	default:
-		r.add(levelOK, "schema", "of this version, and complete")
-	}
-	creators, err := m.Creators(ctx)
-	if creators != "" {
-		r.warn("schema", "%s", creators)
-	}
-	return err
 }
 
 func (r *report) checkConfiguration() {

@@ -2,10 +2,12 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/docspell"
 )
 
@@ -33,6 +35,32 @@ func (r *report) checkVersion(ctx context.Context) error {
 	}
 	r.add(level, "postgres", "server %s%s", version, more)
 	return nil
+}
+
+// checkSchema names what is missing.
+func (r *report) checkSchema(ctx context.Context) error {
+	m := migrations.Of(r.db)
+	err := m.Check(ctx)
+	missing, incomplete := errors.AsType[*migrations.MissingError](err)
+	switch {
+	case incomplete:
+		for _, o := range missing.Objects {
+			r.add(levelError, "schema", "%s is missing; nextrun migrate status prints the statement that makes it", o)
+		}
+		if missing.Breaks() {
+			return errNoTables
+		}
+	case err != nil:
+		r.undone("schema", err)
+		return errNoTables
+	default:
+		r.add(levelOK, "schema", "of this version, and complete")
+	}
+	creators, err := m.Creators(ctx)
+	if creators != "" {
+		r.warn("schema", "%s", creators)
+	}
+	return err
 }
 
 // checkDocspell finds out whether this database is Docspell's, and warns if Docspell

@@ -72,14 +72,14 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	if err != nil {
 		return s, err
 	}
+	r := report{env: env, db: db}
 	for i := range facts {
-		s.wrong = append(s.wrong, finding{levelError, facts[i].ID, facts[i].Attention(env.Moment)})
+		r.add(levelError, facts[i].ID, "%s", facts[i].Attention(env.Moment))
 	}
-	rest := report{env: env, db: db}
-	if err := cmp.Or(rest.checkQueued(ctx), rest.checkEvents(ctx)); err != nil {
+	if err := cmp.Or(r.checkQueued(ctx), r.checkEvents(ctx)); err != nil {
 		return s, err
 	}
-	s.wrong = append(s.wrong, rest.findings...)
+	s.wrong = r.findings
 	s.running, err = jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Running}, Limit: mostShown})
 	if err != nil {
 		return s, err
@@ -100,14 +100,19 @@ func (s *status) summary() string {
 		well = "add one with nextrun task add"
 	}
 	var states []string
-	for _, one := range []struct {
-		n     int
-		state string
-	}{{s.attention, map[bool]string{true: "needs attention", false: "need attention"}[s.attention == 1]}, {t.Overdue, "overdue"}, {t.Paused, "paused"}, {t.Disabled, "disabled"}} {
-		if one.n > 0 {
-			states = append(states, fmt.Sprint(one.n, " ", one.state))
+	count := func(n int, state string) {
+		if n > 0 {
+			states = append(states, fmt.Sprint(n, " ", state))
 		}
 	}
+	need := "need attention"
+	if s.attention == 1 {
+		need = "needs attention"
+	}
+	count(s.attention, need)
+	count(t.Overdue, "overdue")
+	count(t.Paused, "paused")
+	count(t.Disabled, "disabled")
 	return fmt.Sprintf("%s: %s\n%s; jobs: %d waiting, %d running\n", ui.Counted(all, "task"),
 		cmp.Or(strings.Join(states, ", "), well), schedulers, t.Jobs[jobqueue.Waiting]+t.Jobs[jobqueue.Stuck], t.Running())
 }
@@ -137,14 +142,11 @@ func (s *status) print(env *ui.Env) error {
 		}
 		next.Add(t.ID, in, at, t.Task)
 	}
-	for _, part := range []struct {
-		rows  int
-		table *ui.Table
-	}{{len(s.wrong), wrong}, {len(s.running), running}, {len(s.next), next}} {
-		if part.rows == 0 {
+	for _, table := range []*ui.Table{wrong, running, next} {
+		if table.Empty() {
 			continue
 		}
-		if err := cmp.Or(env.Printf("\n"), env.PrintTable(part.table, nil, false)); err != nil {
+		if err := cmp.Or(env.Printf("\n"), env.PrintTable(table, nil, false)); err != nil {
 			return err
 		}
 	}

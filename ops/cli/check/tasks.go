@@ -27,7 +27,7 @@ func (r *report) checkTasks(ctx context.Context) (err error) {
 	if len(r.findings) == found {
 		r.add(levelOK, "tasks", "%d, no problems found", len(r.tasks))
 	}
-	slices.SortStableFunc(r.findings[found:], byImportance)
+	slices.SortStableFunc(r.findings[found:], func(a, b finding) int { return a.importance() - b.importance() })
 	return nil
 }
 
@@ -62,7 +62,8 @@ func (r *report) checkTask(t *periodic.Task) {
 		r.add(levelError, about, "%v", err)
 		return
 	}
-	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || !strings.HasSuffix(text, " never elapses")) { // said below
+	never := t.Enabled && len(upcoming) == 0
+	if level, text := problemLevel(t.Problem); text != "" && !(never && level == levelWarning) { // said below
 		r.add(level, about, "%s", text)
 	}
 	if r.docspell {
@@ -73,13 +74,15 @@ func (r *report) checkTask(t *periodic.Task) {
 	if !t.Enabled {
 		return
 	}
-	switch ended := !t.Ends.IsZero() && !t.Ends.After(r.env.Now()); {
-	case len(upcoming) > 0:
+	if never {
+		more := ""
+		if !t.Ends.IsZero() && !t.Ends.After(r.env.Now()) {
+			more = ": the task ended at " + r.env.Moment(t.Ends) + ", its `ends`"
+		}
+		r.warn(about, "timer %q never elapses from now on%s", t.Timer, more)
+		r.findings[len(r.findings)-1].never = true
+	} else {
 		r.lint(about, t)
-	case ended:
-		r.warn(about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
-	default:
-		r.warn(about, neverElapses, t.Timer)
 	}
 	r.checkPolicies(about, t)
 }
@@ -106,18 +109,12 @@ func (r *report) checkPolicies(about string, t *periodic.Task) {
 	}
 }
 
-// neverElapses is said of a task that does nothing any more.
-const neverElapses = "timer %q never elapses from now on"
-
-// byImportance puts errors first, then tasks that never run again, then others.
-func byImportance(a, b finding) int { return importance(a) - importance(b) }
-
-func importance(f finding) int {
-	_, never, _ := strings.Cut(neverElapses, "%q")
+// importance puts errors first, then tasks that never run again, then others.
+func (f finding) importance() int {
 	switch {
 	case f.Level == levelError:
 		return 0
-	case strings.Contains(f.Text, never):
+	case f.never:
 		return 1
 	}
 	return 2

@@ -30,9 +30,9 @@ func TestCheckOfRows(t *testing.T) {
 			"warning task none deadline is 0 seconds, so every tick is late", "warning task jitter deadline is 0 seconds, so every tick is late",
 			"warning task future It is paused already, although its `paused` is 2199-01-01 00:00:00 UTC, which is to come.",
 			"warning task hand Its next run was set by hand to 2199-01-01 19:00:00 UTC; its timer elapses at ", "That is 1 hour after a time of its timer",
-			"warning task event timeout has no effect with sink event",
-			"warning task slow timeout has no effect with sink river; set it in that queue, or in its workers",
-			"warning task first priority has no effect with sink first; set it in that queue, or in its workers")
+			"warning task event no effect with sink event: timeout",
+			"warning task slow no effect with sink river: timeout; set that in the queue, or in its workers",
+			"warning task first no effect with sink first: priority; set that in the queue, or in its workers")
 		if storetest.At(t, s.Env["NEXTRUN_DB"]).Kind == storetest.Postgres {
 			s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('', 'x', 'daily')`)
 			s.Says(t, ui.Changes, "check --config "+config, "errors: 1", "error task its id is empty, so commands cannot name it")

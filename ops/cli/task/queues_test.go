@@ -38,11 +38,11 @@ func TestTaskOfAQueueIsAdded(t *testing.T) {
 		s.Says(t, ui.Done, applied(t, file)+" --config "+config, "! warning")
 
 		s.Env["NEXTRUN_CONFIG"] = config
-		const why = " no effect with sink river; set "
+		const why = `warning: task "c": no effect with sink river: `
 		s.Says(t, ui.Done, "task add c --retry-limit 2 --retry-delay 1m --timeout 1m --priority 9"+add,
-			`warning: task "c": retry_delay, timeout have`+why+"them in that queue, or in its workers")
-		s.Says(t, ui.Done, "task set c --retry-delay none", `warning: task "c": timeout has`+why+"it in that queue, or in its workers")
-		s.Says(t, ui.Done, applied(t, strings.Replace(s.Must(t, "task", "export"), "timeout: 60", "timeout: 90", 1)), `warning: task "c": timeout has`+why+"it in that queue")
+			why+"retry_delay, timeout; set that in the queue, or in its workers")
+		s.Says(t, ui.Done, "task set c --retry-delay none", why+"timeout; set that in the queue")
+		s.Says(t, ui.Done, applied(t, strings.Replace(s.Must(t, "task", "export"), "timeout: 60", "timeout: 90", 1)), why+"timeout; set that in the queue")
 	})
 }
 

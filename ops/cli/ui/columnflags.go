@@ -82,7 +82,14 @@ func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) fu
 }
 
 // ReadArgs reads the column that is JSON from standard input if its flag says so.
-func (f *ColumnFlags[T]) ReadArgs(stdin io.Reader) error { return FromStdin(stdin, &f.args) }
+func (f *ColumnFlags[T]) ReadArgs(stdin io.Reader) error {
+	if f.args != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(stdin)
+	f.args = string(text)
+	return err
+}
 
 // Apply writes the flags that were given into a row, and reports whether there were any.
 func (f *ColumnFlags[T]) Apply(row *T) (given bool) {

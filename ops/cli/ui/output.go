@@ -53,7 +53,7 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 	if asJSON {
 		return env.PrintJSON(list)
 	}
-	if len(t.rows) == 1 {
+	if t.Empty() {
 		return env.Printf("%s\n", t.empty)
 	}
 	device := env.terminal(env.Stdout)

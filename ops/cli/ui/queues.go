@@ -63,28 +63,16 @@ func (q Queues) Ignores(t *periodic.Task) string {
 	if !known && t.Sink != periodic.SinkEvent {
 		return ""
 	}
-	var ignored []string
-	for _, c := range []struct {
-		name string
-		set  bool
-	}{
-		{"priority", known && t.Priority != 0}, {"retry_limit", t.RetryLimit != nil}, {"retry_delay", t.RetryDelay != 0},
-		{"timeout", t.Timeout != 0},
-	} {
-		if c.set && (!known || !slices.Contains(heeds, c.name)) {
-			ignored = append(ignored, c.name)
-		}
+	set := map[string]bool{
+		"priority": known && t.Priority != 0, "retry_limit": t.RetryLimit != nil, "retry_delay": t.RetryDelay != 0, "timeout": t.Timeout != 0,
 	}
-	verb, them := "have", "them"
-	switch len(ignored) {
-	case 0:
+	maps.DeleteFunc(set, func(name string, is bool) bool { return !is || slices.Contains(heeds, name) })
+	if len(set) == 0 {
 		return ""
-	case 1:
-		verb, them = "has", "it"
 	}
-	text := fmt.Sprintf("%s %s no effect with sink %s", strings.Join(ignored, ", "), verb, t.Sink)
+	text := fmt.Sprintf("no effect with sink %s: %s", t.Sink, strings.Join(slices.Sorted(maps.Keys(set)), ", "))
 	if known {
-		text += "; set " + them + " in that queue, or in its workers"
+		text += "; set that in the queue, or in its workers"
 	}
 	return text
 }

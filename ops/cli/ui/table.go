@@ -52,6 +52,9 @@ const (
 	columnLeast = 23 // no cell is shortened to less: a time is that long
 )
 
+// Empty reports whether there are no rows.
+func (t *Table) Empty() bool { return len(t.rows) == 1 }
+
 func (t *Table) write(w io.Writer, device Terminal) error {
 	columns, widths := t.fit(device.Width)
 	var b strings.Builder

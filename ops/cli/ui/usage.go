@@ -16,25 +16,26 @@ const (
 	Changes    = 3 // there are changes, or findings
 )
 
-// FoundError is the error of a command that has looked at all there is, and found something:
-// exit code [Changes]. An empty one is not said.
-type FoundError struct{ text string }
+// ExitError is an error with an exit code of its own. An empty one is not said.
+type ExitError struct {
+	Code int
+	text string
+}
 
-func (e *FoundError) Error() string { return e.text }
+func (e *ExitError) Error() string { return e.text }
 
-// Foundf returns a [FoundError].
-func Foundf(format string, args ...any) error { return &FoundError{fmt.Sprintf(format, args...)} }
+// Foundf returns the error of a command that has looked at all there is, and found something.
+func Foundf(format string, args ...any) error {
+	return &ExitError{Changes, fmt.Sprintf(format, args...)}
+}
 
 // ErrChanges is the error of a command that has said which changes there are.
 var ErrChanges = Foundf("")
 
-// UsageError is wrong usage that is found after a command has begun.
-type UsageError struct{ text string }
-
-func (e *UsageError) Error() string { return e.text }
-
-// Usagef returns a [UsageError].
-func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+// Usagef returns the error of wrong usage that is found after a command has begun.
+func Usagef(format string, args ...any) error {
+	return &ExitError{WrongUsage, fmt.Sprintf(format, args...)}
+}
 
 // SaidOnce is the text of an error without the words that the command's path has
 // said already: the packages begin with what was attempted, as in "cancel job
