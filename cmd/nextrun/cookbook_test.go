@@ -56,7 +56,7 @@ func recipes(t *testing.T) (list []recipe) {
 			t.Errorf("%s: block %q is out of place:\n%s", cookbook, b.do, b.text)
 		}
 	}
-	if len(list) != 13 {
+	if len(list) != 12 {
 		t.Errorf("%s has %d recipes", cookbook, len(list))
 	}
 	return list

@@ -35,7 +35,7 @@ func TestRiverTutorialOfPgx(t *testing.T) {
 	for round := range 10 {
 		one := instances[round%3]
 		for _, i := range instances {
-			storetest.Eventually(t, "10 tasks declared", func() bool { return strings.Contains(i.out.String(), "10 tasks declared") })
+			storetest.Eventually(t, "5 tasks declared", func() bool { return strings.Contains(i.out.String(), "5 tasks declared") })
 		}
 		before := ticks()
 		storetest.Eventually(t, "a tick", func() bool { return ticks() != before })
@@ -55,7 +55,7 @@ func TestRiverTutorialOfPgx(t *testing.T) {
 	if !reported {
 		t.Error("nobody reports")
 	}
-	d.Want("10 10", "SELECT count(*) || ' ' || count(DISTINCT timer) FROM periodic_task WHERE origin = 'reports'")
+	d.Want("5 5", "SELECT count(*) || ' ' || count(DISTINCT timer) FROM periodic_task WHERE origin = 'reports'")
 	// Each second from the first tick to the last has a tick of its own: none is lost, none missed.
 	d.Want("0 lost, 0 without a job", `SELECT (extract(epoch FROM max(due) - min(due)) + 1 - count(*))::int || ' lost, ' ||
 		count(*) FILTER (WHERE decision <> 'submitted') || ' without a job' FROM periodic_tick WHERE task_id = 'report-of-pulse'`)
