@@ -2,8 +2,12 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // State is the state of a stage.
@@ -31,34 +35,48 @@ type Report struct {
 
 // Health reports on every stage, in order.
 func (p *Process) Health(ctx context.Context) Report {
-	stages, sick := p.stages.health(ctx)
+	stages, sick := p.look(ctx)
 	return Report{p.started.Load() && sick == nil, stages}
 }
 
-// health reports on every stage. sick is the first failure of one that should be up; nil: all are well.
-func (s *stages) health(ctx context.Context) (report []StageHealth, sick *StageError) {
-	list, done, failed := s.snapshot()
-	report = make([]StageHealth, len(list))
-	for i, one := range list {
-		report[i] = StageHealth{Stage: one.Name, State: Down}
-		var err error
+func (p *Process) snapshot() (stages []Stage, done int, failed *StageError) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.stages), p.done, p.failed
+}
+
+// look reports on every stage. sick is the first failure of one that should be up; nil: all are well.
+func (p *Process) look(ctx context.Context) (report []StageHealth, sick *StageError) {
+	stages, done, failed := p.snapshot()
+	for i, one := range stages {
+		state, err := Down, error(nil)
 		switch {
 		case i >= done && failed != nil && failed.Stage == one.Name:
 			err = failed.Err
 		case i < done:
-			report[i].State = Up
+			state = Up
 			if one.Health != nil {
 				err = one.Health(ctx)
 			}
 		}
+		text := ""
 		if err != nil {
-			report[i].State, report[i].Error = Failed, err.Error()
+			state, text = Failed, err.Error()
 		}
-		if sick == nil && report[i].State != Up {
+		report = append(report, StageHealth{one.Name, state, text})
+		if sick == nil && state != Up {
 			sick = &StageError{one.Name, "start", err}
 		}
 	}
 	return report, sick
+}
+
+// stuck reports whether a service has stopped working, though it has not ended.
+func (p *Process) stuck(ctx context.Context) bool {
+	stages, done, _ := p.snapshot()
+	return slices.ContainsFunc(stages[:done], func(one Stage) bool {
+		return one.service != nil && errors.Is(one.Health(ctx), service.ErrStalled)
+	})
 }
 
 // How often the health is looked at during a start: soon, then more rarely.
@@ -74,7 +92,7 @@ func (p *Process) awaitHealth(ctx context.Context) *StageError {
 	defer patience.Stop()
 	for pause := leastLook; ; pause = min(2*pause, mostLook) {
 		looking, cancel := context.WithTimeout(ctx, healthTimeout)
-		_, sick := p.stages.health(looking)
+		_, sick := p.look(looking)
 		cancel()
 		if sick == nil {
 			return nil
@@ -85,7 +103,7 @@ func (p *Process) awaitHealth(ctx context.Context) *StageError {
 		case <-ctx.Done():
 			sick.Err = ctx.Err()
 		case <-p.ended:
-			_, sick = p.stages.health(ctx)
+			_, sick = p.look(ctx)
 		case <-patience.C:
 			sick.Err = fmt.Errorf("not healthy after %s: %w", p.cfg.StartTimeout, sick.Err)
 		}

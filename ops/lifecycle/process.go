@@ -10,12 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
-)
-
-const (
-	stopTimeout = 50 * time.Second // an executor may wait 20 s for its jobs
-	lastMoment  = time.Second      // for each stage that is left when the time to stop has run out
-	lastHurried = 5 * time.Second  // the same in a hurry, to give jobs back
+	"github.com/nextrun/nextrun/internal/web"
 )
 
 // Config is the configuration of a [Process].
@@ -27,80 +22,95 @@ type Config struct {
 	// StartTimeout limits how long the services may take to become healthy after all of
 	// them have started. 0: 30 s.
 	StartTimeout time.Duration
-	// StopTimeout limits how long [Process.Run] lets the stages stop; then each gets a
-	// last second. 0: 50 s.
+	// StopTimeout limits how long [Process.Run], or a start that fails, lets the stages stop; then each gets a
+	// last second. 0: 50 s: an executor may wait 20 s for its jobs.
 	StopTimeout time.Duration
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 }
 
-func (c Config) withDefaults() Config {
-	service.SetDefault(&c.StartTimeout, 30*time.Second)
-	service.SetDefault(&c.StopTimeout, stopTimeout)
-	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
-	return c
-}
-
-// Validate returns an error that names each field that is out of bounds.
-func (c Config) Validate() error {
-	c = c.withDefaults()
-	check := service.Check{Config: "lifecycle.Config"}
-	if c.HealthAddress != "" {
-		_, err := LoopbackAddress(c.HealthAddress)
-		check.Field(err == nil, "HealthAddress", c.HealthAddress, "a loopback address with a port, such as 127.0.0.1:8321")
-	}
-	service.AtLeast(&check, "StartTimeout", c.StartTimeout, time.Millisecond)
-	service.AtLeast(&check, "StopTimeout", c.StopTimeout, time.Millisecond)
-	return check.Err()
-}
-
-// Process is what runs in stages. Health and HealthHandler may be used at any time; Add,
+// Process is what runs in stages. Health, HealthHandler and Hurry may be used at any time; Add,
 // Up, Start, Run and Stop by one goroutine at a time.
 type Process struct {
 	cfg      Config
-	stages   stages
+	mu       sync.Mutex // guards the three below
+	stages   []Stage
+	done     int           // that many stages are up
+	failed   *StageError   // why one did not come up; nil: none failed
 	started  atomic.Bool   // all services are healthy, and none has to stop
 	ended    chan struct{} // closed: a service has ended
 	end      func()
+	hurried  chan struct{} // closed: stages give up what is in flight
 	hurry    func()
 	watchdog watchdog
 }
 
 // New returns a process without stages, but for the one that reports on the health if
-// there is an address for that.
+// there is an address for that. It returns an error if others than this host could reach that.
 func New(cfg Config) (*Process, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	p := &Process{cfg: cfg, ended: make(chan struct{}), stages: stages{hurry: make(chan struct{})}}
-	p.hurry = sync.OnceFunc(func() { close(p.stages.hurry) })
+	service.SetDefault(&cfg.StartTimeout, 30*time.Second)
+	service.SetDefault(&cfg.StopTimeout, 50*time.Second)
+	service.SetDefault[logrus.FieldLogger](&cfg.Logger, logrus.StandardLogger())
+	p := &Process{cfg: cfg, ended: make(chan struct{}), hurried: make(chan struct{})}
+	p.hurry = sync.OnceFunc(func() { close(p.hurried) })
 	p.end = sync.OnceFunc(func() { close(p.ended) })
 	if cfg.HealthAddress != "" {
-		p.Add(p.healthStage())
+		address, err := LoopbackAddress(cfg.HealthAddress)
+		if err != nil {
+			return nil, err
+		}
+		p.AddService("health", web.NewServer("health endpoint", address, p.HealthHandler(), cfg.Logger))
 	}
 	return p, nil
 }
 
 // Add appends stages: they start in their order, and stop in the reverse one.
-func (p *Process) Add(more ...Stage) { p.stages.add(more...) }
+func (p *Process) Add(more ...Stage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stages = append(p.stages, more...)
+}
 
 // AddService appends the stage of a service. Add a scheduler last: it stops first then, and submits nothing while running jobs end.
 func (p *Process) AddService(name string, s Service) { p.Add(stageOf(name, s)) }
 
 // Up brings up the stages that were added, for programs that add more of them when
 // these are up. If one fails, or ctx ends, it stops the others in reverse order and
-// returns a [*StageError].
+// returns a [*StageError]; what goes wrong with that is added.
 func (p *Process) Up(ctx context.Context) error {
-	return p.stages.up(ctx, func(one Stage) {
-		if one.Done == nil {
-			return
+	for {
+		stages, done, _ := p.snapshot()
+		if done == len(stages) {
+			return nil
 		}
-		go func() {
-			<-one.Done
-			p.end()
-		}()
-	})
+		one, err := stages[done], ctx.Err()
+		if err == nil && one.Up != nil {
+			err = one.Up(ctx)
+		}
+		if err != nil {
+			return p.giveUp(ctx, one.Name, err)
+		}
+		p.mu.Lock()
+		p.done++
+		p.mu.Unlock()
+		if one.service != nil {
+			go func() {
+				<-one.service.Done()
+				p.end()
+			}()
+		}
+	}
+}
+
+// giveUp notes that a stage has failed and takes down those that are up.
+func (p *Process) giveUp(ctx context.Context, stage string, err error) error {
+	failed := &StageError{stage, "start", err}
+	p.mu.Lock()
+	p.failed = failed
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.StopTimeout)
+	defer cancel()
+	return errors.Join(failed, p.Stop(ctx))
 }
 
 // Start brings up the stages that are not yet, and waits until all are healthy: the
@@ -113,11 +123,11 @@ func (p *Process) Start(ctx context.Context) error {
 		return err
 	}
 	if sick := p.awaitHealth(ctx); sick != nil {
-		return p.stages.giveUp(ctx, sick.Stage, sick.Err)
+		return p.giveUp(ctx, sick.Stage, sick.Err)
 	}
 	p.started.Store(true)
 	p.tellSystemd("READY=1")
-	p.watchdog.start(p.stages.stuck, p.tellSystemd)
+	p.watchdog.start(p.stuck, p.tellSystemd)
 	return nil
 }
 
@@ -131,9 +141,25 @@ func (p *Process) Stop(ctx context.Context) error {
 	if p.started.Swap(false) {
 		p.tellSystemd("STOPPING=1")
 	}
-	err := p.stages.down(ctx)
+	var failures []error
+	for one := p.last(); one != nil; one = p.last() {
+		if err := one.stop(ctx, p.hurried); err != nil {
+			failures = append(failures, &StageError{one.Name, "stop", err})
+		}
+	}
 	p.watchdog.stop()
-	return err
+	return errors.Join(failures...)
+}
+
+// last is the last stage that is up, and counts it as down; nil: there is none.
+func (p *Process) last() *Stage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done == 0 {
+		return nil
+	}
+	p.done--
+	return &p.stages[p.done]
 }
 
 // Hurry leaves each stage five seconds to stop, in a stop under way or to come, also
@@ -143,12 +169,10 @@ func (p *Process) Hurry() { p.hurry() }
 
 // Err says why services have ended by themselves. It is of use after Done.
 func (p *Process) Err() error {
-	list, _, _ := p.stages.snapshot()
+	stages, _, _ := p.snapshot()
 	var errs []error
-	for i := range list {
-		if list[i].Err != nil {
-			errs = append(errs, list[i].Err())
-		}
+	for i := range stages {
+		errs = append(errs, stages[i].err())
 	}
 	return errors.Join(errs...)
 }

@@ -17,44 +17,6 @@ const HealthPath = "/healthz"
 // healthTimeout limits a health report, which may have to wait for the database.
 const healthTimeout = 5 * time.Second
 
-// healthStage serves the health of all stages, from the first one on to the end.
-func (p *Process) healthStage() Stage {
-	var server *http.Server
-	served := make(chan struct{})
-	return Stage{
-		Name: "health",
-		Up: func(ctx context.Context) error {
-			address, err := LoopbackAddress(p.cfg.HealthAddress)
-			if err != nil {
-				return err
-			}
-			listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-			if err != nil {
-				return err
-			}
-			server = &http.Server{
-				Handler: p.HealthHandler(), ReadHeaderTimeout: healthTimeout, ReadTimeout: healthTimeout,
-				WriteTimeout: 2 * healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: 16 << 10,
-			}
-			go func() {
-				defer close(served)
-				_ = server.Serve(listener) // ends with the stage
-			}()
-			p.cfg.Logger.WithField("address", listener.Addr().String()).WithField("path", HealthPath).Info("health endpoint listening")
-			return nil
-		},
-		Down: func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-			defer cancel()
-			if server.Shutdown(ctx) != nil {
-				_ = server.Close() // cuts off whoever still asks
-			}
-			<-served
-			return nil
-		},
-	}
-}
-
 // HealthHandler answers GET [HealthPath] with a [Report] in JSON: 200 if all is well,
 // else 503. It answers only requests to this host's own names.
 func (p *Process) HealthHandler() http.Handler {

@@ -7,9 +7,6 @@ import (
 	"testing"
 )
 
-// nobody wants to know which stages have come up.
-func nobody(Stage) {}
-
 // TestStages brings up five stages of which some fail, and takes them down.
 func TestStages(t *testing.T) {
 	for _, test := range []struct {
@@ -33,22 +30,25 @@ func TestStages(t *testing.T) {
 				return nil
 			}
 		}
-		var s stages
+		p, err := New(Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, name := range []string{"config", "database", "lock", "scheduler"} {
 			one := Stage{Name: name, Up: act("+", name, test.failUp), Down: act("-", name, test.failDown)}
 			if name == "config" {
 				one.Down = nil // nothing to undo
 			}
-			s.add(one)
+			p.Add(one)
 		}
 		check := func(what string, err error, want string) {
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s: %s = %v, want %q", test.name, what, err, want)
 			}
 		}
-		check("up", s.up(t.Context(), nobody), test.up)
-		check("down", s.down(t.Context()), test.down)
-		check("a second down", s.down(t.Context()), "")
+		check("up", p.Up(t.Context()), test.up)
+		check("down", p.Stop(t.Context()), test.down)
+		check("a second down", p.Stop(t.Context()), "")
 		if got := strings.Join(journal, " "); got != test.journal {
 			t.Errorf("%s: did %s\nwant %s", test.name, got, test.journal)
 		}

@@ -24,16 +24,26 @@ func TestWatchdogIsAboutStuckLoops(t *testing.T) {
 		{errors.New("connection refused"), false},
 		{fmt.Errorf("no round has ended for 7m: %w", service.ErrStalled), true},
 	} {
-		var s stages
-		s.add(Stage{Name: "executor", Health: func(context.Context) error { return c.err }, watchdog: true})
-		if err := s.up(t.Context(), nobody); err != nil {
+		p, err := New(Config{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.stuck(t.Context()); got != c.stuck {
+		p.Add(Stage{Name: "executor", Health: func(context.Context) error { return c.err }, service: &hurrying{}})
+		p.done = 1
+		if got := p.stuck(t.Context()); got != c.stuck {
 			t.Errorf("stuck with %v: %v", c.err, got)
 		}
 	}
 }
+
+// hurrying is a service that notes a hurry.
+type hurrying struct {
+	Service
+	hurried bool
+}
+
+func (h *hurrying) Hurry()                { h.hurried = true }
+func (h *hurrying) Done() <-chan struct{} { done := make(chan struct{}); close(done); return done }
 
 // When a stop is hurried, each stage gets a last moment to release what it holds.
 func TestHurryGivesALastMoment(t *testing.T) {
@@ -43,18 +53,18 @@ func TestHurryGivesALastMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hurried := false
+		executor := &hurrying{}
 		slow := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		p.Add(Stage{Name: "lock", Down: func(ctx context.Context) error { return ctx.Err() }},
-			Stage{Name: "scheduler", Down: slow}, Stage{Name: "executor", Down: slow, hurry: func() { hurried = true }})
+			Stage{Name: "scheduler", Down: slow}, Stage{Name: "executor", Down: slow, service: executor})
 		if err := p.Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Hour, p.Hurry)
 		began := time.Now()
 		err = p.Stop(t.Context())
-		if took := time.Since(began); took != time.Hour+2*lastHurried || !hurried {
-			t.Errorf("the stop took %s, the executor was hurried: %v; want an hour and a moment for each of two", took, hurried)
+		if took := time.Since(began); took != time.Hour+2*lastHurried || !executor.hurried {
+			t.Errorf("the stop took %s, the executor was hurried: %v; want an hour and a moment for each of two", took, executor.hurried)
 		}
 		var stage *StageError
 		if !errors.As(err, &stage) || stage.Stage != "executor" || strings.Contains(err.Error(), "lock") {

@@ -12,31 +12,27 @@ import (
 // tellSystemd sends a state to the service manager, as sd_notify(3) does. Without
 // NOTIFY_SOCKET there is none.
 func (p *Process) tellSystemd(state string) {
-	if err := sdNotify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err == nil {
+		_, err = conn.Write([]byte(state)) // a datagram is sent whole or not at all
+		_ = conn.Close()
+	}
+	if err != nil {
 		p.cfg.Logger.WithError(err).WithField("state", state).Warn("systemd could not be told the state of this process")
 	}
 }
 
-func sdNotify(socket, state string) error {
-	if socket == "" {
-		return nil
-	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		return err
-	}
-	defer conn.Close() //nolint:errcheck // a datagram is sent whole or not at all
-	_, err = conn.Write([]byte(state))
-	return err
-}
-
 // watchdogInterval is how often systemd wants to hear of this process: half of
 // WatchdogSec=, as sd_watchdog_enabled(3) recommends; 0: never.
-func watchdogInterval(getenv func(string) string) time.Duration {
-	if pid := getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
+func watchdogInterval() time.Duration {
+	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0
 	}
-	micros, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
+	micros, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || micros <= 0 {
 		return 0
 	}
@@ -51,7 +47,7 @@ type watchdog struct {
 
 // start tells until stop, except while a service is stuck.
 func (w *watchdog) start(stuck func(context.Context) bool, tell func(state string)) {
-	interval := watchdogInterval(os.Getenv)
+	interval := watchdogInterval()
 	if interval == 0 {
 		return
 	}
@@ -60,13 +56,12 @@ func (w *watchdog) start(stuck func(context.Context) bool, tell func(state strin
 	w.running.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
-		for {
+		for ctx.Err() == nil {
 			if !stuck(ctx) {
 				tell("WATCHDOG=1")
 			}
 			select {
 			case <-ctx.Done():
-				return
 			case <-ticker.C:
 			}
 		}

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
@@ -24,6 +25,7 @@ func TestHealthIsTold(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {greet: {command: ['true']}}")
 		b, address := webOf(t, s, "health endpoint", "serve", "--mode", "leader", "--config", config, "--health", "localhost:0")
+		address = strings.Trim(strings.TrimPrefix(address, "http:"), "/")
 		s.Says(t, ui.Done, "health --health "+address, "health up", "configuration up", "database up", "schema up", "executor up", "scheduler up")
 		var report struct {
 			Healthy bool
