@@ -1,3 +1,20 @@
+// Package notify tells a queue's consumers, by an HTTP request, that there are new
+// jobs. It is for consumers that would otherwise find them only when they poll next.
+//
+//	n, err := notify.New(notify.Config{Sink: "legacy", URL: "https://worker.example.org/wake"})
+//	scheduler, err := scheduler.New(store, scheduler.Config{Name: "app", Observe: n.Observe})
+//	err = n.Start(ctx)         // before the scheduler
+//	err = scheduler.Start(ctx) // ...
+//	err = n.Stop(ctx)          // after the scheduler
+//
+// A request follows the commit: whoever receives it finds the jobs. It carries no
+// jobs, and requests are coalesced: while one is in flight, all further commits together cause one more. A notifier never delays the scheduler.
+//
+// # Answers
+//
+// 2xx accepts. Nothing is retried, and no redirect is followed: the next commit causes the next request, and
+// consumers look for jobs themselves now and then. The first failure is logged, and the next success. No log
+// line shows the query of a URL or a password in it.
 package notify
 
 import (
@@ -13,11 +30,10 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// addressesFor is how long addresses that were read are used.
-const addressesFor = 30 * time.Second
-
-// maxAddresses is how many addresses get requests.
-const maxAddresses = 100
+const (
+	addressesFor = 30 * time.Second // how long addresses that were read are used
+	maxAddresses = 100              // how many of them get requests
+)
 
 // Notifier sends requests after commits. Make one with [New]. All methods are safe
 // for concurrent use.
@@ -25,6 +41,11 @@ type Notifier struct {
 	cfg    Config
 	client *http.Client
 	life   *service.Lifecycle
+
+	// Owned by the goroutine.
+	receivers map[string]*receiver // by their addresses
+	addresses []string             // as last read
+	read      time.Time            // when they were read
 }
 
 // New returns a notifier that has yet to start. It returns an error that names the
@@ -34,7 +55,12 @@ func New(cfg Config) (*Notifier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Notifier{cfg: cfg, client: clientOf(cfg), life: service.New("notifier")}, nil
+	cfg.Logger = cfg.Logger.WithField("sink", cfg.Sink)
+	if cfg.Transport == nil {
+		cfg.Transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	client := &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout, CheckRedirect: web.NoRedirects}
+	return &Notifier{cfg: cfg, client: client, life: service.New("notifier"), receivers: map[string]*receiver{}}, nil
 }
 
 // Observe is a [scheduler.Config].Observe: it causes a request if a scheduler has
@@ -68,65 +94,57 @@ func (n *Notifier) Done() <-chan struct{} { return n.life.Done() }
 // run tells the receivers after each commit.
 func (n *Notifier) run(soft, hard context.Context) {
 	var all sync.WaitGroup
-	list, known := addresses{n: n}, map[string]*receiver{}
-	defer func() {
-		for _, one := range known {
-			close(one.commits)
-		}
-		all.Wait()
-	}()
-	for ends := false; !ends; {
+	for soft.Err() == nil {
 		select {
 		case <-n.life.Woken():
+			n.tell(hard, &all)
 		case <-soft.Done():
-			ends = true
-			select {
-			case <-n.life.Woken(): // before it stopped
-			default:
-				return
-			}
 		}
-		for _, address := range list.read(hard) {
-			one := known[address]
-			if one == nil {
-				one = &receiver{n: n, address: address, target: web.NewTarget(address, nil), commits: make(chan struct{}, 1)}
-				known[address] = one
-				all.Go(func() { one.run(hard) })
-			}
-			one.wake()
+	}
+	select {
+	case <-n.life.Woken(): // before it stopped
+		n.tell(hard, &all)
+	default:
+	}
+	for _, r := range n.receivers {
+		close(r.commits)
+	}
+	all.Wait()
+}
+
+// tell has a request go to each address. One that is in flight there is followed by one more.
+func (n *Notifier) tell(ctx context.Context, all *sync.WaitGroup) {
+	for _, address := range n.current(ctx) {
+		r := n.receivers[address]
+		if r == nil {
+			r = newReceiver(n, address)
+			n.receivers[address] = r
+			all.Go(func() { r.run(ctx) })
+		}
+		select {
+		case r.commits <- struct{}{}:
+		default:
 		}
 	}
 }
 
-// addresses are those of the receivers.
-type addresses struct {
-	n       *Notifier
-	last    []string
-	at      time.Time // when they were read
-	failing bool      // they could not be
-}
-
-// read reads the addresses if that is due. If it fails, it returns the last ones.
-func (a *addresses) read(ctx context.Context) []string {
-	if a.n.cfg.Addresses == nil {
-		return []string{a.n.cfg.URL}
+// current returns the addresses, and reads them if that is due. If they cannot be read, the last ones serve.
+func (n *Notifier) current(ctx context.Context) []string {
+	if n.cfg.Addresses == nil {
+		return []string{n.cfg.URL}
 	}
-	if !a.at.IsZero() && time.Since(a.at) < addressesFor {
-		return a.last
+	if !n.read.IsZero() && time.Since(n.read) < addressesFor {
+		return n.addresses
 	}
-	a.at = time.Now()
-	ctx, cancel := context.WithTimeout(ctx, a.n.cfg.Timeout)
+	n.read = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
 	defer cancel()
-	list, err := a.n.cfg.Addresses(ctx)
-	switch {
-	case err == nil:
-		list = slices.Compact(slices.Sorted(slices.Values(list)))
-		if a.last = list[:min(len(list), maxAddresses)]; a.failing {
-			a.n.log().Info("the addresses to notify of new jobs can be read again")
-		}
-	case !a.failing:
-		a.n.log().WithError(err).Warn("the addresses to notify of new jobs cannot be read; using the last ones")
+	list, err := n.cfg.Addresses(ctx)
+	if err != nil {
+		n.cfg.Logger.WithError(err).Warn("the addresses to notify of new jobs cannot be read; using the last ones")
+		return n.addresses
 	}
-	a.failing = err != nil
-	return a.last
+	list = slices.Compact(slices.Sorted(slices.Values(list)))
+	n.addresses = list[:min(len(list), maxAddresses)]
+	return n.addresses
 }

@@ -15,46 +15,34 @@ import (
 // maxAnswer is how much of an answer is read, so that the connection can serve again.
 const maxAnswer = 64 << 10
 
-func clientOf(cfg Config) *http.Client {
-	transport := cfg.Transport
-	if transport == nil {
-		transport = http.DefaultTransport.(*http.Transport).Clone()
-	}
-	return &http.Client{Transport: transport, Timeout: cfg.Timeout, CheckRedirect: web.NoRedirects}
-}
-
-func (n *Notifier) log() logrus.FieldLogger { return n.cfg.Logger.WithField("sink", n.cfg.Sink) }
-
 // receiver sends requests to one address, one after the other.
 type receiver struct {
 	n       *Notifier
+	log     logrus.FieldLogger
 	address string
 	target  web.Target
 	commits chan struct{} // of capacity one: those that the next request tells of
-	down    bool          // it was logged that requests fail
 }
 
-// wake has a request follow the one that is in flight, however often it is called.
-func (r *receiver) wake() {
-	select {
-	case r.commits <- struct{}{}:
-	default:
-	}
+func newReceiver(n *Notifier, address string) *receiver {
+	target := web.NewTarget(address, nil)
+	return &receiver{n, n.cfg.Logger.WithField("url", target.Path), address, target, make(chan struct{}, 1)}
 }
 
-// run sends requests until no commit is to follow.
+// run sends requests until no commit is to follow. It logs when they begin to fail, and when they work again.
 func (r *receiver) run(ctx context.Context) {
+	down := false
 	for range r.commits {
 		err := r.send(ctx)
 		switch {
-		case err == nil && r.down:
-			r.log().Info("notifying of new jobs works again")
+		case err == nil && down:
+			r.log.Info("notifying of new jobs works again")
 		case err != nil && ctx.Err() != nil:
 			return // it was given up
-		case err != nil && !r.down:
-			r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
+		case err != nil && !down:
+			r.log.WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
 		}
-		r.down = err != nil
+		down = err != nil
 	}
 }
 
@@ -84,5 +72,3 @@ func (r *receiver) send(ctx context.Context) error {
 	}
 	return fmt.Errorf("it answered %s%s", r.target.Secrets.Clean(answer.Status), hint)
 }
-
-func (r *receiver) log() logrus.FieldLogger { return r.n.log().WithField("url", r.target.Path) }
