@@ -63,13 +63,13 @@ func (e contender) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.TTL/3)
 	defer cancel()
 	claim, asked := e.cfg.claim(), time.Now()
-	l, err := e.store.Inspect(ctx, e.cfg.Lock)
+	l, err := e.store.Inspect(ctx, e.cfg.Name)
 	if err == nil && (!l.Live() || l.Holder == e.cfg.Holder) {
 		e.claimed = claim.Fence // also if the answer is lost
 		l, err = e.store.Take(ctx, claim)
 	}
 	if err != nil {
-		return fmt.Errorf("take the scheduler lock %q: %w", e.cfg.Lock, err)
+		return fmt.Errorf("take the scheduler lock %q: %w", e.cfg.Name, err)
 	}
 	e.see(l)
 	if l.Fence() != claim.Fence {
@@ -119,7 +119,7 @@ func (e contender) keep(ctx context.Context, t *Term) {
 }
 
 func (e contender) check(ctx context.Context, t *Term) {
-	l, err := e.store.Inspect(ctx, e.cfg.Lock)
+	l, err := e.store.Inspect(ctx, e.cfg.Name)
 	if err != nil {
 		return // the renewal says so
 	}

@@ -35,9 +35,12 @@ func New(store Store, cfg Config) (*Elector, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg = cfg.withDefaults()
+	if !validName(cfg.Holder) {
+		return nil, fmt.Errorf("leader.Config.Holder is %q; use %s", cfg.Holder, goodName)
+	}
+	cfg.Terms = cfg.WithDefaults()
 	if stall := store.Stall(); stall > cfg.TTL*2/3 {
-		return nil, fmt.Errorf("leader.Config.TTL is %s; use %s or more, one and a half times the time for which a stopped process "+
+		return nil, fmt.Errorf("leader.Terms.TTL is %s; use %s or more, one and a half times the time for which a stopped process "+
 			"can keep the lock's row, or shorten the store's timeouts", cfg.TTL, stall*3/2)
 	}
 	return &Elector{
@@ -159,7 +162,7 @@ func (e *Elector) release(ctx context.Context) error {
 		return nil
 	}
 	if _, err := e.store.Release(ctx, e.claimed); err != nil {
-		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Lock, e.cfg.TTL, err)
+		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Name, e.cfg.TTL, err)
 	}
 	e.claimed = Fence{}
 	return nil
@@ -176,4 +179,25 @@ func (e *Elector) fail(doing string, err error) {
 	if !errors.Is(err, context.Canceled) {
 		e.observe(Event{Kind: EventError, Doing: doing, Err: err})
 	}
+}
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventLeading  EventKind = "leading"  // the lock was acquired: a term begins
+	EventStandby  EventKind = "standby"  // somebody else holds the lock; once for each holder
+	EventLost     EventKind = "lost"     // the term ended before the elector was stopped
+	EventReleased EventKind = "released" // the lock was released, at the end
+	EventError    EventKind = "error"    // something failed and will be tried again
+)
+
+// Event is something that happened to an [Elector]. Which fields are set depends
+// on Kind.
+type Event struct {
+	Kind  EventKind
+	Lock  Lock   // the lock as last read; leading, lost, released: of the term
+	Doing string // error: what was attempted
+	Err   error  // error; lost: why
 }

@@ -26,7 +26,7 @@ func TestConfigIsValidated(t *testing.T) {
 		{"no holder", func(c *leader.Config) { c.Holder = "" }, "Holder"},
 		{"control character", func(c *leader.Config) { c.Holder = "a\nb" }, "Holder"},
 		{"short for a stopped process", func(c *leader.Config) { c.TTL = 20 * time.Second }, "use 21s or more"},
-		{"long lock name", func(c *leader.Config) { c.Lock = strings.Repeat("x", 255) }, "Lock"},
+		{"long lock name", func(c *leader.Config) { c.Name = strings.Repeat("x", 255) }, "Name"},
 	} {
 		cfg := leader.Config{Holder: "a"}
 		test.change(&cfg)

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +39,8 @@ type (
 	Hooks = batch.Hooks
 	// Lock is the lock of the modes leader and exclusive.
 	Lock = leader.Lock
+	// LockConfig is the settings of that lock.
+	LockConfig = leader.Terms
 )
 
 // Config is the settings of a [Scheduler]. Only Name is required.
@@ -103,13 +104,14 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.RetryMin, DefaultRetryMin)
 	service.SetDefault(&c.RetryMax, DefaultRetryMax)
 	service.SetDefault(&c.Mode, ModeShared)
+	c.Lock = c.Lock.WithDefaults()
 	c.Retention = c.Retention.WithDefaults()
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
 
 // Validate returns an error that names every field that is out of bounds, except
-// those of Lock and Retention, which [leader.Config] and [Retention] check. [New] calls all three. It
+// those of Lock and Retention, which check their own. [New] calls all three. It
 // needs no database.
 func (c Config) Validate() error {
 	c = c.withDefaults()
@@ -161,28 +163,3 @@ const (
 
 // Valid reports whether m is one of the modes.
 func (m Mode) Valid() bool { return m == ModeShared || m == ModeLeader || m == ModeExclusive }
-
-// LockConfig is the lock of the modes leader and exclusive; [leader.Config] has the bounds.
-type LockConfig struct {
-	// Name of the lock. Schedulers with locks of different names are independent of
-	// each other. Empty: leader.DefaultLock.
-	Name string `yaml:"name"`
-	// TTL is the longest time after a crash of the holder in which no scheduler runs.
-	// 0: leader.DefaultTTL.
-	TTL time.Duration `yaml:"ttl"`
-	// Heartbeat is the time between renewals, at most a third of TTL.
-	// 0: leader.DefaultHeartbeat, or a third of TTL if that is less.
-	Heartbeat time.Duration `yaml:"heartbeat"`
-}
-
-// Validate returns an error that names every field that is out of bounds.
-func (l LockConfig) Validate() error {
-	var problems []error
-	for _, e := range service.Fields(leader.Config{Lock: l.Name, Holder: "x", TTL: l.TTL, Heartbeat: l.Heartbeat}.Validate()) {
-		if e.Field == "Lock" {
-			e.Field = "Name"
-		}
-		problems = append(problems, e)
-	}
-	return errors.Join(problems...)
-}

@@ -74,12 +74,10 @@ type led struct {
 func newLed(store Store, cfg Config, holder string, observe func(Event), wake func(), works func() bool) (*led, error) {
 	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
 	l.lock = leader.Config{
-		Lock:      cfg.Lock.Name,
-		Holder:    holder,
-		TTL:       cfg.Lock.TTL,
-		Heartbeat: cfg.Lock.Heartbeat,
-		Works:     works,
-		Observe:   func(e leader.Event) { l.observeLock(e, wake) },
+		Terms:   cfg.Lock,
+		Holder:  holder,
+		Works:   works,
+		Observe: func(e leader.Event) { l.observeLock(e, wake) },
 	}
 	err := l.newElector(cfg.Mode == ModeExclusive)
 	return l, err
