@@ -1,14 +1,15 @@
-// Package notify tells a queue's consumers, by an HTTP request, that there are new
-// jobs. It is for consumers that would otherwise find them only when they poll next.
+// Package notify tells who runs the jobs of the queue job, by an HTTP request, that there are new
+// ones. It is for consumers that would otherwise find them only when they poll next.
 //
-//	n, err := notify.New(notify.Config{Sink: "legacy", URL: "https://worker.example.org/wake"})
+//	n, err := notify.New(notify.Config{URL: "https://worker.example.org/wake"})
 //	scheduler, err := scheduler.New(store, scheduler.Config{Name: "app", Observe: n.Observe})
 //	err = n.Start(ctx)         // before the scheduler
 //	err = scheduler.Start(ctx) // ...
 //	err = n.Stop(ctx)          // after the scheduler
 //
 // A request follows the commit: whoever receives it finds the jobs. It carries no
-// jobs, and requests are coalesced: while one is in flight, all further commits together cause one more. A notifier never delays the scheduler.
+// jobs, and requests are coalesced: while one is in flight, all further commits together cause one more. A notifier
+// never delays the scheduler.
 //
 // # Answers
 //
@@ -24,6 +25,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/periodic"
@@ -33,7 +36,23 @@ import (
 const (
 	addressesFor = 30 * time.Second // how long addresses that were read are used
 	maxAddresses = 100              // how many of them get requests
+	timeout      = 5 * time.Second  // of a request with its answer
 )
+
+// Config is the settings of a [Notifier]. URL or Addresses is required. It holds
+// secrets: do not log it.
+type Config struct {
+	// URL, absolute, http or https, gets a POST.
+	URL string
+	// Addresses, if not nil, returns URLs to use instead of URL, at most 100: each
+	// of them gets the request, independently of the others. It is called at a
+	// commit, at most every 30 s, and may fail: then the last URLs are used.
+	Addresses func(ctx context.Context) ([]string, error)
+	// Transport makes the connections. nil: a copy of http.DefaultTransport.
+	Transport http.RoundTripper
+	// Logger takes the log lines. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+}
 
 // Notifier sends requests after commits. Make one with [New]. All methods are safe
 // for concurrent use.
@@ -48,25 +67,25 @@ type Notifier struct {
 	read      time.Time            // when they were read
 }
 
-// New returns a notifier that has yet to start. It returns an error that names the
-// fields that are bad.
+// New returns a notifier that has yet to start. It returns an error, which does not show the URL, if that is not usable.
 func New(cfg Config) (*Notifier, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
+	p := &service.Check{Config: "notify.Config"}
+	p.Field(cfg.Addresses != nil || web.GoodURL(cfg.URL), "URL", "not usable", "a URL such as https://example.org/wake")
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	cfg.Logger = cfg.Logger.WithField("sink", cfg.Sink)
+	service.SetDefault[logrus.FieldLogger](&cfg.Logger, logrus.StandardLogger())
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	}
-	client := &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout, CheckRedirect: web.NoRedirects}
+	client := &http.Client{Transport: cfg.Transport, Timeout: timeout, CheckRedirect: web.NoRedirects}
 	return &Notifier{cfg: cfg, client: client, life: service.New("notifier"), receivers: map[string]*receiver{}}, nil
 }
 
 // Observe is a [scheduler.Config].Observe: it causes a request if a scheduler has
-// committed a job to the notifier's queue. It never blocks.
+// committed a job to the queue job. It never blocks.
 func (n *Notifier) Observe(e scheduler.Event) {
-	if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil && e.Task.Sink == n.cfg.Sink {
+	if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil && e.Task.Sink == periodic.SinkJob {
 		n.Notify()
 	}
 }
@@ -137,7 +156,7 @@ func (n *Notifier) current(ctx context.Context) []string {
 		return n.addresses
 	}
 	n.read = time.Now()
-	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	list, err := n.cfg.Addresses(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestSilentConsumer(t *testing.T) {
 		log, _ := logtest.NewNullLogger()
 		silent, good := &consumer{status: http.StatusOK, takes: time.Hour}, &consumer{status: http.StatusOK}
 		n := start(t, notify.Config{
-			Transport: byHost{"silent": silent, "good": good}, Logger: log, Timeout: 3 * time.Second,
+			Transport: byHost{"silent": silent, "good": good}, Logger: log,
 			Addresses: func(context.Context) ([]string, error) { return []string{"http://silent", "http://good"}, nil },
 		})
 		begun := time.Now()
