@@ -11,8 +11,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// LockTimeout is how long the transaction of a whole batch waits for a row that somebody
-// else has locked.
+// LockTimeout is how long a statement of a whole batch waits for a lock. It passes over rows of tasks that somebody else has
+// locked; it meets other locks: of a table, of an aggregate, of a job that somebody adds and has not committed.
 const LockTimeout = 100 * time.Millisecond
 
 // Processor reads tasks, has them decide and writes their plans.
@@ -43,15 +43,21 @@ const validFor = 2 * time.Second
 // for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was
 // read, or that somebody else has locked, as do plans that are too old. A [LaterError] says which plans have to be left out.
 func (c Processor) Submit(ctx context.Context, wait time.Duration, b Batch) (Outcome, error) {
-	done, err := c.submit(ctx, wait, b, c.fitOneStatement(b.Plans))
+	done, err := c.submit(ctx, wait, b, c.arePlain(b.Plans))
 	if errors.Is(err, ErrInTheWay) {
 		return c.submit(ctx, wait, b, false)
 	}
 	return done, err
 }
 
-// submit is Submit in one transaction, with a single statement if the plans need no more.
-func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, atOnce bool) (done Outcome, err error) {
+// arePlain reports whether one statement may write all of these plans: each only adds a job to nextrun's own queue. A tracer
+// wants a statement of the queue's own.
+func (c Processor) arePlain(plans []periodic.Plan) bool {
+	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return p.Task.Sink != periodic.SinkJob || !p.Plain() })
+}
+
+// submit is Submit in one transaction.
+func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, plain bool) (done Outcome, err error) {
 	var began time.Time
 	spans := spans{tracer: c.Tracer}
 	err = c.Update(ctx, wait, func(tx Tx) error {
@@ -66,7 +72,7 @@ func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, atOn
 			return nil
 		}
 		began = time.Now()
-		return c.write(ctx, &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}, plans, atOnce)
+		return c.write(ctx, &delivery{tx: tx, queues: c.Queues, outcome: &done, later: LaterError{}, spans: &spans}, plans, plain)
 	})
 	if !began.IsZero() {
 		done.Took = time.Since(began)
@@ -75,12 +81,18 @@ func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, atOn
 	return done, err
 }
 
-// valid are the plans of a batch that are not too old, as decided now.
+// valid are the plans of a batch that are not too old, as decided now, and of those whose jobs a [sink.Submitter] is given,
+// as many as it is given in one transaction. The tasks of others stay due.
 func (c Processor) valid(b Batch, now time.Time) (plans []periodic.Plan) {
 	plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
 	for _, p := range b.Plans {
-		if !p.Lasts(b.Now, now, validFor) || c.tooMany(p.Task, &given) {
+		if !p.Lasts(b.Now, now, validFor) {
 			continue
+		}
+		if queue := c.Queues[p.Task.Sink]; queue != nil && !queue.CopiesArgs() {
+			if given++; given > maxSubmitJobs {
+				continue
+			}
 		}
 		for _, ticks := range [][]periodic.Tick{p.Ticks, p.Settled} {
 			for i := range ticks {
@@ -90,17 +102,6 @@ func (c Processor) valid(b Batch, now time.Time) (plans []periodic.Plan) {
 		plans = append(plans, p)
 	}
 	return plans
-}
-
-// tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
-// transaction. Such a task stays due. given counts the others.
-func (c Processor) tooMany(t *periodic.Task, given *int) bool {
-	queue := c.Queues[t.Sink]
-	if queue == nil || queue.CopiesArgs() {
-		return false
-	}
-	*given++
-	return *given > maxSubmitJobs
 }
 
 // MaxEarly is how long before its time a transaction may begin.
@@ -115,11 +116,11 @@ type EarlyError struct {
 
 func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
 
-// waitUntilDue waits for a moment in a transaction until a time has come, and has the database do beforehand what it can.
+// waitUntilDue waits for a moment in a transaction until a time has come.
 func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due time.Time) error {
 	early, asked := due.Sub(tx.Now()), time.Now()
 	if 0 < early && early <= 2*MaxEarly && c.Sleep != nil {
-		if _, _, err := tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], nil); err != nil {
+		if err := tx.WarmUp(ctx, c.Queues[periodic.SinkJob]); err != nil {
 			return err
 		}
 		c.Sleep(time.Until(asked.Add(early)))
@@ -146,9 +147,9 @@ func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due time.Time) error
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-func (c Processor) write(ctx context.Context, d *delivery, plans []periodic.Plan, atOnce bool) error {
-	if atOnce {
-		if can, err := c.writeAtOnce(ctx, d, plans); can || err != nil {
+func (c Processor) write(ctx context.Context, d *delivery, plans []periodic.Plan, plain bool) error {
+	if plain {
+		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
 			return err
 		}
 	}
@@ -176,10 +177,10 @@ func (c Processor) write(ctx context.Context, d *delivery, plans []periodic.Plan
 	return c.tellHooks(ctx, d.tx, *d.outcome)
 }
 
-// writeAtOnce writes plans that need no more than one statement. can is false if the database
+// writePlain writes plain plans with one statement. can is false if the database
 // has none.
-func (c Processor) writeAtOnce(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
-	left, can, err := d.tx.SubmitAtOnce(ctx, c.Queues[periodic.SinkJob], plans)
+func (c Processor) writePlain(ctx context.Context, d *delivery, plans []periodic.Plan) (can bool, err error) {
+	left, can, err := d.tx.SubmitPlain(ctx, c.Queues[periodic.SinkJob], plans)
 	if !can || err != nil {
 		return can, err
 	}
@@ -205,17 +206,4 @@ func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) {
 			o.Kept = append(o.Kept, p)
 		}
 	}
-}
-
-// fitOneStatement reports whether plans need no more than one statement. One that does not fit sends the
-// whole batch the longer way, through Advance, Record and Submit, as does a tracer.
-func (c Processor) fitOneStatement(plans []periodic.Plan) bool {
-	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p periodic.Plan) bool { return !fitsOneStatement(&p) })
-}
-
-// fitsOneStatement reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
-// about its tick.
-func fitsOneStatement(p *periodic.Plan) bool {
-	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() &&
-		p.Ticks[0].Cause == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }

@@ -232,10 +232,6 @@ func (d *delivery) recordRefused(ctx context.Context, why map[string]string, pen
 // notePermanentRefusal notes a tick that the queue of its task does not take, and the reason as
 // the problem of the task, unless that has another.
 func (d *delivery) notePermanentRefusal(ctx context.Context, tick periodic.Tick) error {
-	if d.outcome.refused == nil {
-		d.outcome.refused = map[periodic.TickKey]bool{}
-	}
-	d.outcome.refused[tick.Key()] = true
 	plan := d.outcome.Plans[tick.TaskID]
 	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, periodic.WarningPrefix) {
 		return nil

@@ -60,7 +60,7 @@ func (c Processor) tellHooks(ctx context.Context, tx Tx, done Outcome) error {
 	var missed []MissedTick
 	for _, tick := range done.Ticks {
 		t := done.Plans[tick.TaskID].Task
-		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
+		if lacksJob(tick) && c.Hooks.HearsMissed(t) {
 			missed = append(missed, MissedTick{Task: t, Tick: tick})
 		}
 	}

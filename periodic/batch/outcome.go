@@ -17,8 +17,6 @@ type Outcome struct {
 	Plans map[string]*periodic.Plan // the same by the task's id
 	Ticks []periodic.Tick
 	Took  time.Duration // from the first write to the end of the transaction
-
-	refused map[periodic.TickKey]bool // ticks that the queue of their task has refused for good
 }
 
 // Moved reports whether a batch decided a tick or changed a plan.
@@ -30,8 +28,8 @@ func (o *Outcome) Moved() bool {
 
 // lacksJob reports whether a tick gets no job although it should. A tick that its
 // policy skips is not one.
-func (o *Outcome) lacksJob(tick periodic.Tick) bool {
-	return tick.Decision == periodic.Missed || tick.Decision == periodic.Late || o.refused[tick.Key()]
+func lacksJob(tick periodic.Tick) bool {
+	return tick.Decision == periodic.Missed || tick.Decision == periodic.Late || tick.Cause == periodic.CauseRefused
 }
 
 // recordTicks settles the skips of the plans that were written ahead and adds the new ticks. It

@@ -128,13 +128,15 @@ type Tx interface {
 type oneStatementTx interface {
 	// RefreshNow asks for the time again. Now returns it from then on.
 	RefreshNow(ctx context.Context) error
-	// SubmitAtOnce does for plans that are plain, with nothing to say about their ticks, what
+	// WarmUp has the database do beforehand what SubmitPlain costs once in a connection.
+	WarmUp(ctx context.Context, queue periodic.Queue) error
+	// SubmitPlain does for plans that are plain what
 	// Advance, Record and Submit of their queue do, with one statement. can is false if the
 	// database cannot do that for this queue; then it has done nothing. It returns the tasks that did
-	// not advance, or [ErrInTheWay]. Without plans it does beforehand what can be done without them.
-	SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []string, can bool, err error)
+	// not advance, or [ErrInTheWay].
+	SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []string, can bool, err error)
 }
 
-// ErrInTheWay is an error of SubmitAtOnce: the database does not take the tick or the job of one of the plans, which exists
+// ErrInTheWay is an error of SubmitPlain: the database does not take the tick or the job of one of the plans, which exists
 // already, or a job of its task does. The transaction cannot be committed; the methods of single steps pass over such rows.
 var ErrInTheWay = errors.New("a tick or a job is in the way")

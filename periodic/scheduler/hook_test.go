@@ -49,9 +49,9 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
-	left, can, err = tx.Tx.SubmitAtOnce(ctx, queue, plans)
-	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
+func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
+	left, can, err = tx.Tx.SubmitPlain(ctx, queue, plans)
+	if can && err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
 	}
 	return left, can, err

@@ -104,7 +104,7 @@ func (tx schedulerTx) batchOnce(ctx context.Context, db *sqldb.DB, whole bool) e
 		return err
 	}
 	if whole {
-		if left, can, err := tx.SubmitAtOnce(ctx, sink, plans); !can || err != nil || len(left) > 0 {
+		if left, can, err := tx.SubmitPlain(ctx, sink, plans); !can || err != nil || len(left) > 0 {
 			return fmt.Errorf("submitted: %t, left %+v, %w", can, left, err)
 		}
 		return nil

@@ -15,9 +15,15 @@ var plainColumns = []sqldb.Field{
 	sqldb.Text("task_id"), sqldb.Int("version"), sqldb.Row("row_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Text("jid"),
 }
 
-// SubmitAtOnce implements [batch.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
+// WarmUp implements [batch.Tx]: the statement, which is prepared in the connection, writes nothing without plans.
+func (tx schedulerTx) WarmUp(ctx context.Context, queue periodic.Queue) error {
+	_, _, err := tx.SubmitPlain(ctx, queue, nil)
+	return err
+}
+
+// SubmitPlain implements [batch.Tx] on PostgreSQL: SQLite has no WITH that writes. With other queues
 // configured, nextrun's own is a movedQueue, which also reads periodic_open, and needs the longer way.
-func (tx schedulerTx) SubmitAtOnce(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []string, can bool, err error) {
+func (tx schedulerTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (missing []string, can bool, err error) {
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil
 	}

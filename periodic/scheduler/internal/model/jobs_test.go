@@ -41,13 +41,13 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []sink.Submission, 
 	return refused, nil
 }
 
-// plainAnswer is what SubmitAtOnce answers: the tasks that did not advance, or that something is in the way.
+// plainAnswer is what SubmitPlain answers: the tasks that did not advance, or that something is in the way.
 type plainAnswer struct {
 	left     []string
 	inTheWay bool
 }
 
-// submitPlain is SubmitAtOnce of PostgreSQL: one statement does what Advance, Record and Submit do. A tick that exists,
+// submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do. A tick that exists,
 // or a job that is refused, undoes all of it, and the code begins another transaction. While it waits, it has done nothing.
 func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (a plainAnswer, err error) {
 	own := t.own.clone()

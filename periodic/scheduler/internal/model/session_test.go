@@ -162,9 +162,9 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 	return call(s, "record", func() ([]periodic.TickKey, error) { return s.w.record(s.t, settled, added) })
 }
 
-// SubmitAtOnce is for a scheduler that has only nextrun's own queue: with others, the table job
+// SubmitPlain is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitAtOnce(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
+func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []string, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
