@@ -64,7 +64,6 @@ func TestSampleConfiguration(t *testing.T) {
 	})
 	check("scheduler", all.Scheduler, scheduler.Config{
 		BatchSize: scheduler.DefaultBatchSize, Lease: scheduler.DefaultLease, Lead: scheduler.DefaultLead, PollInterval: scheduler.DefaultPollInterval,
-		RetryMin: scheduler.DefaultRetryMin, RetryMax: scheduler.DefaultRetryMax,
 		Retention: scheduler.Retention{}.WithDefaults(),
 		Lock:      scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})

@@ -77,10 +77,7 @@ func (w *waiting) start(tasks int, change ...func(*scheduler.Config)) {
 			return nil
 		},
 	}
-	eager := func(c *scheduler.Config) {
-		c.Lead = farLead
-		c.RetryMin, c.RetryMax = time.Millisecond, 10*time.Millisecond
-	}
+	eager := func(c *scheduler.Config) { c.Lead = farLead }
 	w.scheduler, w.seen = w.fixture.start(claims{w.hooks, w.claimed}, append([]func(*scheduler.Config){eager}, change...)...)
 	w.await(tasks)
 }

@@ -17,8 +17,6 @@ import (
 const (
 	DefaultBatchSize    = 2500
 	DefaultLead         = time.Second
-	DefaultRetryMin     = 100 * time.Millisecond
-	DefaultRetryMax     = 10 * time.Second
 	DefaultLease        = 30 * time.Second
 	DefaultPollInterval = 30 * time.Second
 )
@@ -30,7 +28,6 @@ const (
 	maxLead         = 10 * time.Second
 	leasePerLead    = 3 // a lease is at least so many leads
 	minPollInterval = 10 * time.Millisecond
-	minRetry        = time.Millisecond
 	longest         = 1000 * time.Hour // of all durations
 )
 
@@ -66,11 +63,6 @@ type Config struct {
 	// be noticed if its notification is lost. At least 10 ms.
 	// 0: 30 s.
 	PollInterval time.Duration `yaml:"poll_interval"`
-	// RetryMin and RetryMax bound the time between attempts after an error; it
-	// doubles from one to the other, with jitter. 0: 100 ms,
-	// 10 s.
-	RetryMin time.Duration `yaml:"retry_min"`
-	RetryMax time.Duration `yaml:"retry_max"`
 	// Mode says who schedules. Empty: ModeShared.
 	Mode Mode
 	// Lock is the lock of the modes leader and exclusive.
@@ -101,8 +93,6 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Lease, DefaultLease)
 	service.SetDefault(&c.Lead, min(DefaultLead, c.Lease/leasePerLead))
 	service.SetDefault(&c.PollInterval, DefaultPollInterval)
-	service.SetDefault(&c.RetryMin, DefaultRetryMin)
-	service.SetDefault(&c.RetryMax, DefaultRetryMax)
 	service.SetDefault(&c.Mode, ModeShared)
 	c.Lock = c.Lock.WithDefaults()
 	c.Retention = c.Retention.WithDefaults()
@@ -122,9 +112,6 @@ func (c Config) Validate() error {
 	most := min(maxLead, c.Lease/leasePerLead)
 	p.Field(c.Lead <= most, "Lead", c.Lead, fmt.Sprintf("1ms to %s, at most a third of Lease, or negative", most))
 	service.Within(p, "PollInterval", c.PollInterval, minPollInterval, longest)
-	service.Within(p, "RetryMin", c.RetryMin, minRetry, longest)
-	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
-		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
 	for sink, submitter := range c.Submitters {
 		p.Field(sink.Valid() && submitter != nil, "Submitters", fmt.Sprintf("%q", sink), "a queue under a name of 1 to 64 lower-case letters, digits, '-' and '_' that begins with a letter")
 	}

@@ -91,25 +91,17 @@ func alike(a, b error) bool {
 	return slices.Equal(words(a), words(b))
 }
 
-// trouble publishes what keeps a scheduler from some or all of its work.
-type trouble struct {
-	store     Store
-	worker    string
-	published string // empty: nothing
-}
-
-// publish publishes the error of a round, or else that of a task that fails, if it
-// is another one than before. A database that cannot be used is asked for nothing.
-func (t *trouble) publish(ctx context.Context, err error, failing string) {
-	text := failing
+// publishTrouble publishes what keeps the scheduler from some or all of its work, if it is another error than before: that of
+// a round, or else of a task that fails. A database that cannot be used is asked for nothing.
+func (l *loop) publishTrouble(ctx context.Context, err error) {
+	text := l.failingText()
 	if err != nil {
-		if t.store.Fault(err) == service.FaultDatabase {
+		if text = err.Error(); l.store.Fault(err) == service.FaultDatabase {
 			return
 		}
-		text = err.Error()
 	}
-	if text != t.published && t.store.SetTrouble(ctx, t.worker, text) == nil {
-		t.published = text
+	if text != l.published && l.store.SetTrouble(ctx, l.batches.Worker, text) == nil {
+		l.published = text
 	}
 }
 

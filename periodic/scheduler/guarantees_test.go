@@ -202,14 +202,14 @@ func TestG6LoopOutlivesErrors(t *testing.T) {
 		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
-			if n <= 12 {
+			if n <= 5 {
 				return fmt.Errorf("failure %d", n)
 			}
 			return nil
 		}}
-		s, seen := f.start(h, func(c *scheduler.Config) { c.RetryMin, c.RetryMax = time.Millisecond, 2*time.Millisecond })
+		s, seen := f.start(h)
 		seen.until(f, "failure", func(e scheduler.Event) bool {
-			return e.Kind == scheduler.EventError && strings.Contains(e.Err.Error(), "failure 12")
+			return e.Kind == scheduler.EventError && strings.Contains(e.Err.Error(), "failure 5")
 		})
 		seen.until(f, "job", submitted("report"))
 		f.stop(s)

@@ -23,7 +23,7 @@ func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
 	db := f.opened(store.Options{LockTimeout: 200 * time.Millisecond})
-	s, seen := f.start(db.Periodic(), func(c *scheduler.Config) { c.RetryMax = time.Second })
+	s, seen := f.start(db.Periodic())
 	tickAfter := func(what string) {
 		since := time.Now()
 		seen.until(f, "tick after "+what, func(e scheduler.Event) bool { return e.Kind == scheduler.EventTick && e.Tick.Due.After(since) })

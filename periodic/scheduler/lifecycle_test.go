@@ -92,8 +92,6 @@ func TestConfigIsValidated(t *testing.T) {
 		"Lead is 11s":               func(c *scheduler.Config) { c.Lead = 11 * time.Second; c.Lease = time.Hour },
 		"Lead is 2s; use 1ms to 1s": func(c *scheduler.Config) { c.Lead = 2 * time.Second; c.Lease = 3 * time.Second },
 		"PollInterval is -1s":       func(c *scheduler.Config) { c.PollInterval = -time.Second },
-		"RetryMin is -1s":           func(c *scheduler.Config) { c.RetryMin = -time.Second },
-		"RetryMax is 1ms; use Retr": func(c *scheduler.Config) { c.RetryMax = time.Millisecond },
 	} {
 		cfg := good
 		change(&cfg)

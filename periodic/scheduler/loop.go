@@ -36,8 +36,8 @@ type loop struct {
 	pace      pace
 	failing   failures[string]        // tasks that fail alone, by their ids
 	broken    failures[periodic.Sink] // queues that cannot be used
-	trouble   trouble
-	ends      *ends // safe for concurrent use
+	published string                  // the error that was published, of a round or a task; empty: none
+	ends      *ends                   // safe for concurrent use
 }
 
 // newLoop returns the loop of a scheduler.
@@ -47,7 +47,6 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 		failing: failures[string]{}, broken: failures[periodic.Sink]{},
 		backlog: backlog{pause: service.Backoff{Least: leastRetry, Most: mostRetry}},
 		pace:    pace{size: cfg.BatchSize, most: cfg.BatchSize, observe: cfg.observe},
-		trouble: trouble{store: store, worker: batches.Worker},
 		ends:    newEnds(store, cfg, r),
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
@@ -55,10 +54,13 @@ func newLoop(store Store, cfg *Config, r role, batches batch.Processor, wake <-c
 	return l
 }
 
+// How soon a round that failed is tried again: the database cannot be used.
+const leastOutage, mostOutage = 100 * time.Millisecond, 10 * time.Second
+
 // run schedules until soft ends, then finishes the batches in flight unless
 // hard ends too. If it ended by itself, it returns why.
 func (l *loop) run(soft, hard context.Context) error {
-	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
+	retry := service.Backoff{Least: leastOutage, Most: mostOutage}
 	l.ahead.lead = max(l.cfg.Lead, 0)
 	if l.store.OpensEarly() {
 		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
@@ -77,7 +79,7 @@ func (l *loop) run(soft, hard context.Context) error {
 		}
 		wait := l.endRound(err, &retry)
 		l.pulse.Beat(err)
-		l.trouble.publish(hard, err, l.failingText())
+		l.publishTrouble(hard, err)
 		_ = l.sleep(soft, wait) // the loop checks whether it has to end
 	}
 	l.ahead.drop()

@@ -31,7 +31,7 @@ func (f *fixture) quick() *store.DB {
 
 // as gives a scheduler a name and a mode.
 func as(name string, mode scheduler.Mode) func(*scheduler.Config) {
-	return func(c *scheduler.Config) { c.Name, c.Mode, c.RetryMin = name, mode, time.Millisecond }
+	return func(c *scheduler.Config) { c.Name, c.Mode = name, mode }
 }
 
 // runNow has a task run now, as a user would, and returns the tick's due.
