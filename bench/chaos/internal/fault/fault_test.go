@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,11 +39,4 @@ func TestLane(t *testing.T) {
 			t.Errorf("%v", told)
 		}
 	})
-}
-
-func TestFaultsAreChosenByName(t *testing.T) {
-	kinds := []fault.Kind{{Name: "log: blocked", Asked: true}, {Name: "process: SIGKILL"}}
-	if got := fault.Chosen(kinds, regexp.MustCompile("^log")); len(got) != 1 || got[0].Name != "log: blocked" {
-		t.Errorf("%+v", got)
-	}
 }

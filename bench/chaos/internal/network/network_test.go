@@ -1,96 +1,84 @@
 package network
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
 
-// echo is a server that answers what it is asked.
-func echo(t *testing.T) string {
+// dial connects through a way to a server that answers what it is asked.
+func dial(t *testing.T, w *way) net.Conn {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	c, err := net.Dial("tcp", w.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for c, err := listener.Accept(); err == nil; c, err = listener.Accept() {
-			go func() { _, _ = io.Copy(c, c) }()
-		}
-	}()
-	return listener.Addr().String()
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
-// ask says something, and returns what is answered within a time.
-func ask(c net.Conn, text string) (string, error) {
-	_, _ = c.Write([]byte(text))
+// hears asks, and wants an answer within a time, or else nothing or end.
+func hears(t *testing.T, c net.Conn, asked, want string) {
+	t.Helper()
+	_, _ = c.Write([]byte(asked))
 	_ = c.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
 	answer := make([]byte, 100)
 	n, err := c.Read(answer)
-	return string(answer[:n]), err
+	got := string(answer[:n])
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		got = "nothing"
+	} else if err != nil {
+		got = "end"
+	}
+	if got != want {
+		t.Errorf("%q is answered by %q, want %q", asked, got, want)
+	}
 }
 
 func TestWeathers(t *testing.T) {
-	n, err := New(echo(t), 1)
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	go func() {
+		for c, err := server.Accept(); err == nil; c, err = server.Accept() {
+			go func() { _, _ = io.Copy(c, c) }()
+		}
+	}()
+	n, err := New(server.Addr().String(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
 	w := n.ways[0]
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", n.Address(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
+	first := dial(t, w)
+	hears(t, first, "hello", "hello")
 	over := make(chan struct{})
-	hold := func(_ *link, text []byte) []byte { <-over; return text }
-	timeout := func(err error) bool { e, ok := err.(net.Error); return ok && e.Timeout() }
-	first, held := dial(), dial()
-	for _, c := range []net.Conn{first, held} {
-		if got, err := ask(c, "hello"); got != "hello" {
-			t.Fatal(got, err)
-		}
-	}
-	w.weather.Store(&weather{answer: hold})
-	if got, err := ask(held, "later"); !timeout(err) {
-		t.Errorf("held up: %q, %v", got, err)
-	}
+	w.weather.Store(&weather{answer: func(_ *link, text []byte) []byte { <-over; return text }})
+	hears(t, first, "later", "nothing")
 	w.clear()
 	close(over)
-	if got, err := ask(held, ""); got != "later" {
-		t.Errorf("afterwards: %q, %v", got, err)
-	}
+	hears(t, first, "", "later")
 	w.each(func(l *link) { l.silent.Store(true) })
-	if got, err := ask(first, "anybody?"); !timeout(err) {
-		t.Errorf("silent: %q, %v", got, err)
-	}
-	fresh := dial()
-	if got, err := ask(fresh, "hello"); got != "hello" {
-		t.Errorf("a new connection: %q, %v", got, err)
-	}
+	hears(t, first, "anybody?", "nothing")
+	fresh := dial(t, w)
+	hears(t, fresh, "hello", "hello")
 	w.weather.Store(&weather{request: vanish})
-	if got, err := ask(fresh, "gone"); !timeout(err) {
-		t.Errorf("vanishing: %q, %v", got, err)
-	}
+	hears(t, fresh, "lost", "nothing")
 	w.clear()
-	if got, err := ask(fresh, "again"); err == nil || timeout(err) {
-		t.Errorf("a connection that lost bytes lives on: %q, %v", got, err)
-	}
+	hears(t, fresh, "again", "end")
 	w.cut()
-	if c, err := net.Dial("tcp", n.Address(0)); err == nil {
+	if c, err := net.Dial("tcp", w.address); err == nil {
 		t.Errorf("not refused: %v", c.Close())
 	}
 	if err := w.listen(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ask(dial(), "hello"); got != "hello" {
-		t.Errorf("after a cut: %q, %v", got, err)
-	}
+	hears(t, dial(t, w), "hello", "hello")
 }
 
 func TestCommitsAreSeen(t *testing.T) {
