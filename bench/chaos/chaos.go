@@ -121,8 +121,7 @@ func (c *chaos) makeFaults(ctx context.Context) (list []fault.Fault) {
 	}
 	var all, editing sync.WaitGroup
 	for i, kinds := range lanes {
-		l := fault.Lane{Kinds: fault.Chosen(kinds, c.only), Random: c.random(10 + uint64(i)), Ended: note}
-		all.Go(func() { l.Run(ctx) })
+		all.Go(func() { fault.Run(ctx, c.random(10+uint64(i)), fault.Chosen(kinds, c.only), note) })
 	}
 	editing.Go(func() { c.editor.Work(working) })
 	<-ctx.Done()

@@ -84,27 +84,27 @@ func (l *File) Lanes() [][]fault.Kind {
 	}}
 }
 
-// as another program runs statements on a connection of its own, which ends with done.
-func (l *File) as(ctx context.Context, statements ...string) (db *sql.DB, done func(), err error) {
-	db, err = sql.Open("sqlite3", l.source())
+// as another program runs statements on a connection of its own, which its caller closes.
+func (l *File) as(ctx context.Context, statements ...string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite3", l.source())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	db.SetMaxOpenConns(1)
 	if err := Exec(context.WithoutCancel(ctx), db, statements...); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	return db, func() { _ = db.Close() }, nil
+	return db, nil
 }
 
 // held keeps a transaction open.
 func (l *File) held(least, most time.Duration, statements ...string) fault.Do {
 	return func(ctx context.Context, r *rand.Rand, f *fault.Fault) error {
-		_, done, err := l.as(ctx, statements...)
+		db, err := l.as(ctx, statements...)
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer db.Close() //nolint:errcheck // that is its end
 		f.Begin = time.Now()
 		fault.Spell(ctx, r, least, most)
 		return nil
@@ -113,11 +113,11 @@ func (l *File) held(least, most time.Duration, statements ...string) fault.Do {
 
 // checkpoint empties the log of the file again and again.
 func (l *File) checkpoint(ctx context.Context, r *rand.Rand, _ *fault.Fault) error {
-	db, done, err := l.as(ctx)
+	db, err := l.as(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer db.Close() //nolint:errcheck // that is its end
 	for range 5 + r.IntN(20) {
 		if _, err := db.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 			return err
@@ -130,18 +130,18 @@ func (l *File) checkpoint(ctx context.Context, r *rand.Rand, _ *fault.Fault) err
 // replace puts a copy in the place of the file, as somebody does who restores a backup. Nobody can write to the old file
 // from before the copy until all have noticed, which takes nextrun up to a second.
 func (l *File) replace(ctx context.Context, _ *rand.Rand, f *fault.Fault) error {
-	_, done, err := l.as(ctx, "BEGIN IMMEDIATE")
+	lock, err := l.as(ctx, "BEGIN IMMEDIATE")
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer lock.Close() //nolint:errcheck // that is its end
 	f.Begin = time.Now()
 	copied := filepath.Join(l.dir, fmt.Sprintf("copy-%d.db", time.Now().UnixNano()))
-	_, read, err := l.as(ctx, "VACUUM INTO '"+copied+"'")
+	reader, err := l.as(ctx, "VACUUM INTO '"+copied+"'")
 	if err != nil {
 		return err
 	}
-	defer read()
+	defer reader.Close() //nolint:errcheck // it has read
 	if err := os.Rename(copied, l.path()); err != nil {
 		return err
 	}

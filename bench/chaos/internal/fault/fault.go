@@ -1,4 +1,4 @@
-// Package fault makes faults happen: in lanes that run beside each other, each with one fault after the other.
+// Package fault makes faults happen, one after the other.
 package fault
 
 import (
@@ -41,23 +41,17 @@ func Chosen(kinds []Kind, only *regexp.Regexp) []Kind {
 	})
 }
 
-// Lane makes faults happen one after the other: all kinds in a random order, then again in another.
-type Lane struct {
-	Kinds  []Kind
-	Random *rand.Rand
-	Ended  func(f Fault) // called with each fault when it has ended
-}
-
-// Run runs until the context ends; a fault that has begun ends well.
-func (l *Lane) Run(ctx context.Context) {
-	for len(l.Kinds) > 0 {
-		for _, i := range l.Random.Perm(len(l.Kinds)) {
-			Spell(ctx, l.Random, 2*time.Second, 12*time.Second)
+// Run makes faults happen one after the other until the context ends: all kinds in a random order, then again in another. It calls
+// ended with each when it has ended; the last one ends well.
+func Run(ctx context.Context, r *rand.Rand, kinds []Kind, ended func(f Fault)) {
+	for len(kinds) > 0 {
+		for _, i := range r.Perm(len(kinds)) {
+			Spell(ctx, r, 2*time.Second, 12*time.Second)
 			if ctx.Err() != nil {
 				return
 			}
-			f := Fault{Kind: l.Kinds[i].Name, Begin: time.Now()}
-			err := l.Kinds[i].Do(ctx, l.Random, &f)
+			f := Fault{Kind: kinds[i].Name, Begin: time.Now()}
+			err := kinds[i].Do(ctx, r, &f)
 			if errors.Is(err, ErrNotNow) {
 				continue
 			}
@@ -67,7 +61,7 @@ func (l *Lane) Run(ctx context.Context) {
 			if f.End.IsZero() {
 				f.End = time.Now()
 			}
-			l.Ended(f)
+			ended(f)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nextrun/nextrun/bench/chaos/internal/fault"
 )
 
-// A lane makes each kind once before one comes again, tells of what happened and what failed, and passes over what cannot happen now.
-func TestLane(t *testing.T) {
+// Each kind happens once before one comes again, and what cannot happen now is passed over.
+func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		do := func(takes time.Duration, err error) fault.Do {
@@ -22,19 +22,14 @@ func TestLane(t *testing.T) {
 			}
 		}
 		told := map[string]int{}
-		l := &fault.Lane{
-			Kinds: fault.Chosen([]fault.Kind{
-				{Name: "short", Do: do(time.Second, nil)}, {Name: "broken", Do: do(0, errors.New("no way"))},
-				{Name: "absent", Do: do(0, fault.ErrNotNow)}, {Name: "new", Do: do(0, nil), Asked: true},
-			}, nil),
-			Random: rand.New(rand.NewPCG(1, 2)),
-			Ended: func(f fault.Fault) {
-				if told[f.Kind+" "+f.End.Sub(f.Begin).String()+" "+f.Problem]++; len(told) == 2 && told["short 1s "] == 10 {
-					cancel()
-				}
-			},
-		}
-		l.Run(ctx)
+		fault.Run(ctx, rand.New(rand.NewPCG(1, 2)), fault.Chosen([]fault.Kind{
+			{Name: "short", Do: do(time.Second, nil)}, {Name: "broken", Do: do(0, errors.New("no way"))},
+			{Name: "absent", Do: do(0, fault.ErrNotNow)}, {Name: "new", Do: do(0, nil), Asked: true},
+		}, nil), func(f fault.Fault) {
+			if told[f.Kind+" "+f.End.Sub(f.Begin).String()+" "+f.Problem]++; len(told) == 2 && told["short 1s "] == 10 {
+				cancel()
+			}
+		})
 		if n := told["broken 0s no way"]; len(told) != 2 || n < 9 || n > 10 {
 			t.Errorf("%v", told)
 		}
