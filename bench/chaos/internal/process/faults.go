@@ -100,8 +100,8 @@ func (fl *Fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) err
 	return fl.ask(syscall.SIGTERM)(ctx, r, in)
 }
 
-// blockLog reads nothing of what a process says for a time.
-func (fl *Fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) error {
+// blockLog reads nothing of what a process says for a time. Some processes are asked to end then, which they can without a log.
+func (fl *Fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) (err error) {
 	l, ended, running := fl.started(in)
 	if !running {
 		return fault.ErrNotNow
@@ -115,8 +115,13 @@ func (fl *Fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) error
 		case <-ctx.Done():
 		}
 	}()
-	l.block(func() { fault.Spell(ctx, r, 3*time.Second, time.Minute) })
-	return nil
+	l.block(func() {
+		fault.Spell(ctx, r, 3*time.Second, time.Minute)
+		if r.IntN(2) == 0 {
+			err = fl.ask(syscall.SIGTERM)(ctx, r, in)
+		}
+	})
+	return err
 }
 
 // closeLog ends the reading of what a process says.
