@@ -41,7 +41,7 @@ func TestBackup(t *testing.T) {
 		waiting, event := r.One("SELECT count(*) FROM job WHERE state = 'waiting'"), r.One("SELECT min(event_id) FROM outbox_message")
 		r.Exec("UPDATE periodic_task SET subject = 'edited after the restore' WHERE id = 'one'")
 		r.Want("1", "SELECT count(*) FROM periodic_task WHERE id = 'one' AND rev > "+before)
-		for _, look := range []string{"check --guarantees", "why one", "preview --hours 1", "migrate status"} {
+		for _, look := range []string{"check --guarantees", "why one", "preview --until 1h", "migrate status"} {
 			nextrun(t, r.URL, ui.Done, strings.Fields(look)...)
 		}
 		nextrun(t, r.URL, ui.Done, "task", "pause", "paused", "--reason", "restored")

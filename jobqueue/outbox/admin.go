@@ -41,7 +41,6 @@ type Filter struct {
 	Since       time.Time // created at that time or later; zero: whenever
 	Until       time.Time // created before that time; zero: whenever
 	Limit       int       // at most so many; 0: 100
-	Oldest      bool      // the oldest first, instead of the newest
 	WithPayload bool      // read the payloads, too, which may be large
 }
 

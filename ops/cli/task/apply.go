@@ -1,16 +1,15 @@
 package task
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 func applyCommand(env *ui.Env) *cobra.Command {
@@ -36,8 +35,25 @@ task that somebody has disabled stays so.`,
 			if path == "" {
 				return ui.Usagef("missing -f FILE; - is standard input")
 			}
-			apply.Prune = periodic.Prune(prune.Value)
-			return applyFile(c.Context(), env, path, apply)
+			text, err := ui.ReadFile(env.Stdin, path)
+			if err != nil {
+				return err
+			}
+			file, err := config.ParseTasks(path, text)
+			if err != nil {
+				return err
+			}
+			apply.Prune, apply.Tasks, apply.Calendars = periodic.Prune(prune.Value), file.Tasks, file.Calendars
+			return withWarnings(c.Context(), env, func(tasks *periodic.Tasks, warn func(*periodic.Task)) error {
+				for i := range apply.Tasks {
+					warn(&apply.Tasks[i])
+				}
+				done, err := tasks.Apply(c.Context(), apply)
+				if err != nil {
+					return fmt.Errorf("nothing was changed: %w", err)
+				}
+				return printApplied(env, &apply, &done)
+			})
 		},
 	}
 	flags := command.Flags()
@@ -48,67 +64,26 @@ task that somebody has disabled stays so.`,
 	return command
 }
 
-// applyFile applies a file.
-func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
-	text, err := ui.ReadFile(env.Stdin, path)
-	if err != nil {
-		return err
+// printApplied says what was changed, or is to be changed.
+func printApplied(env *ui.Env, apply *periodic.Apply, done *periodic.Applied) (err error) {
+	for _, id := range done.Disabled {
+		env.Complain("note: task %s stays disabled, since somebody has disabled it; see: nextrun task enable --help", ui.Cell(id))
 	}
-	file, err := config.ParseTasks(path, text)
-	if err != nil {
-		return err
+	for _, c := range done.Changes {
+		err = cmp.Or(err, env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)))
 	}
-	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
-	return applyTasks(ctx, env, apply)
-}
-
-// applyTasks makes the table match, and says what it changed.
-func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
-	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
-		w, err := newWarner(ctx, env, db, queues)
-		if err != nil {
-			return err
-		}
-		for i := range apply.Tasks {
-			w.of(&apply.Tasks[i])
-		}
-		done, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
-		if err != nil {
-			return fmt.Errorf("nothing was changed: %w", err)
-		}
-		for _, id := range done.Disabled {
-			env.Complain("note: task %s stays disabled, since somebody has disabled it; see: nextrun task enable --help", ui.Cell(id))
-		}
-		for _, c := range done.Changes {
-			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
-				return err
-			}
-		}
-		if err := printDays(env, done); err != nil {
-			return err
-		}
-		verb := "changed"
-		if apply.DryRun {
-			verb = "to change"
-		}
-		err = env.Printf("%s: %d of %s in the file\n", verb, len(done.Changes), ui.Counted(len(apply.Tasks), "task"))
-		if err == nil && apply.DryRun && len(done.Changes)+len(done.Days)+len(done.Gone) > 0 {
-			return ui.ErrChanges
-		}
-		return err
-	})
-}
-
-// printDays says what changed in calendars.
-func printDays(env *ui.Env, done periodic.Applied) error {
-	for i, r := range append(slices.Clone(done.Days), done.Gone...) {
-		action := periodic.ActionAdd
-		if i >= len(done.Days) {
-			action = periodic.ActionDelete
-		}
-		if err := env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())); err != nil {
-			return err
+	for action, list := range map[periodic.Action][]days.Row{periodic.ActionAdd: done.Days, periodic.ActionDelete: done.Gone} {
+		for _, r := range list {
+			err = cmp.Or(err, env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())))
 		}
 	}
-	return nil
+	verb := "changed"
+	if apply.DryRun {
+		verb = "to change"
+	}
+	err = cmp.Or(err, env.Printf("%s: %d of %s in the file\n", verb, len(done.Changes), ui.Counted(len(apply.Tasks), "task")))
+	if err == nil && apply.DryRun && len(done.Changes)+len(done.Days)+len(done.Gone) > 0 {
+		return ui.ErrChanges
+	}
+	return err
 }

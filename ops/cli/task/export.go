@@ -16,7 +16,7 @@ import (
 )
 
 func exportCommand(env *ui.Env) *cobra.Command {
-	var filter periodic.TaskFilter
+	filter := periodic.TaskFilter{WithArgs: true}
 	command := &cobra.Command{
 		Use:   "export",
 		Short: "Write the tasks as a file for task apply",
@@ -24,17 +24,17 @@ func exportCommand(env *ui.Env) *cobra.Command {
 UTF-8 text is named and left out, and the exit code is 1.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			filter.WithArgs = true
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				list, err := periodic.NewTasks(db.Tasks()).List(c.Context(), filter)
+				tasks := periodic.NewTasks(db.Tasks())
+				list, err := tasks.List(c.Context(), filter)
 				if err != nil {
 					return err
 				}
-				rows, err := periodic.NewTasks(db.Tasks()).Calendars(c.Context())
+				calendars, err := tasks.Calendars(c.Context())
 				if err != nil {
 					return err
 				}
-				return export(env, list, rows)
+				return export(env, list, calendars)
 			})
 		},
 	}
@@ -44,37 +44,25 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 }
 
 // export writes the tasks that a file can hold, and the calendars that they name. It names the others.
-func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
-	whole := len(list)
+func export(env *ui.Env, list []periodic.Task, calendars []days.Row) error {
+	whole, columns, used := len(list), column.OfUsers(periodic.Columns()), map[string]bool{}
 	list = slices.DeleteFunc(list, func(t periodic.Task) bool {
-		column := notUTF8(&t)
-		if column != "" {
-			fmt.Fprintf(env.Stderr, "task %q left out: its %s is not UTF-8 text; correct the row\n", t.ID, column)
+		for _, c := range columns {
+			if !utf8.ValidString(c.Get(&t).Text) { // SQLite accepts it, and YAML does not
+				env.Complain("task %q left out: its %s is not UTF-8 text; correct the row", t.ID, c.InTable())
+				return true
+			}
 		}
-		return column != ""
+		for _, name := range days.Names(t.Days.Exclude) {
+			used[name] = true
+		}
+		return false
 	})
-	used := map[string]bool{} // with all their rows
-	for _, t := range list {
-		for _, r := range rows {
-			used[r.Name] = used[r.Name] || slices.Contains(days.Names(t.Days.Exclude), r.Name)
-		}
-	}
-	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool { return !used[r.Name] })); err != nil {
+	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(calendars, func(r days.Row) bool { return !used[r.Name] })); err != nil {
 		return err
 	}
 	if left := whole - len(list); left > 0 {
 		return fmt.Errorf("tasks left out: %d of %d", left, whole)
 	}
 	return nil
-}
-
-// notUTF8 returns the first column of a task whose value is not UTF-8, which
-// SQLite accepts and YAML does not; empty: none.
-func notUTF8(t *periodic.Task) string {
-	for _, c := range column.OfUsers(periodic.Columns()) {
-		if !utf8.ValidString(c.Get(t).Text) {
-			return c.InTable()
-		}
-	}
-	return ""
 }

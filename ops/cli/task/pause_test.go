@@ -36,7 +36,7 @@ func TestTaskPause(t *testing.T) {
 		s.Says(t, ui.Done, "task list", "! paused")
 		s.Says(t, ui.Done, "task pause --handler hc", "paused c; to end the pause: nextrun task resume c")
 		s.Says(t, ui.Done, "task resume --all", "a was not paused", "resumed c")
-		s.Says(t, ui.WrongUsage, "task pause", "missing argument ID; or use --all")
+		s.Says(t, ui.WrongUsage, "task pause", "name either tasks, or --all")
 		s.Says(t, ui.WrongUsage, "task pause a --all", "either")
 		s.Says(t, ui.WrongUsage, "task pause a --until 2020-01-01", "paused_until", "use a time from now on")
 		s.Says(t, ui.WrongUsage, "task pause a --reason "+strings.Repeat("x", 255), "paused_reason", "254")

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,13 +26,11 @@ type screen struct {
 }
 
 func (s screen) printJSON(env *ui.Env) error {
-	times := []time.Time{}
+	times, err := []time.Time{}, error(nil)
 	if s.elapses() {
-		upcoming, err := nextRuns(env, s.Task.Task)
-		if err != nil {
+		if times, _, err = elapsesOf(env, s.Task.Task); err != nil {
 			return err
 		}
-		times, _ = leftOut(upcoming)
 	}
 	ticks := []ui.Object{}
 	for i := range s.runs() {
@@ -55,48 +54,38 @@ func (s screen) elapses() bool {
 func (s screen) runs() []view.Run { return s.Runs[:min(len(s.Runs), shownRuns)] }
 
 func (s screen) print(env *ui.Env) error {
-	if err := env.PrintFields(append(s.state(env), columns(env, s.Task.Task)...)); err != nil {
-		return err
-	}
-	if err := printFindings(env, s.findings); err != nil {
-		return err
-	}
-	if len(s.Output) > 0 {
-		if err := env.Printf("\nThe end of the output of job %s:\n\n    %s\n", s.Failed.JID, strings.Join(s.Output, "\n    ")); err != nil {
-			return err
-		}
+	err := cmp.Or(env.PrintFields(append(s.state(env), columns(env, s.Task.Task)...)), printFindings(env, s.findings))
+	if s.Failed != nil {
+		err = cmp.Or(err, printOutput(env, "output", s.Failed.JID, s.Output))
 	}
 	if s.elapses() {
-		if err := printUpcoming(env, s.Task.Task); err != nil {
-			return err
-		}
+		err = cmp.Or(err, printUpcoming(env, s.Task.Task))
 	}
 	if len(s.Runs) == 0 {
-		return nil
-	}
-	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	return rows.PrintRuns(env, s.runs())
+	return cmp.Or(err, env.Printf("\n"), rows.PrintRuns(env, s.runs()))
 }
 
-func printFindings(env *ui.Env, findings []why.Finding) error {
-	for i, one := range findings {
-		if i == 0 {
-			if err := env.Printf("\n"); err != nil {
-				return err
-			}
-		}
-		if err := env.PrintProse("- ", one.Text); err != nil {
-			return err
-		}
+func printFindings(env *ui.Env, findings []why.Finding) (err error) {
+	if len(findings) > 0 {
+		err = env.Printf("\n")
+	}
+	for _, one := range findings {
+		err = cmp.Or(err, env.PrintProse("- ", one.Text))
 		if one.Do != "" {
-			if err := env.PrintProse("  > ", env.Hint(one.Do)); err != nil {
-				return err
-			}
+			err = cmp.Or(err, env.PrintProse("  > ", env.Hint(one.Do)))
 		}
 	}
-	return nil
+	return err
+}
+
+// printOutput writes the end of what a job said.
+func printOutput(env *ui.Env, what, jid string, lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	return env.Printf("\nThe end of the %s of job %s:\n\n    %s\n", what, jid, strings.Join(lines, "\n    "))
 }
 
 // state is how the task is doing, and what comes next.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -24,7 +25,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 			if err := f.ReadArgs(env.Stdin); err != nil {
 				return err
 			}
-			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
+			return withWarnings(c.Context(), env, func(tasks *periodic.Tasks, warn func(*periodic.Task)) error {
 				var before, changed periodic.Task
 				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
 					before = *t
@@ -33,13 +34,13 @@ func setCommand(env *ui.Env) *cobra.Command {
 					return nil
 				})
 				if err != nil {
-					return err
+					return taskProblem(err)
 				}
-				w.of(&changed)
+				warn(&changed)
 				if changed.Origin != "" {
 					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next", changed.Origin)
 				}
-				if waited(&before) && !samePlan(&before, &changed) {
+				if drops(&before, &changed) {
 					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",
 						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])
 				}
@@ -47,16 +48,12 @@ func setCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	f = columnFlags(command, nil)
+	f = ui.NewColumnFlags(command, column.OfUsers(periodic.Columns()), nil)
 	return command
 }
 
-// waited reports whether a tick of a task is due that no scheduler has submitted.
-func waited(t *periodic.Task) bool {
-	return t.Enabled && t.NextRun.After(periodic.Unplanned) && t.NextRun.Before(time.Now())
-}
-
-// samePlan reports whether a change leaves a task its plan.
-func samePlan(a, b *periodic.Task) bool {
-	return a.Timer == b.Timer && a.Starts.Equal(b.Starts) && a.Ends.Equal(b.Ends) && a.Jitter == b.Jitter
+// drops reports whether a change drops a tick that is due and that no scheduler has submitted.
+func drops(before, after *periodic.Task) bool {
+	return before.Enabled && before.NextRun.After(periodic.Unplanned) && before.NextRun.Before(time.Now()) &&
+		(before.Timer != after.Timer || !before.Starts.Equal(after.Starts) || !before.Ends.Equal(after.Ends) || before.Jitter != after.Jitter)
 }

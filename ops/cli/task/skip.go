@@ -1,7 +1,6 @@
 package task
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,45 +24,32 @@ one unless TIME names another.`,
   nextrun task skip nightly-backup 2026-12-24T02:00:00Z
   nextrun task skip nightly-backup --undo`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return ui.Arguments("ID", "TIME")(c, args)
-			}
-			return ui.Arguments("ID")(c, args)
+			return ui.Arguments([]string{"ID", "TIME"}[:min(max(len(args), 1), 2)]...)(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			var due time.Time
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			id, due := ui.Cell(args[0]), time.Time{}
 			if len(args) > 1 {
-				var err error
 				if due, err = ui.ParseWhen(args[1], ui.Clock{Now: env.Now(), Zone: env.Zone}); err != nil {
 					return ui.Usagef("TIME is %q: %v", args[1], err)
 				}
 			}
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
 				if isUndo {
-					return unskip(c.Context(), env, tasks, args[0], due)
+					due, err := tasks.Unskip(c.Context(), args[0], due)
+					if err != nil {
+						return err
+					}
+					return env.Printf("%s: the tick of %s takes place\n", id, env.Moment(due))
 				}
-				return skip(c.Context(), env, tasks, args[0], due, reason)
+				due, err := tasks.Skip(c.Context(), args[0], due, days.Note(env.Person(), reason))
+				if err != nil {
+					return err
+				}
+				return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(due), id, due.UTC().Format(time.RFC3339Nano))
 			})
 		},
 	}
 	command.Flags().StringVar(&reason, "reason", "", "why, for people")
 	command.Flags().BoolVar(&isUndo, "undo", false, "let a tick take place that was to be skipped")
 	return command
-}
-
-func skip(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, due time.Time, reason string) error {
-	done, err := tasks.Skip(ctx, id, due, days.Note(env.Person(), reason))
-	if err != nil {
-		return err
-	}
-	id = ui.Cell(id)
-	return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(done), id, done.UTC().Format(time.RFC3339Nano))
-}
-
-func unskip(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, due time.Time) error {
-	done, err := tasks.Unskip(ctx, id, due)
-	if err != nil {
-		return err
-	}
-	return env.Printf("%s: the tick of %s takes place\n", ui.Cell(id), env.Moment(done))
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/ops/cli/timer"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -20,7 +22,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Use:   "task",
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
-		addCommand(env), listCommand(env), screenCommand(env, "show"), setCommand(env),
+		addCommand(env), listCommand(env), showCommand(env, "show"), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
 		skipCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
@@ -31,18 +33,6 @@ func Command(env *ui.Env) *cobra.Command {
 func withTasks(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
 		return taskProblem(fn(periodic.NewTasks(db.Tasks())))
-	})
-}
-
-// withQueues runs fn with the tasks of the database and the queues of the
-// configuration file, for commands that submit or say where jobs go.
-func withQueues(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks, *warner) error) error {
-	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
-		w, err := newWarner(ctx, env, db, queues)
-		if err != nil {
-			return err
-		}
-		return taskProblem(fn(periodic.NewTasks(db.Tasks()).With(queues), w))
 	})
 }
 
@@ -65,4 +55,36 @@ func taskProblem(err error) error {
 		return fmt.Errorf("%w; change it with: nextrun task set", err)
 	}
 	return err
+}
+
+// withWarnings runs fn with the tasks of the database. Fn calls warn with those that it writes.
+func withWarnings(ctx context.Context, env *ui.Env, fn func(tasks *periodic.Tasks, warn func(*periodic.Task)) error) error {
+	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
+		isDocspell, err := docspell.In(db).IsHere(ctx)
+		if err != nil {
+			return err
+		}
+		return fn(periodic.NewTasks(db.Tasks()), func(t *periodic.Task) {
+			for _, text := range warnings(env, t, queues, isDocspell) {
+				env.Complain("warning: task %q: %s", t.ID, text)
+			}
+		})
+	})
+}
+
+// warnings say what may be wrong with a task although its row is good: args that are not JSON, a sink that none of the
+// queues has, which another program may have, limits that the queue does not take, and what Docspell cannot read or run.
+func warnings(env *ui.Env, t *periodic.Task, queues ui.Queues, isDocspell bool) (list []string) {
+	if !json.Valid([]byte(t.Args)) {
+		list = append(list, "args is not JSON")
+	}
+	for _, text := range []string{queues.Missing(t.Sink), queues.Ignores(t)} {
+		if text != "" {
+			list = append(list, text)
+		}
+	}
+	if isDocspell {
+		list = append(list, docspell.Warnings(t, env.Now())...)
+	}
+	return list
 }

@@ -41,12 +41,9 @@ const recordTables = `event_store AS e LEFT JOIN outbox_message AS m ON m.event_
 
 // List implements [outbox.Admin].
 func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, error) {
-	limit, order := f.Limit, "DESC"
+	limit := f.Limit
 	if limit <= 0 {
 		limit = 100
-	}
-	if f.Oldest {
-		order = "ASC"
 	}
 	ofTopic := `e.topic = $1`
 	if f.Topic == "" {
@@ -63,7 +60,7 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 			WHERE `+ofTopic+` AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
 				AND ($4 = '' OR `+statusOf+` = $4)
 				AND e.created >= $5 AND e.created < $6 AND ($7 = '' OR replace(e.id, $7, '') <> e.id)
-			ORDER BY e.seq `+order+` LIMIT $8`, f.Topic, f.Type, f.AggregateID, string(f.Status), since, until, f.Part, limit)
+			ORDER BY e.seq DESC LIMIT $8`, f.Topic, f.Type, f.AggregateID, string(f.Status), since, until, f.Part, limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)

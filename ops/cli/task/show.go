@@ -16,7 +16,7 @@ import (
 // Why returns `nextrun why`, which is `nextrun task show` and can also tell the story of a tick.
 func Why(env *ui.Env) *cobra.Command {
 	at := ui.TimeFlag{Past: true}
-	command := screenCommand(env, "why")
+	command := showCommand(env, "why")
 	command.Long += `
 
 With --at, tell the story of the tick at that time, or of the nearest one: when it
@@ -35,15 +35,15 @@ and the hooks.`
 			if asJSON, _ := c.Flags().GetBool("json"); err != nil || asJSON {
 				return cmp.Or(err, env.PrintJSON(s))
 			}
-			return story(env, s)
+			return printStory(env, s)
 		})
 	}
 	command.Flags().Var(&at, "at", "tell what became of the tick at this time, or of the nearest one")
 	return command
 }
 
-// screenCommand returns the command that shows all about a task in one screen.
-func screenCommand(env *ui.Env, name string) *cobra.Command {
+// showCommand returns the command that shows all about a task in one screen.
+func showCommand(env *ui.Env, name string) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   name + " ID",
