@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ import (
 
 // HTTPConfig says which HTTP call runs the jobs of a task.
 //
-// The job's args are the body, by default of type application/json; the headers
+// The job's args are the body, by default of type application/json, but a GET, HEAD or DELETE has none if they are the
+// default, {}; the headers
 // Nextrun-Job-Id (also as Idempotency-Key), Nextrun-Handler, Nextrun-Task (the tracker, unless
 // it has a control character), Nextrun-Attempt and, for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
 type HTTPConfig struct {
@@ -31,8 +33,6 @@ type HTTPConfig struct {
 	// Timeout is how long an attempt may take. 0: 1 m;
 	// negative: no limit.
 	Timeout time.Duration
-	// SecretPath has no message and no log show the path of the URL, where many services have their token.
-	SecretPath bool
 	// Client makes the call. nil: one that follows no redirects.
 	Client *http.Client
 }
@@ -51,7 +51,7 @@ func (c HTTPConfig) Validate() error {
 // success; 5xx, 429, 408, 425 and calls without an answer are tried again, no sooner
 // than Retry-After says; every other status fails the job at once. The
 // beginning of the answer goes to the job log. The values of headers and the URL's
-// query and user part, which may hold secrets, do not: where an answer repeats
+// path, query and user part, which may hold secrets, do not: where an answer repeats
 // one, the log has xxxxx.
 func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if err := cfg.Validate(); err != nil {
@@ -68,10 +68,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 			return nil, fmt.Errorf("handlers.HTTPConfig.Header: the value of %s has a line end or another control character", name)
 		}
 	}
-	target := web.NewTarget(cfg.URL, cfg.Header)
-	if cfg.SecretPath {
-		target = web.NewTarget(cfg.URL, cfg.Header, web.PathSecrets(cfg.URL)...)
-	}
+	target := web.NewTarget(cfg.URL, cfg.Header, web.PathSecrets(cfg.URL)...)
 	c := caller{HTTPConfig: cfg, place: target.Secrets.Clean(cfg.Method + " " + target.Path), Target: target}
 	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
@@ -117,11 +114,17 @@ func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.R
 	if !web.ValidHeader(job.JID + job.Task) {
 		return nil, errors.New("the id or the handler of the job has a control character, so a header cannot hold it")
 	}
-	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(job.Args))
+	body := job.Args
+	if body == "{}" && slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodDelete}, c.Method) {
+		body = "" // many servers and proxies refuse one
+	}
+	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(body))
 	if err != nil {
 		return nil, errors.New("the request cannot be made") // err would show the URL
 	}
-	request.Header.Set("Content-Type", "application/json")
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	request.Header.Set("User-Agent", "nextrun")
 	request.Header.Set("Idempotency-Key", job.JID)
 	if parent := jobqueue.Traceparent(ctx); parent != "" {

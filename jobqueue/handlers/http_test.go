@@ -59,6 +59,26 @@ func TestHTTPCall(t *testing.T) {
 	}
 }
 
+// A method that has no body sends none of the default args, and args of one's own with each.
+func TestHTTPBodyFollowsTheMethod(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"GET", "HEAD", "DELETE", "POST", "PUT", "PATCH"} {
+		var body, kind, length string
+		server := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			text, _ := io.ReadAll(r.Body)
+			body, kind, length = string(text), r.Header.Get("Content-Type"), r.Header.Get("Content-Length")
+		})
+		h := call(t, handlers.HTTPConfig{Method: method, URL: server.URL})
+		bodiless := !strings.HasPrefix(method, "P")
+		if a := run(t.Context(), h, jobqueue.Job{Args: "{}"}); a.err != nil || (body == "") != bodiless || (kind == "") != bodiless || bodiless && length != "" {
+			t.Errorf("%s of the default args: %q of type %q and length %q, %v", method, body, kind, length, a.err)
+		}
+		if a := run(t.Context(), h, jobqueue.Job{Args: `{"n": 1}`}); a.err != nil || body != `{"n": 1}` || kind != "application/json" {
+			t.Errorf("%s: %q of type %q, %v", method, body, kind, a.err)
+		}
+	}
+}
+
 func TestHTTPStatusDecides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -105,7 +125,7 @@ func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
 		_ = r.Header.Write(w)
 	})
 	a := run(t.Context(), call(t, handlers.HTTPConfig{
-		URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/?token=s3cret-token",
+		URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/services/s3cret-path?token=s3cret-token",
 		Header: http.Header{"X-Key": {"s3cret-key"}, "Content-Type": {"text/plain"}}, Client: server.Client(),
 	}), jobqueue.Job{})
 	if a.err == nil {
@@ -113,7 +133,7 @@ func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
 	}
 	log := strings.Join(a.log, "\n") + a.Result + a.err.Error()
 	basic := base64.StdEncoding.EncodeToString([]byte("user:s3cret-password"))
-	if !strings.Contains(log, "seen: /?xxxxx") || strings.Contains(log, "s3cret") || strings.Contains(log, basic[:10]) {
+	if !strings.Contains(log, "seen: xxxxx?xxxxx") || strings.Contains(log, "s3cret") || strings.Contains(log, basic[:10]) {
 		t.Errorf("log %q", strings.ReplaceAll(log, "xxxxxxxxxxxxxxxx", ""))
 	}
 }

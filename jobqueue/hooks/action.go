@@ -94,7 +94,7 @@ func Ping(target string) (*Action, error) {
 	}
 	call := func(url string) (jobqueue.Handler, error) {
 		return handlers.HTTP(handlers.HTTPConfig{
-			URL: url, SecretPath: true, Timeout: DefaultTimeout, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+			URL: url, Timeout: DefaultTimeout, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
 		})
 	}
 	succeeded, err1 := call(target)

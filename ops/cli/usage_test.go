@@ -119,6 +119,7 @@ func TestURLFromAFile(t *testing.T) {
 	s.Must(t, "task", "add", "here", "--handler", "echo", "--timer", "daily")
 	clitest.Shell{}.Says(t, ui.Done, "task list --db-file "+file, " here ")
 	clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "mysql://"}}.Says(t, ui.Done, "task list --db-file "+file, " here ")
+	clitest.Shell{Env: map[string]string{"NEXTRUN_DB": named + "\n"}}.Says(t, ui.Done, "task list", " here ") // of a secret that ends a line
 	other := "sqlite:" + filepath.Join(t.TempDir(), "other.db")
 	s.Says(t, ui.Failed, "task list --db "+other, "other.db")
 

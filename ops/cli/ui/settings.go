@@ -24,7 +24,7 @@ func (env *Env) DatabaseURL() (string, error) {
 	url, path := env.Flags.DB, env.Flags.DBFile
 	names := "--db and --db-file"
 	if url == "" && path == "" {
-		url, path = env.Getenv("NEXTRUN_DB"), env.Getenv("NEXTRUN_DB_FILE")
+		url, path = env.Setting("", "NEXTRUN_DB", ""), env.Setting("", "NEXTRUN_DB_FILE", "")
 		names = "NEXTRUN_DB and NEXTRUN_DB_FILE"
 	}
 	switch {
@@ -60,12 +60,13 @@ func readURL(path string) (url string, err error) {
 // Schema is the schema of PostgreSQL that holds the tables; empty: the URL says it.
 func (env *Env) Schema() string { return env.Setting(env.Flags.Schema, "NEXTRUN_SCHEMA", "") }
 
-// Setting is the value of a flag, or else of a variable, or else a default.
+// Setting is the value of a flag, or else of a variable without the white space around it, such as the line end of a
+// mounted secret, or else a default.
 func (env *Env) Setting(flag, variable, value string) string {
 	if flag != "" {
 		return flag
 	}
-	if set := env.Getenv(variable); set != "" {
+	if set := strings.TrimSpace(env.Getenv(variable)); set != "" {
 		return set
 	}
 	return value
