@@ -3,9 +3,6 @@ package config
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"strconv"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -84,24 +81,17 @@ func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 
 // column reads the value of a column.
 func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Value {
-	v := column.Value{Kind: c.Kind}
 	switch c.Kind {
 	case column.Text:
-		v.Text = r.text(place, n)
+		return column.Value{Kind: c.Kind, Text: r.text(place, n)}
 	case column.JSON:
-		v.Text = r.args(place, n)
+		return column.Value{Kind: c.Kind, Text: r.args(place, n)}
 	case column.Truth:
-		v = column.Of(r.boolean(place, n))
-	case column.Number:
-		parsed(r, &v.Number, parsePriority)(place, n)
-	case column.Count:
-		parsed(r, &v.Number, ParseCount)(place, n)
-	case column.Seconds:
-		var d time.Duration
-		parsed(r, &d, ParseSeconds)(place, n)
-		v.Number = int(d / time.Second)
-	case column.Time:
-		parsed(r, &v.Time, ParseTime)(place, n)
+		return column.Of(r.boolean(place, n))
+	}
+	v, err := column.Parse(c.Kind, n.Value)
+	if err != nil {
+		r.problem(n, "%s must be %v", place, err)
 	}
 	return v
 }
@@ -122,23 +112,4 @@ func (r *reader) args(place string, n *yaml.Node) string {
 		r.problems = append(r.problems, Problem{cmp.Or(p.Line, n.Line), place + " cannot be JSON: " + p.Text})
 	}
 	return string(text)
-}
-
-// parsed reads a scalar. The error of parse is what to use instead.
-func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) {
-		value, err := parse(n.Value)
-		if err != nil {
-			r.problem(n, "%s must be %v", place, err)
-		}
-		*field = value
-	}
-}
-
-func parsePriority(text string) (int, error) {
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		err = errors.New("a whole number; use 0 for low and 10 for high")
-	}
-	return int(n), err
 }

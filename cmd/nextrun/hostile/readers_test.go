@@ -111,7 +111,7 @@ var readers = []struct {
 	{"job log healthy-row", ""}, {"job limit", ""}, {"event list -n 100000", "healthy-row"}, {"event list --json -n 100000", "healthy-row"},
 	{"lock show", ""}, {"lock show --json", ""},
 	{"why healthy-job", "healthy-job"}, {"why healthy-mail --json", "healthy-mail"},
-	{"check", ""}, {"check --guarantees --timeout 50", "checks:"}, {"check --guarantees --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
+	{"check", ""}, {"check --guarantees --timeout 50s", "checks:"}, {"check --guarantees --json", "undone\": []"}, {"migrate status", ""}, {"preview", ""},
 }
 
 // views are those of the catalog.

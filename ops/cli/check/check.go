@@ -25,12 +25,12 @@ import (
 type options struct {
 	strict, asJSON, guarantees bool
 	since                      ui.TimeFlag
-	timeout                    ui.Flag[time.Duration]
+	timeout                    time.Duration
 }
 
 // Command returns `nextrun check`.
 func Command(env *ui.Env) *cobra.Command {
-	o := options{since: ui.TimeFlag{Past: true}, timeout: ui.SecondsFlag(false)}
+	o := options{since: ui.TimeFlag{Past: true}}
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, database and tasks",
@@ -62,7 +62,7 @@ all could be checked. 2: wrong usage.`,
 	command.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings, too")
 	command.Flags().BoolVar(&o.guarantees, "guarantees", false, "check that the guarantees were kept")
 	command.Flags().Var(&o.since, "since", "with --guarantees: check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
-	command.Flags().Var(&o.timeout, "timeout", "with --guarantees: give up after this time, such as 90 or 10m (default 1m)")
+	command.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "with --guarantees: give up after this time, such as 90s or 10m")
 	ui.JSONFlag(command, &o.asJSON)
 	command.MarkFlagsMutuallyExclusive("guarantees", "strict")
 	return command

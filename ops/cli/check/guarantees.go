@@ -13,10 +13,7 @@ import (
 
 // checkGuarantees checks on a live database that the guarantees were kept. It only reads.
 func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
-	settings := verify.Options{Since: o.since.Value}
-	if o.timeout.Value != nil {
-		settings.Timeout = *o.timeout.Value
-	}
+	settings := verify.Options{Since: o.since.Value, Timeout: o.timeout}
 	configuration, err := env.Configuration()
 	if err != nil {
 		return err

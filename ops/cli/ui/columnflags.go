@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/ops/config"
 )
 
 // ColumnFlags are the flags of a command that set the columns of a row.
@@ -37,48 +35,38 @@ func NewColumnFlags[T any](command *cobra.Command, columns []column.Column[T], s
 // add adds the flag of a column, and returns what gives its value.
 func (f *ColumnFlags[T]) add(name string, c column.Column[T], v column.Value) func() column.Value {
 	none := c.Get(new(T)).Null // NULL is a value
-	switch c.Kind {
-	case column.JSON:
+	switch {
+	case c.Kind == column.JSON:
 		f.flags.StringVar(&f.args, name, v.Text, c.Help)
 		return func() column.Value { v.Text = f.args; return v }
-	case column.Number:
-		f.flags.IntVar(&v.Number, name, v.Number, c.Help)
-	case column.Truth:
+	case c.Kind == column.Truth:
 		truth := f.flags.Bool(name, v.Number != 0, c.Help)
 		return func() column.Value { return column.Of(*truth) }
-	case column.Count:
-		n := Flag[int]{Kind: "number", Parse: config.ParseCount, AllowNone: true}
-		f.flags.Var(&n, name, c.Help)
-		return func() column.Value {
-			if v.Null = n.Value == nil; !v.Null {
-				v.Number = *n.Value
-			}
-			return v
-		}
-	case column.Seconds:
-		d := SecondsFlag(none)
-		d.Default = v.String()
-		f.flags.Var(&d, name, c.Help)
-		return func() column.Value {
-			if v.Null = d.Value == nil; !v.Null {
-				v.Number = int(*d.Value / time.Second)
-			}
-			return v
-		}
-	case column.Time:
+	case c.Kind == column.Time:
 		at := TimeFlag{AllowNone: none}
 		f.flags.Var(&at, name, c.Help)
 		return func() column.Value { v.Time = at.Value; return v }
-	default:
-		if c.Allowed == nil {
-			f.flags.StringVar(&v.Text, name, v.Text, c.Help)
-			break
-		}
+	case c.Allowed != nil:
 		one := Choice{Value: v.Text, Allowed: c.Allowed}
 		f.flags.Var(&one, name, c.Help)
 		return func() column.Value { v.Text = one.Value; return v }
+	case c.Kind == column.Text:
+		f.flags.StringVar(&v.Text, name, v.Text, c.Help)
+		return func() column.Value { return v }
 	}
-	return func() column.Value { return v }
+	one := Flag[column.Value]{Kind: "number", Default: v.String(), AllowNone: none, Parse: func(text string) (column.Value, error) {
+		return column.Parse(c.Kind, text)
+	}}
+	if c.Kind == column.Seconds {
+		one.Kind = "seconds"
+	}
+	f.flags.Var(&one, name, c.Help)
+	return func() column.Value {
+		if one.Value == nil {
+			return column.Value{Kind: c.Kind, Null: true}
+		}
+		return *one.Value
+	}
 }
 
 // ReadArgs reads the column that is JSON from standard input if its flag says so.

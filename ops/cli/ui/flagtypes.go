@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nextrun/nextrun/ops/config"
 )
 
 // Choice is a flag that has one of a few values.
@@ -108,11 +106,6 @@ func (f *Flag[T]) Set(text string) error {
 	}
 	f.Value = &value
 	return nil
-}
-
-// SecondsFlag holds whole seconds: 90, 90s or 1h30m.
-func SecondsFlag(allowNone bool) Flag[time.Duration] {
-	return Flag[time.Duration]{Kind: "seconds", Parse: config.ParseSeconds, AllowNone: allowNone}
 }
 
 // AgeFlag holds how long ago something was: 90m, 24h, 30d.
