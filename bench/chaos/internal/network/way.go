@@ -35,7 +35,8 @@ type weather struct {
 func newWay(name string, upstream *atomic.Value) (*way, error) {
 	w := &way{name: name, address: "127.0.0.1:0", upstream: upstream, links: map[*link]bool{}}
 	w.weather.Store(&weather{})
-	return w, w.listen()
+	err := w.listen()
+	return w, err
 }
 
 // listen takes connections, at the same address as before.
