@@ -2,8 +2,9 @@ package periodic
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math/bits"
 	"time"
 
@@ -12,19 +13,13 @@ import (
 
 // timeline are the ticks of a task: those of its timer between Starts and Ends.
 type timeline struct {
-	bounded
-	task *Task
-	zone *time.Location // in which calendars are asked
+	calendar.Schedule // the timer
+	task              *Task
+	zone              *time.Location // in which calendars are asked
 }
 
 func (t *Task) timeline(timer calendar.Schedule) timeline {
-	return timeline{bounded{Schedule: timer, starts: t.Starts, ends: t.Ends}, t, calendar.Location(timer)}
-}
-
-// bounded is a schedule between a task's Starts and Ends.
-type bounded struct {
-	calendar.Schedule
-	starts, ends time.Time // zero: no bound
+	return timeline{timer, t, calendar.Location(timer)}
 }
 
 // Exclusion says why calendars or people leave out a tick; empty: they do not.
@@ -39,19 +34,27 @@ func (l timeline) Exclusion(due time.Time) string {
 }
 
 // Next is the earliest tick strictly after a time, zero if there is none.
-func (b bounded) Next(after time.Time) time.Time {
-	if !b.starts.IsZero() && after.Before(b.starts) {
-		after = b.starts.Add(-time.Microsecond)
+func (l timeline) Next(after time.Time) time.Time {
+	if starts := l.task.Starts; !starts.IsZero() && after.Before(starts) {
+		after = starts.Add(-time.Microsecond)
 	}
-	return b.within(b.Schedule.Next(after))
+	return l.within(l.Schedule.Next(after))
 }
 
 // Prev is the latest tick strictly before a time, zero if there is none.
-func (b bounded) Prev(before time.Time) time.Time {
-	if !b.ends.IsZero() && before.After(b.ends) {
-		before = b.ends
+func (l timeline) Prev(before time.Time) time.Time {
+	if ends := l.task.Ends; !ends.IsZero() && before.After(ends) {
+		before = ends
 	}
-	return b.within(b.Schedule.Prev(before))
+	return l.within(l.Schedule.Prev(before))
+}
+
+func (l timeline) within(tick time.Time) time.Time {
+	ends := l.task.Ends
+	if tick.IsZero() || tick.Before(l.task.Starts) || !ends.IsZero() && !tick.Before(ends) || !tick.Before(Never) {
+		return time.Time{}
+	}
+	return tick.UTC()
 }
 
 // Warning is about calendars that do not exist, and about a timer that never elapses, in all of
@@ -69,22 +72,6 @@ func (l timeline) Warning(planned bool) string {
 	return ""
 }
 
-func (b bounded) within(tick time.Time) time.Time {
-	if tick.IsZero() || tick.Before(b.starts) || !b.ends.IsZero() && !tick.Before(b.ends) || !tick.Before(Never) {
-		return time.Time{}
-	}
-	return tick.UTC()
-}
-
-// mix spreads the entropy of a hash to its high bits: the finalizer of
-// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-// Generators, OOPSLA 2014).
-func mix(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
-}
-
 // Delay is how much later than its due a tick is submitted because of Jitter: the same for all ticks of the
 // task, and never up to the following tick.
 func (l timeline) Delay(due time.Time) time.Duration {
@@ -92,9 +79,8 @@ func (l timeline) Delay(due time.Time) time.Duration {
 	if t.Jitter < time.Second {
 		return 0
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(t.ID)) // a Hash never fails
-	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(t.Jitter/time.Second))
+	hash := sha256.Sum256([]byte(t.ID))
+	share, _ := bits.Mul64(binary.BigEndian.Uint64(hash[:]), uint64(t.Jitter/time.Second))
 	delay := time.Duration(share) * time.Second
 	if gap := l.Next(due).Sub(due); gap > 0 && delay >= gap {
 		delay %= gap

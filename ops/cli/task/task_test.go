@@ -17,7 +17,7 @@ func TestTaskLifecycle(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Says(t, ui.Done, "task list", "none; ")
 		s.Says(t, ui.Done, `task add backup --handler dump --timer '2099-01-01 02:00' --args {"a":1} --overlap queue --deadline 1h --jitter 5 --starts '2026-01-01 00:00' --summary 'all of it'`,
-			"added backup", "ELAPSES ", "2099-01-01 02:00:00", "+ 0 s, its part of the jitter")
+			"added backup", "ELAPSES ", "2099-01-01 02:00:00", "+ 1 s, its part of the jitter")
 		s.Says(t, ui.Failed, "task add backup --handler x --timer daily", "exists already", "task set")
 		s.Says(t, ui.Done, "task list", "backup not run yet - not planned yet - 2099-01-01 02:00 dump -")
 		s.Must(t, "scheduler", "--once")
