@@ -19,6 +19,9 @@ type Logins struct {
 	// one of the list, since people also type passwords there. others is how many more
 	// there were since the last call. nil: nothing is called.
 	Failed func(user string, address netip.Addr, others int)
+	// Replaced is called when the file of users was replaced, with an error if it cannot be used and the old content
+	// stays. nil: nothing is called.
+	Replaced func(error)
 }
 
 // client is the address that a request comes from.

@@ -1,69 +1,84 @@
 package dashboard
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/nextrun/nextrun/internal/watched"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
-// Passwords authorises by HTTP Basic authentication against a list of users, a line each:
+// Passwords authorises by HTTP Basic authentication against a file of users, a line each:
 // a name, a colon and the password's bcrypt hash, as `htpasswd -B` writes them. Everybody
 // in it gets the access. Use it behind TLS only, or on this host.
 //
 // An address has ten failed attempts, and one more every six seconds; beyond, it gets [TooMany]. Those who have
 // logged in before are not held up by that.
-func Passwords(list io.Reader, access Access, logins Logins) (func(*http.Request) (string, Access), error) {
-	p, err := newPasswords(list, access, logins)
+//
+// When the file is replaced, the next request reads it again. Of a file that is not such a list the old content stays, and
+// Logins.Replaced hears of it.
+func Passwords(path string, access Access, logins Logins) (func(*http.Request) (string, Access), error) {
+	p, err := newPasswords(path, access, logins)
 	if err != nil {
 		return nil, err
 	}
 	return p.authorize, nil
 }
 
-func newPasswords(list io.Reader, access Access, logins Logins) (*passwords, error) {
-	p := &passwords{access: access, logins: logins, hashes: map[string][]byte{}, checking: make(chan struct{}, 1), known: map[[32]byte]bool{}}
-	lines := bufio.NewScanner(list)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+func newPasswords(path string, access Access, logins Logins) (*passwords, error) {
+	p := &passwords{path: path, file: watched.New(path), access: access, logins: logins, checking: make(chan struct{}, 1)}
+	return p, p.read()
+}
+
+// read reads the file. Who was known has to log in anew.
+func (p *passwords) read() error {
+	text, err := os.ReadFile(p.path)
+	if err != nil {
+		return err
+	}
+	hashes, decoy := map[string][]byte{}, []byte(nil)
+	for n, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		user, hash, _ := strings.Cut(line, ":")
 		if _, err := bcrypt.Cost([]byte(hash)); user == "" || err != nil {
-			return nil, fmt.Errorf("line %d: not NAME:HASH with a bcrypt hash; make one with: htpasswd -nB NAME", n)
+			return fmt.Errorf("line %d: not NAME:HASH with a bcrypt hash; make one with: htpasswd -nB NAME", n+1)
 		}
-		p.hashes[user], p.decoy = []byte(hash), []byte(hash)
+		hashes[user], decoy = []byte(hash), []byte(hash)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, err
+	if decoy == nil {
+		return errors.New("no user is in it; make a line with: htpasswd -nB NAME")
 	}
-	if len(p.hashes) == 0 {
-		return nil, errors.New("no user is in it; make a line with: htpasswd -nB NAME")
-	}
-	return p, nil
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.hashes, p.decoy, p.known = hashes, decoy, map[[32]byte]bool{}
+	return nil
 }
 
 // passwords checks users. It remembers what was right, since a hash is slow on purpose.
 type passwords struct {
+	path     string
+	file     *watched.Files
 	access   Access
 	logins   Logins
 	attempts attempts
-	hashes   map[string][]byte
-	decoy    []byte // what unknown users are compared with, so that they take as long
-
 	checking chan struct{} // one check at a time, so that guesses cannot use up the processor
-	mutex    sync.Mutex    // of known; those who are known do not wait for the checks of others
-	known    map[[32]byte]bool
+
+	mutex  sync.Mutex // of these; those who are known do not wait for the checks of others
+	hashes map[string][]byte
+	decoy  []byte // what unknown users are compared with, so that they take as long
+	known  map[[32]byte]bool
 }
 
 func (p *passwords) authorize(r *http.Request) (string, Access) {
@@ -71,12 +86,14 @@ func (p *passwords) authorize(r *http.Request) (string, Access) {
 	if !ok || len(password) > 72 { // more than bcrypt looks at
 		return "", None
 	}
-	hash, exists := p.hashes[user]
-	if !exists {
-		hash = p.decoy
+	if p.file.Changed() {
+		if err := p.read(); p.logins.Replaced != nil {
+			p.logins.Replaced(err)
+		}
 	}
 	key := sha256.Sum256([]byte(user + "\x00" + password))
-	if p.knows(key) {
+	hash, exists, known := p.find(user, key)
+	if known {
 		return user, p.access
 	}
 	client := p.logins.client(r)
@@ -101,7 +118,9 @@ func (p *passwords) authorize(r *http.Request) (string, Access) {
 	p.attempts.giveBack(household(client))
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.known[key] = true
+	if bytes.Equal(p.hashes[user], hash) { // else the file was replaced meanwhile
+		p.known[key] = true
+	}
 	return user, p.access
 }
 
@@ -114,11 +133,14 @@ func (p *passwords) failed(user string, client netip.Addr) {
 	}
 }
 
-// knows reports whether a user and a password were right before.
-func (p *passwords) knows(key [32]byte) bool {
+// find returns the hash to compare with, whether the user exists, and whether the password was right before.
+func (p *passwords) find(user string, key [32]byte) (hash []byte, exists, known bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.known[key]
+	if hash, exists = p.hashes[user]; !exists {
+		hash = p.decoy
+	}
+	return hash, exists, p.known[key]
 }
 
 // Header authorises those whom a proxy has authorised: a request from one of its

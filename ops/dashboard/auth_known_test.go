@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,6 +15,16 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
+// usersFile is a file that was written some time ago.
+func usersFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // known has ada with her password.
 func known(t *testing.T, l Logins) *passwords {
 	t.Helper()
@@ -21,7 +32,7 @@ func known(t *testing.T, l Logins) *passwords {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPasswords(strings.NewReader("ada:"+string(hash)), Act, l)
+	p, err := newPasswords(usersFile(t, "ada:"+string(hash)), Act, l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ const (
 // Options are the settings of [Handler]. With the zero value everybody on this host may
 // read and nobody may act.
 type Options struct {
-	// Prefix is the path below which the handler is mounted, such as /schedules; empty: /.
+	// Prefix is the path below which browsers reach the handler, such as /schedules, whether a proxy before it takes the
+	// path off or not; empty: /.
 	Prefix string
 	// Authorize says who asks and what they may do. The name is logged with what they
 	// do. nil: everybody may read, and nobody may act.
@@ -113,7 +114,22 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
 		return nil, err
 	}
-	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil
+	return frame.Gzip(guard(o, below(o.Prefix, s.routes()))), nil
+}
+
+// below serves what is below a prefix, and also what a proxy has taken the prefix off.
+func below(prefix string, next http.Handler) http.Handler {
+	stripped := http.StripPrefix(prefix, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case prefix != "" && r.URL.Path == prefix:
+			http.Redirect(w, r, prefix+"/", http.StatusMovedPermanently)
+		case strings.HasPrefix(r.URL.Path, prefix+"/"):
+			stripped.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // routes are the pages and what can be done on them.

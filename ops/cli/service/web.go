@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -32,6 +31,7 @@ type dashboardFlags struct {
 	header  string
 	proxies []string
 	hosts   []string
+	prefix  string
 	acts    bool
 }
 
@@ -49,6 +49,7 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags.StringVar(&f.header, "dashboard-user-header", "", "`name` of the header in which a proxy says who asks; with --dashboard-proxy")
 	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies; that header, and X-Forwarded-For for failed logins, is believed from there only")
 	flags.StringSliceVar(&f.hosts, "dashboard-host", nil, "`name` by which browsers reach the dashboard; other names are refused")
+	flags.StringVar(&f.prefix, "dashboard-prefix", "", "`path`, such as /schedules, below which browsers reach the dashboard through a proxy")
 	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
 }
 
@@ -137,7 +138,7 @@ func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, e
 	if f.acts {
 		access = dashboard.Act
 	}
-	o.Hosts = f.hosts
+	o.Hosts, o.Prefix = f.hosts, f.prefix
 	var proxies []netip.Prefix
 	for _, text := range f.proxies {
 		network, err := netip.ParsePrefix(text)
@@ -150,12 +151,14 @@ func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, e
 	case f.users != "" && f.header != "":
 		return o, ui.Usagef("--dashboard-users and --dashboard-user-header exclude each other")
 	case f.users != "":
-		file, err := os.Open(f.users)
-		if err != nil {
-			return o, fmt.Errorf("--dashboard-users: %w", err)
-		}
-		defer file.Close() //nolint:errcheck // it was only read
-		if o.Authorize, err = dashboard.Passwords(file, access, dashboard.Logins{Proxies: proxies, Failed: f.failed(log)}); err != nil {
+		logins := dashboard.Logins{Proxies: proxies, Failed: f.failed(log), Replaced: func(err error) {
+			if log := log.WithField("file", f.users); err != nil {
+				log.WithError(err).Error("dashboard: the new file of users cannot be used; those of the old one stay")
+			} else {
+				log.Info("dashboard: the file of users was read again")
+			}
+		}}
+		if o.Authorize, err = dashboard.Passwords(f.users, access, logins); err != nil {
 			return o, fmt.Errorf("--dashboard-users %s: %w", f.users, err)
 		}
 	case f.header != "":

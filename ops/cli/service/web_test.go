@@ -97,8 +97,8 @@ func TestDashboardOfAService(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'echo', 'yearly', false)`)
 
-		b, address := webOf(t, s, "dashboard", "dashboard", "--dashboard", "localhost:0")
-		if code, body := fetch(t, address+"tasks", "", nil); code != http.StatusOK || !strings.Contains(body, ">report</a>") {
+		b, address := webOf(t, s, "dashboard", "dashboard", "--dashboard", "localhost:0", "--dashboard-prefix", "/apps")
+		if code, body := fetch(t, address+"apps/tasks", "", nil); code != http.StatusOK || !strings.Contains(body, `href="/apps/task?id=report">report</a>`) {
 			t.Errorf("%d %s", code, body)
 		}
 		if code, _ := fetch(t, address+"tasks", "", run); code != http.StatusForbidden {
@@ -134,5 +134,6 @@ func TestDashboardAsksWhoYouAre(t *testing.T) {
 	} {
 		s.Says(t, ui.WrongUsage, "dashboard "+args, want)
 	}
-	s.Says(t, ui.Failed, "dashboard --dashboard-users /no/such/file", "--dashboard-users: open /no/such/file")
+	s.Says(t, ui.Failed, "dashboard --dashboard-users /no/such/file", "--dashboard-users /no/such/file: open")
+	s.Says(t, ui.Failed, "dashboard --dashboard-prefix schedules", "Prefix is \"schedules\"; use a path that begins with /")
 }
