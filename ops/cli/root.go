@@ -53,7 +53,7 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 	}{
 		{"Run", service.Commands(env)},
 		{"Look", []*cobra.Command{
-			check.StatusCommand(env), task.Why(env), timer.PreviewCommand(env), timer.NextCommand(env), rows.TickCommand(env), service.HealthCommand(env),
+			check.StatusCommand(env), task.ShowCommand(env, "why"), timer.PreviewCommand(env), timer.NextCommand(env), rows.TickCommand(env), service.HealthCommand(env),
 		}},
 		{"Change", []*cobra.Command{task.Command(env), rows.JobCommand(env), rows.EventCommand(env), imports.Command(env)}},
 		{"Operate", []*cobra.Command{migrate.Command(env), check.Command(env), rows.LockCommand(env), versionCommand(env)}},

@@ -22,7 +22,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Use:   "task",
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
-		addCommand(env), listCommand(env), showCommand(env, "show"), setCommand(env),
+		addCommand(env), listCommand(env), ShowCommand(env, "show"), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
 		skipCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
