@@ -55,8 +55,8 @@ func TestWrongUsage(t *testing.T) {
 		"job prune --older-than 1d --state retrying": {"have not ended"},
 		"job limit group":                            {"missing argument NAME NUMBER"},
 		"job limit worker a 1":                       {`"worker" cannot be limited; use group, handler or task`},
-		"job limit group a many":                     {`the limit is "many"; use a number, 0 for a pause, or --remove`},
-		"job limit group a 1 --remove":               {`unexpected argument "1"`},
+		"job limit group a many":                     {`the limit is "many"; use a number, 0 for a pause, or none`},
+		"job limit group a 1 none":                   {`unexpected argument "none"`},
 	} {
 		if r := (clitest.Shell{}).Says(t, ui.WrongUsage, line, want...); r.Stdout != "" {
 			t.Errorf("%s: standard output is not empty: %s", line, r.Stdout)

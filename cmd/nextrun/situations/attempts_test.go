@@ -126,7 +126,7 @@ var ofAttempts = []situation{
 			w.tick()
 			w.held("SELECT * FROM job FOR UPDATE")
 			w.executor("one", 5, nil, handler{name: "backup"})
-			w.sh.Must(w.T, "job", "limit", "handler", "backup", "--remove")
+			w.sh.Must(w.T, "job", "limit", "handler", "backup", "none")
 		},
 		codes:  []string{"job_not_taken", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},

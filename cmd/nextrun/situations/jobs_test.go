@@ -150,7 +150,7 @@ var ofJobs = []situation{
 		},
 		codes:  []string{"job_limit", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{`the handler "backup" is paused`, "> to end the pause: nextrun job limit handler backup --remove"},
+		says:   []string{`the handler "backup" is paused`, "> to end the pause: nextrun job limit handler backup none"},
 		not:    []string{"define handlers", "no executor"},
 		job:    `the handler "backup" is paused`,
 	},
@@ -162,7 +162,7 @@ var ofJobs = []situation{
 		},
 		codes:  []string{"job_limit", "task_stale"},
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{`the group "default" is paused`, "> to end the pause: nextrun job limit group default --remove"},
+		says:   []string{`the group "default" is paused`, "> to end the pause: nextrun job limit group default none"},
 		job:    `the group "default" is paused`,
 	},
 }

@@ -115,9 +115,9 @@ func TestJobLimit(t *testing.T) {
 		s.Must(t, "job", "limit", "group", "night", "1")
 		s.Says(t, ui.Done, "job limit", "KIND NAME MAX RUNNING", "group night 1 0", "handler dump 2 0")
 		s.Says(t, ui.Done, "job limit handler dump 0", "paused handler dump: none of its jobs begins")
-		s.Says(t, ui.Done, "job show "+s.Submit(t, "dump"), "to do to end the pause: nextrun job limit handler dump --remove")
-		s.Says(t, ui.Done, "job limit handler dump --remove", "handler dump has no limit any more")
-		s.Says(t, ui.Failed, "job limit handler dump --remove", `handler "dump" has no limit; see: nextrun job limit`)
+		s.Says(t, ui.Done, "job show "+s.Submit(t, "dump"), "to do to end the pause: nextrun job limit handler dump none")
+		s.Says(t, ui.Done, "job limit handler dump none", "handler dump has no limit any more")
+		s.Says(t, ui.Failed, "job limit handler dump none", `handler "dump" has no limit; see: nextrun job limit`)
 		var limits []map[string]any
 		if s.JSON(t, &limits, "job", "limit"); len(limits) != 1 || limits[0]["max"] != 1.0 || limits[0]["kind"] != "group" {
 			t.Errorf("limits %v", limits)

@@ -15,17 +15,16 @@ import (
 )
 
 func limitJobs(env *ui.Env) *cobra.Command {
-	var remove bool
 	list := List[jobqueue.Limit]{
 		Use:   "limit [KIND NAME NUMBER]",
 		Short: "Limit or pause the jobs of a group, a handler or a task; list the limits",
 		Long: `Limit how many jobs of a group, a handler or a task run at once, over all executors. With
-0 none begins, until you change or remove the limit; jobs that run go on. Without
-arguments: list the limits.`,
+0 no job begins until you change the limit; the NUMBER "none" removes it. Jobs that run
+go on. Without arguments: list the limits.`,
 		Example: `  nextrun job limit
   nextrun job limit group night 3
   nextrun job limit handler backup 0         # a pause
-  nextrun job limit task nightly-backup --remove`,
+  nextrun job limit task nightly-backup none`,
 		None:  "none; to set one: nextrun job limit group NAME NUMBER",
 		Table: ui.NewTable("KIND", "NAME", "MAX", "RUNNING"),
 		Row: func(l *jobqueue.Limit) (any, []any) {
@@ -37,41 +36,32 @@ arguments: list the limits.`,
 	}
 	command := list.Command(env)
 	printLimits := command.RunE
-	command.Args = func(_ *cobra.Command, args []string) error { return limitArguments(args, remove) }
+	command.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return ui.Arguments("KIND", "NAME", "NUMBER")(c, args)
+	}
 	command.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return printLimits(c, args)
 		}
+		scope := jobqueue.Scope{Kind: jobqueue.ScopeKind(args[0]), Name: args[1]}
+		most, err := strconv.Atoi(args[2])
+		switch {
+		case !slices.Contains([]string{"group", "handler", "task"}, args[0]):
+			return ui.Usagef("%q cannot be limited; use group, handler or task", args[0])
+		case err != nil && args[2] != "none":
+			return ui.Usagef("the limit is %q; use a number, 0 for a pause, or none", args[2])
+		}
 		return env.WithDatabase(c.Context(), func(db *store.DB) error {
-			scope := jobqueue.Scope{Kind: jobqueue.ScopeKind(args[0]), Name: args[1]}
-			if remove {
+			if args[2] == "none" {
 				return removeLimit(c.Context(), env, db, scope)
 			}
-			most, _ := strconv.Atoi(args[2]) // as checked
 			return setLimit(c.Context(), env, db, scope, most)
 		})
 	}
-	command.Flags().BoolVar(&remove, "remove", false, "remove the limit")
 	return command
-}
-
-// limitArguments are none, or a kind, a name and, unless the limit is to be removed, a number.
-func limitArguments(args []string, remove bool) error {
-	switch {
-	case len(args) == 0 && !remove:
-		return nil
-	case len(args) > 0 && !slices.Contains([]string{"group", "handler", "task"}, args[0]):
-		return ui.Usagef("%q cannot be limited; use group, handler or task", args[0])
-	case remove:
-		return ui.Arguments("KIND", "NAME")(nil, args)
-	}
-	if err := ui.Arguments("KIND", "NAME", "NUMBER")(nil, args); err != nil {
-		return err
-	}
-	if _, err := strconv.Atoi(args[2]); err != nil {
-		return ui.Usagef("the limit is %q; use a number, 0 for a pause, or --remove", args[2])
-	}
-	return nil
 }
 
 func setLimit(ctx context.Context, env *ui.Env, db *store.DB, s jobqueue.Scope, most int) error {

@@ -24,7 +24,10 @@ one unless TIME names another.`,
   nextrun task skip nightly-backup 2026-12-24T02:00:00Z
   nextrun task skip nightly-backup --undo`,
 		Args: func(c *cobra.Command, args []string) error {
-			return ui.Arguments([]string{"ID", "TIME"}[:min(max(len(args), 1), 2)]...)(c, args)
+			if len(args) > 1 {
+				return ui.Arguments("ID", "TIME")(c, args)
+			}
+			return ui.Arguments("ID")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			id, due := ui.Cell(args[0]), time.Time{}

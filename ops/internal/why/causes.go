@@ -54,7 +54,7 @@ var causes = []Cause{
 		`{{.Subject}} failed and is tried again {{away .Retry}}: {{.Attempt}}{{template "error" .}}`, `to try it now: nextrun job retry {{.JID}}`},
 	{"job_limit", "as many jobs of its group, handler or task run as job_limit allows: 0 is a pause", ofJob("job_limit"),
 		`{{template "lead" .}}the {{.Kind}} "{{.Name}}" {{if .Max}}may run {{s .Max "job"}} at once, and {{.Running}} run{{if eq .Running 1}}s{{end}}: {{template "jobs" .}}{{else}}is paused{{end}}`,
-		`{{if .Max}}to allow more: nextrun job limit {{.Kind}} {{.Name}} NUMBER{{else}}to end the pause: nextrun job limit {{.Kind}} {{.Name}} --remove{{end}}`},
+		`{{if .Max}}to allow more: nextrun job limit {{.Kind}} {{.Name}} NUMBER{{else}}to end the pause: nextrun job limit {{.Kind}} {{.Name}} none{{end}}`},
 	{"job_no_executor", "no executor runs", ofJob("job_no_executor"),
 		`{{template "lead" .}}no executor runs, as far as the database shows{{with .Had}}; {{.}}, which had a handler "{{$.Handler}}", seems to have ended{{end}}{{template "error" .}}`,
 		`start one: nextrun executor --config FILE`},
