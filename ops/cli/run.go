@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -26,16 +27,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	begun := false
 	root := rootCommand(env)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil {
-			return err
-		}
-		begun = true // what has failed before is wrong usage
-		c.Flags().Visit(func(f *pflag.Flag) {
-			if at, is := f.Value.(*ui.TimeFlag); is { // the zone is known by now
-				at.Resolve(env.Now(), env.Zone)
-			}
-		})
-		return nil
+		err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups(), resolveTimes(env, c.Flags()))
+		begun = err == nil // what fails before is wrong usage
+		return err
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -59,6 +53,18 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		env.Complain("See: %s --help", command.CommandPath())
 	}
 	return code
+}
+
+// resolveTimes reads the times among flags, since the zone is known by now.
+func resolveTimes(env *ui.Env, flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if at, is := f.Value.(*ui.TimeFlag); is && err == nil {
+			if err = at.Resolve(env.Now(), env.Zone); err != nil {
+				err = fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", at, f.Name, err)
+			}
+		}
+	})
+	return err
 }
 
 // setZone sets the zone of the times that people read and write, by its name in the zone database.

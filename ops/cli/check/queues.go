@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
@@ -26,24 +25,22 @@ func (r *report) checkQueues(ctx context.Context) error {
 	})
 }
 
-// checkSink looks for the queue of a task, unless the scheduler has said already
-// what is wrong with it.
+// checkSink looks for the queue of a task, unless the row says already what is wrong with it.
 func (r *report) checkSink(about string, t *periodic.Task) {
-	if r.queues == nil {
+	if r.queues == nil || t.Problem != "" {
 		return
 	}
 	if text := r.queues.Missing(t.Sink); text != "" {
-		if level := levelWarning; !strings.Contains(t.Problem, "has no queue") {
-			if r.config.Path != "" { // else schedulers may have one that has the queue
-				level = levelError
-			}
-			r.add(level, about, "%s", text)
+		level := levelWarning // schedulers may have a configuration that has the queue
+		if r.config.Path != "" {
+			level = levelError
 		}
+		r.add(level, about, "%s", text)
 		return
 	}
 	submitter, foreign := r.queues[t.Sink]
 	_, cancels := submitter.(sink.Canceller)
-	if foreign && !cancels && t.Overlap == periodic.OverlapReplace && !strings.Contains(t.Problem, "overlap replace") {
+	if foreign && !cancels && t.Overlap == periodic.OverlapReplace {
 		r.warn(about, "overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink)
 	}
 }

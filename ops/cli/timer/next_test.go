@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/nextrun/nextrun/ops/cli/timer"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
@@ -29,7 +31,7 @@ ELAPSES                   LEFT
 		"*-*-* 02:30 Asia/Tokyo|-n|1":             "2026-03-29 02:30:00 JST  in 5 h 30 min\n",
 		"*-*-* 02:30|-n|1":                        "2026-03-29 04:30:00 CEST  in 14 h 30 min\n",
 		"CRON_TZ=Asia/Tokyo 0 2 * * *|-n|1":       "2026-03-29 02:00:00 JST  in 5 h\n",
-		"every 36h|-n|2|--after|2026-03-01 07:00": "\n2026-03-02 20:00:00 CET  25 d 17 h ago\n2026-03-04 08:00:00 CET  24 d 5 h ago\n",
+		"every 36h|-n|2|--after|2026-03-01 07:00": "\n2026-03-02 19:00:00 CET  25 d 18 h ago\n2026-03-04 07:00:00 CET  24 d 6 h ago\n",
 		"*-02-30": "never elapses",
 		"daily|-n|1|--json": `{
   "timer": "daily",
@@ -53,6 +55,12 @@ ELAPSES                   LEFT
 		now := func() time.Time { return time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC) }
 		command := timer.NextCommand(&ui.Env{Stdout: &stdout, Now: now, Zone: berlin})
 		command.SetArgs(strings.Split(line, "|"))
+		command.PreRunE = func(c *cobra.Command, _ []string) error {
+			if after := c.Flag("after"); after.Changed {
+				return after.Value.(*ui.TimeFlag).Resolve(now(), berlin)
+			}
+			return nil
+		}
 		command.SilenceErrors, command.SilenceUsage = true, true
 		err := command.ExecuteContext(t.Context())
 		if got := stdout.String(); !strings.Contains(got, want) || (err != nil) != (want == "never elapses") {

@@ -31,7 +31,7 @@ func (c *Choice) Set(value string) error {
 // TimeFlag is a flag that holds a time, as [ParseWhen] reads it. "none" is the zero
 // time if that is allowed.
 type TimeFlag struct {
-	Value     time.Time // set before a command begins
+	Value     time.Time // set by Resolve, before a command begins
 	AllowNone bool
 	Past      bool // see [Clock]
 
@@ -43,33 +43,22 @@ func (f *TimeFlag) String() string { return f.text }
 // Type is what the help text says about the value.
 func (f *TimeFlag) Type() string { return "time" }
 
-// Set reads a time.
-func (f *TimeFlag) Set(text string) error {
-	f.text = text
-	if text == "none" && f.AllowNone {
-		f.Value = time.Time{}
-		return nil
-	}
-	t, err := ParseWhen(text, Clock{Now: time.Now(), Zone: time.UTC, Past: f.Past})
-	if err != nil {
-		return fmt.Errorf("%w%s", err, orNone(f.AllowNone))
-	}
-	if t.Year() < 1970 || t.Year() > 9998 {
-		return errors.New("use a time from 1970 on, before 9999")
-	}
-	f.Value = t
-	return nil
-}
+// Set takes a time that Resolve reads.
+func (f *TimeFlag) Set(text string) error { f.text = text; return nil }
 
 // Resolve reads the time in the zone that the command line names, which may do so
 // after the time.
-func (f *TimeFlag) Resolve(now time.Time, zone *time.Location) {
-	if f.Value.IsZero() {
-		return
+func (f *TimeFlag) Resolve(now time.Time, zone *time.Location) (err error) {
+	if f.Value = (time.Time{}); f.text == "none" && f.AllowNone {
+		return nil
 	}
-	if t, err := ParseWhen(f.text, Clock{Now: now, Zone: zone, Past: f.Past}); err == nil {
-		f.Value = t
+	if f.Value, err = ParseWhen(f.text, Clock{Now: now, Zone: zone, Past: f.Past}); err != nil {
+		return fmt.Errorf("%w%s", err, orNone(f.AllowNone))
 	}
+	if f.Value.Year() < 1970 || f.Value.Year() > 9998 {
+		return errors.New("use a time from 1970 on, before 9999")
+	}
+	return nil
 }
 
 func orNone(allowed bool) string {
