@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
+	words "github.com/nextrun/nextrun/internal/text"
 )
 
 // timeOfDay says how to write one, for those who wrote words.
@@ -25,53 +26,7 @@ func (t text) failMeant(offset int, meant, format string, args ...any) error {
 
 // failNear is failAt with the candidate that a word was probably meant to be.
 func (t text) failNear(offset int, word string, candidates []string, format string, args ...any) error {
-	return t.failMeant(offset, nearest(word, candidates...), format, args...)
-}
-
-// nearest returns the candidate that a word was probably meant to be, or "". Case does not count.
-func nearest(word string, candidates ...string) string {
-	word = strings.ToLower(word)
-	if len(word) < 2 || len(word) > 20 {
-		return ""
-	}
-	best, least := "", 2
-	if len(word) > 4 {
-		least = 3
-	}
-	for _, c := range candidates {
-		lower := strings.ToLower(c)
-		if strings.HasPrefix(lower, word) || strings.HasPrefix(word, lower) && len(lower) > 2 {
-			return c
-		}
-		if d := edits(word, lower); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// edits counts the letters to insert, remove, replace or swap with their neighbour that turn one
-// word into the other (the optimal string alignment distance).
-func edits(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			if i == 0 || j == 0 {
-				rows[i][j] = i + j
-				continue
-			}
-			replace := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				replace++
-			}
-			rows[i][j] = min(replace, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
+	return t.failMeant(offset, words.Nearest(word, candidates...), format, args...)
 }
 
 // otherNotation improves the error of a calendar event that was meant to be something else.
@@ -147,7 +102,7 @@ func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
 func suggestZone(name string) string {
 	zone, ok := commonZones[strings.ToUpper(name)]
 	if !ok {
-		zone = nearest(name, likelyZones...)
+		zone = words.Nearest(name, likelyZones...)
 	}
 	if zone == "" {
 		return "; use a name of the zone database, such as Europe/Berlin"

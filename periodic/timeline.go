@@ -65,11 +65,16 @@ func (l timeline) Warning(planned bool) string {
 		return WarningPrefix + err.Error()
 	case planned:
 	case l.Schedule.Next(Unplanned).IsZero():
-		return fmt.Sprintf("%stimer %q never elapses", WarningPrefix, l.task.Timer)
+		return NeverElapses(l.task.Timer)
 	case l.Next(Unplanned).IsZero():
 		return fmt.Sprintf("%stimer %q never elapses between starts and ends", WarningPrefix, l.task.Timer)
 	}
 	return ""
+}
+
+// NeverElapses is the problem of a task whose timer never elapses.
+func NeverElapses(timer string) string {
+	return fmt.Sprintf("%stimer %q never elapses", WarningPrefix, timer)
 }
 
 // Delay is how much later than its due a tick is submitted because of Jitter: the same for all ticks of the

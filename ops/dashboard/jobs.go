@@ -191,7 +191,7 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
-	findings, err := why.OfJob(ctx, s.db, &j, frame.Zone(r))
+	findings, err := why.ExplainJob(ctx, s.db, &j, frame.Zone(r))
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // How much a timeline looks at: tasks, runs and ticks that did not run, and ticks to come.
 const (
 	timelineTasks = 10_000
-	timelineRuns  = 10_000
+	timelineRuns  = 5_000
 	timelineAhead = 50_000
 )
 

@@ -40,7 +40,7 @@ func (s *source) shownFindings(list []why.Finding) []why.Finding {
 }
 
 func (s *server) why(ctx context.Context, id string, zone *time.Location) (whyView, error) {
-	f, err := why.Read(ctx, s.db, s.queues, id)
+	f, err := why.Explain(ctx, s.db, s.queues, id)
 	if err != nil {
 		return whyView{}, err
 	}

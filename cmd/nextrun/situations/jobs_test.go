@@ -35,7 +35,7 @@ var ofJobs = []situation{
 			w.executor("one", 2, nil, handler{name: "mail"}, handler{name: "backups"})
 			w.scheduled()
 		},
-		codes: []string{"task_no_handler"},
+		codes: []string{"job_no_handler"},
 		says:  []string{`No executor that runs has a handler "backup"; did you mean "backups"?`, "> nextrun task set t --handler backups"},
 	},
 	{

@@ -17,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/service"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -82,7 +83,7 @@ type finding struct {
 	About string `json:"about"`
 	Text  string `json:"text"`
 
-	never bool // the task does nothing any more
+	code view.Code // of package why; empty: of none
 }
 
 // report is what `nextrun check` finds.

@@ -41,7 +41,7 @@ func TestCheckTellsErrorsFromWarnings(t *testing.T) {
   a: {command: [no-such-program]}
   c: {command: [./env], dir: /usr/bin}
 `)
-		s.Says(t, ui.Done, "check --config "+good, `warning task e timer "2020-01-01" never elapses`, "warning task strange ",
+		s.Says(t, ui.Done, "check --config "+good, `warning task e Its timer "2020-01-01" never elapses`, "warning task strange ",
 			"warning handler a there is no program no-such-program here", "! handler c", "! task off", "! (dst-")
 		r := s.Says(t, ui.Changes, "check --strict --json --config "+good, "errors: 0, warnings: ")
 		var findings []struct{ Level, About, Text string }

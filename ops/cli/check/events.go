@@ -18,7 +18,7 @@ func (r *report) checkQueued(ctx context.Context) error {
 			continue
 		}
 		seen[j.Task] = true
-		findings, err := why.OfJob(ctx, r.db, j, r.env.Zone)
+		findings, err := why.ExplainJob(ctx, r.db, j, r.env.Zone)
 		if err != nil {
 			return err
 		}

@@ -62,8 +62,7 @@ func (r *report) checkTask(t *periodic.Task) {
 		r.add(levelError, about, "%v", err)
 		return
 	}
-	never := t.Enabled && len(upcoming) == 0
-	if level, text := problemLevel(t.Problem); text != "" && !(never && level == levelWarning) { // said below
+	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || t.Problem != periodic.NeverElapses(t.Timer)) { // said below
 		r.add(level, about, "%s", text)
 	}
 	if r.docspell {
@@ -74,14 +73,7 @@ func (r *report) checkTask(t *periodic.Task) {
 	if !t.Enabled {
 		return
 	}
-	if never {
-		more := ""
-		if !t.Ends.IsZero() && !t.Ends.After(r.env.Now()) {
-			more = ": the task ended at " + r.env.Moment(t.Ends) + ", its `ends`"
-		}
-		r.warn(about, "timer %q never elapses from now on%s", t.Timer, more)
-		r.findings[len(r.findings)-1].never = true
-	} else {
+	if len(upcoming) > 0 {
 		r.lint(about, t)
 	}
 	r.checkPolicies(about, t)
@@ -95,8 +87,9 @@ func (r *report) checkPolicies(about string, t *periodic.Task) {
 	if t.Catchup != periodic.CatchupAll && t.CatchupLimit > 0 {
 		r.warn(about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
-	for _, f := range why.OfRow(t, r.env.Now(), r.env.Zone) {
+	for _, f := range why.ExplainRow(t, r.env.Now(), r.env.Zone) {
 		r.warn(about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
+		r.findings[len(r.findings)-1].code = f.Code
 	}
 	r.checkSink(about, t)
 	if text := r.queues.Ignores(t); text != "" {
@@ -114,7 +107,7 @@ func (f finding) importance() int {
 	switch {
 	case f.Level == levelError:
 		return 0
-	case f.never:
+	case f.code == "task_idle":
 		return 1
 	}
 	return 2

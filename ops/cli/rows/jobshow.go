@@ -26,7 +26,7 @@ the id of a task to see its newest job.`,
 	}
 	ui.JSONFlag(command, &asJSON)
 	return ofJob(env, command, func(ctx context.Context, db *store.DB, job *jobqueue.Job) error {
-		findings, err := why.OfJob(ctx, db, job, env.Zone)
+		findings, err := why.ExplainJob(ctx, db, job, env.Zone)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ const shownRuns = 5
 
 // screen is all about a task.
 type screen struct {
-	*why.Facts
+	*why.Explanation
 	findings []why.Finding
 }
 
@@ -36,7 +36,7 @@ func (s screen) printJSON(env *ui.Env) error {
 	for i := range s.runs() {
 		ticks = append(ticks, rows.RunJSON(&s.Runs[i]))
 	}
-	object := append(taskJSON(&s.Facts.Task, s.Status), [2]any{"findings", append([]why.Finding{}, s.findings...)},
+	object := append(taskJSON(&s.Explanation.Task, s.Status), [2]any{"findings", append([]why.Finding{}, s.findings...)},
 		[2]any{"upcoming", times}, [2]any{"skips", s.Task.SkipsToCome(env.Now())}, [2]any{"ticks", ticks})
 	if s.Failed != nil {
 		object = append(object, [2]any{"job", s.Failed.JID}, [2]any{"output", append([]string{}, s.Output...)})

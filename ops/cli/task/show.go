@@ -57,7 +57,7 @@ and the hooks.`,
 
 // show shows all about a task.
 func show(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, id string, asJSON bool) error {
-	f, err := why.Read(ctx, db, queues, id)
+	f, err := why.Explain(ctx, db, queues, id)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -24,6 +25,11 @@ type Service struct {
 	Handlers []exchange.HandlerLimits // of an executor
 	Unclear  bool                     // its handlers cannot be read
 	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
+}
+
+// Has reports whether an executor has a handler.
+func (s *Service) Has(handler string) bool {
+	return slices.ContainsFunc(s.Handlers, func(h exchange.HandlerLimits) bool { return h.Name == handler })
 }
 
 // ServiceKind says what a service does.

@@ -4,7 +4,7 @@ import "github.com/nextrun/nextrun/periodic"
 
 // causes are all causes, what matters most first, as they are said: the row, its next tick, its job, its last runs, what is around it. A task may have
 // several. The words of jobs that wait begin with the template lead.
-var causes = []Cause{
+var causes = []cause{
 	{"task_disabled", "the task is disabled", disabled, `It is disabled.`, `nextrun task enable {{.ID}}`},
 	{"task_problem", "the scheduler cannot use the row", problem,
 		`{{if .Row}}Its row has a problem: {{end}}{{.Problem}}`,
@@ -17,11 +17,8 @@ var causes = []Cause{
 		`{{if .Early}}It is paused already, although its ` + "`paused`" + ` is {{at .Since}}, which is to come.{{else}}It has been paused{{with .By}} by {{.}}{{end}} since {{at .Since}}{{with .Until}} until {{at .}}{{end}}{{with .Reason}}: {{stop .}}{{else}}.{{end}}{{end}} What falls due meanwhile is skipped.`,
 		`to end the pause: nextrun task resume {{.ID}}`},
 	{"task_idle", "its time `starts` is to come, its time `ends` has passed, or its timer never elapses again", idle,
-		`{{if .Ends}}It ended at {{at .Ends}}, its ` + "`ends`" + `.{{else if .Starts}}It starts at {{at .Starts}}, its ` + "`starts`" + `.{{else}}Its timer "{{.Timer}}" never elapses {{if .Later}}after its ` + "`starts`" + `{{else}}from now on{{end}}.{{end}}`,
-		`{{if .Ends}}to go on: nextrun task set {{.ID}} --ends none{{else if .Starts}}to start it now: nextrun task set {{.ID}} --starts none{{else}}nextrun task set {{.ID}} --timer TIMER{{if .Later}}, or --starts TIME{{end}}{{end}}`},
-
-	{"task_no_handler", "executors run, none has its handler, and its next job is to come", ofJob("task_no_handler"),
-		`No executor that runs has a handler "{{.Handler}}"{{template "near" .}}`, `{{template "define" .}}`},
+		`{{if .Ends}}It ended at {{at .Ends}}, its ` + "`ends`" + `.{{else if .Starts}}It starts at {{at .Starts}}, its ` + "`starts`" + `.{{else}}Its timer "{{.Timer}}" never elapses {{if .Later}}after its ` + "`starts`" + `{{else if .Until}}before {{at .Until}}, its ` + "`ends`" + `{{else}}from now on{{end}}.{{end}}`,
+		`{{if .Ends}}to go on: nextrun task set {{.ID}} --ends none{{else if .Starts}}to start it now: nextrun task set {{.ID}} --starts none{{else}}nextrun task set {{.ID}} --timer TIMER{{if .Later}}, or --starts TIME{{else if .Until}}, or --ends TIME{{end}}{{end}}`},
 
 	{"tick_waits", "the task is due, and its tick waits for the end of a job", tickWaits,
 		`The tick of {{at .Due}} waits: the job{{with .Of}} of {{at .}}{{end}} {{if .Began}}has not ended {{since .Began}} after it was submitted{{else}}is still {{.State}}{{end}}{{with .Attempt}}, now in attempt {{.}}{{end}} (job {{.JID}})`, ``},
@@ -58,8 +55,8 @@ var causes = []Cause{
 	{"job_no_executor", "no executor runs", ofJob("job_no_executor"),
 		`{{template "lead" .}}no executor runs, as far as the database shows{{with .Had}}; {{.}}, which had a handler "{{$.Handler}}", seems to have ended{{end}}{{template "error" .}}`,
 		`start one: nextrun executor --config FILE`},
-	{"job_no_handler", "executors run, and none has its handler, or takes jobs of its group", ofJob("job_no_handler"),
-		`{{template "lead" .}}no executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{template "near" .}}{{end}}`,
+	{"job_no_handler", "executors run, and none has the handler of its job or of the next one, or takes jobs of its group", ofJob("job_no_handler"),
+		`{{if .Subject}}{{template "lead" .}}no{{else}}No{{end}} executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{template "near" .}}{{end}}`,
 		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else}}{{template "define" .}}{{end}}`},
 	{"job_no_place", "all places of the executors that could take it are taken", ofJob("job_no_place"),
 		`{{template "lead" .}}{{if eq .Places 1}}the only place of {{.Capable}} is taken{{else}}all {{.Places}} places of {{.Capable}} are taken{{end}}: by {{template "jobs" .}}`,
@@ -102,4 +99,4 @@ const shared = `{{define "due"}}{{if .Unplanned}}No scheduler has planned it, al
 	`{{define "near"}}{{with .Near}}; did you mean "{{.}}"?{{else}}; {{.Have}}{{end}}{{end}}` +
 	`{{define "define"}}{{if .Near}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
 	`{{define "error"}}{{with .Error}}. The last attempt failed: {{first .}}{{end}}{{end}}` +
-	`{{define "streak"}}{{if gt .Failures 1}}. It has {{inARow .Failures .Streak}}.{{end}}{{end}}`
+	`{{define "streak"}}{{if and (gt .Streak.Failed 1) (not .Streak.Since.IsZero)}}. It has {{inARow .Streak}}.{{end}}{{end}}`

@@ -14,8 +14,8 @@ import (
 func TestReferenceOfCauses(t *testing.T) {
 	t.Parallel()
 	list := ""
-	for _, c := range Causes() {
-		list += page.Item(string(c.Code), c.Means)
+	for _, c := range causes {
+		list += page.Item(string(c.code), c.means)
 	}
 	page.Part(t, "../../../docs/reference.md", "findings", list)
 }
@@ -48,7 +48,7 @@ func TestNextRunByHand(t *testing.T) {
 	} {
 		task := periodic.NewTask("t", "x", c.timer)
 		task.NextRun = at(c.next)
-		f := &Facts{Task: view.Task{Task: &task, Now: at("17:16:25"), Edited: at("17:16:21")}}
+		f := &Explanation{Task: view.Task{Task: &task, Now: at("17:16:25"), Edited: at("17:16:21")}}
 		said := ""
 		for _, one := range f.Findings(time.UTC) {
 			if one.Code == "next_by_hand" {
@@ -69,8 +69,8 @@ func TestWhatNeverEnds(t *testing.T) {
 	run := func(d periodic.Decision, state string, cause periodic.Cause) view.Run {
 		return view.Run{Decision: d, State: state, Cause: cause}
 	}
-	has := func(code Code, runs ...view.Run) bool {
-		f := &Facts{Task: view.Task{Task: &task, Now: time.Now(), Runs: runs}}
+	has := func(code view.Code, runs ...view.Run) bool {
+		f := &Explanation{Task: view.Task{Task: &task, Now: time.Now(), Runs: runs}}
 		for _, one := range f.Findings(time.UTC) {
 			if one.Code == code {
 				return true

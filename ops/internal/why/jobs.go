@@ -15,19 +15,14 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// judgement is why a job of nextrun's own queue is where it is.
-type judgement struct {
-	code Code
-	args Args
+// ofJob are the args of a code if it says where the job of a task is.
+func ofJob(code view.Code) func(*Explanation) []Args {
+	return func(e *Explanation) []Args { return when(e.where == code, e.about) }
 }
 
-func ofJob(code Code) func(*Facts) []Args {
-	return func(f *Facts) []Args { return when(f.judged.code == code, f.judged.args) }
-}
-
-// OfJob explains where a job of nextrun's own queue is that is not final, and why; nothing
+// ExplainJob explains where a job of nextrun's own queue is that is not final, and why; nothing
 // of one that is.
-func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Location) ([]Finding, error) {
+func ExplainJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Location) ([]Finding, error) {
 	if job.State.Final() {
 		return nil, nil
 	}
@@ -35,9 +30,9 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time.Loca
 	if err != nil {
 		return nil, err
 	}
-	f := &Facts{Task: view.Task{Task: &periodic.Task{ID: job.Tracker}, Now: q.now}}
-	said := q.judge(job, "It")
-	return []Finding{f.word(said.code, said.args, zone)}, nil
+	code, about := q.judge(job, "It")
+	about["ID"] = job.Tracker
+	return []Finding{word(code, about, q.now, zone)}, nil
 }
 
 // mostRunning is how many running jobs are looked at.
@@ -49,12 +44,14 @@ type queueFacts struct {
 	limits    []jobqueue.Limit
 	running   []jobqueue.Job // those that an executor has, the longest first
 	executors []view.Service // also those that were killed
-	holder    *view.Holder   // has locked the row of the job; nil: nobody
+	holder    *holder        // has locked the row of the job; nil: nobody
 }
 
 func readQueue(ctx context.Context, db *store.DB, jid string) (q *queueFacts, err error) {
 	queue := jobqueue.NewQueue(db.Jobs())
-	q = &queueFacts{}
+	if q, err = readExecutors(ctx, db); err != nil {
+		return nil, err
+	}
 	if q.limits, err = queue.Limits(ctx); err != nil {
 		return nil, err
 	}
@@ -63,16 +60,18 @@ func readQueue(ctx context.Context, db *store.DB, jid string) (q *queueFacts, er
 		return nil, err
 	}
 	slices.SortStableFunc(q.running, func(a, b jobqueue.Job) int { return a.Started.Compare(b.Started) })
+	q.holder, err = rowHolder(ctx, db, "job", "jid", jid)
+	return q, err
+}
+
+// readExecutors reads which executors there are.
+func readExecutors(ctx context.Context, db *store.DB) (*queueFacts, error) {
 	services, err := view.Of(db).Services(ctx)
 	if err != nil {
 		return nil, err
 	}
-	q.executors = filter(services, func(s view.Service) bool { return s.Kind == view.Executor })
-	return q, sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) (err error) {
-		q.now = tx.Now()
-		q.holder, err = view.RowHolder(ctx, tx, "job", "jid", jid)
-		return err
-	})
+	q := &queueFacts{executors: filter(services, func(s view.Service) bool { return s.Kind == view.Executor })}
+	return q, sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error { q.now = tx.Now(); return nil })
 }
 
 // living are the executors that run, as far as the database shows.
@@ -81,7 +80,7 @@ func (q *queueFacts) living() []view.Service {
 }
 
 // judge explains a job that is not final. The sentence is about a subject, such as "Its job".
-func (q *queueFacts) judge(j *jobqueue.Job, subject string) judgement {
+func (q *queueFacts) judge(j *jobqueue.Job, subject string) (view.Code, Args) {
 	a := Args{"Subject": subject, "JID": j.JID, "Handler": j.Task, "Group": j.Group, "Task": j.Tracker, "State": j.State.Word(), "Worker": j.Worker, "Retry": j.Retry}
 	if j.Retries > 0 {
 		a["Error"] = j.Result // of the attempt before
@@ -89,24 +88,21 @@ func (q *queueFacts) judge(j *jobqueue.Job, subject string) judgement {
 	switch {
 	case j.Foreign():
 		a["Foreign"] = true
-		return judgement{"job_running", a}
+		return "job_running", a
 	case j.State == jobqueue.Stuck:
 		return q.retrying(j, a)
 	case j.State != jobqueue.Waiting:
 		return q.inWork(j, a)
 	case j.Retry.After(q.now):
 		a["Begins"] = j.Retry
-		return judgement{"job_waits", a}
+		return "job_waits", a
 	}
-	a["From"], a["Again"] = j.Submitted, !j.Started.IsZero() // then it is not in the row since when it waits
-	if j.Retry.After(j.Submitted) {
-		a["From"] = j.Retry
-	}
+	a["From"], a["Again"] = latest(j.Submitted, j.Retry), !j.Started.IsZero() // then it is not in the row since when it waits
 	return q.waiting(j, a)
 }
 
 // retrying explains a job that has failed and is tried again.
-func (q *queueFacts) retrying(j *jobqueue.Job, a Args) judgement {
+func (q *queueFacts) retrying(j *jobqueue.Job, a Args) (view.Code, Args) {
 	attempt := "attempt " + strconv.Itoa(j.Retries+1) // the one that failed is counted already
 	if most := q.attempts(j); most > j.Retries {
 		attempt += " of " + strconv.Itoa(most)
@@ -115,11 +111,11 @@ func (q *queueFacts) retrying(j *jobqueue.Job, a Args) judgement {
 	if q.now.Sub(j.Retry) > periodic.OverdueAfter {
 		return q.waiting(j, a)
 	}
-	if found := q.nobody(j, a); found.code != "" && j.Retry.After(q.now) {
+	if code := q.nobody(j, a); code != "" && j.Retry.After(q.now) {
 		a["Soon"] = true
-		return found
+		return code, a
 	}
-	return judgement{"job_retrying", a}
+	return "job_retrying", a
 }
 
 // attempts is how often a job is tried at most; 0: not known.
@@ -145,10 +141,10 @@ const (
 )
 
 // inWork explains a job that an executor has.
-func (q *queueFacts) inWork(j *jobqueue.Job, a Args) judgement {
+func (q *queueFacts) inWork(j *jobqueue.Job, a Args) (view.Code, Args) {
 	if name, _, ours := strings.Cut(j.Worker, service.BootMark); j.State == jobqueue.Scheduled && ours {
 		a["Claimed"] = name
-		return judgement{"job_waits", a}
+		return "job_waits", a
 	}
 	seen := j.Started
 	for _, s := range q.executors {
@@ -160,91 +156,70 @@ func (q *queueFacts) inWork(j *jobqueue.Job, a Args) judgement {
 	a["Started"], a["Seen"], a["Long"] = j.Started, seen, silent > endedLong
 	a["Others"] = slices.ContainsFunc(q.living(), func(s view.Service) bool { return s.Worker != j.Worker })
 	if silent <= silentLong {
-		return judgement{"job_running", a}
+		return "job_running", a
 	}
-	return judgement{"job_silent", a}
+	return "job_silent", a
 }
 
 // waiting says why a job that may begin does not.
-func (q *queueFacts) waiting(j *jobqueue.Job, a Args) judgement {
+func (q *queueFacts) waiting(j *jobqueue.Job, a Args) (view.Code, Args) {
 	for _, l := range q.limits {
 		if counts(l.Scope, j) && l.Running >= l.Max {
 			a["Kind"], a["Name"], a["Max"], a["Running"] = l.Kind, l.Name, l.Max, l.Running
 			q.name(a, func(j *jobqueue.Job) bool { return counts(l.Scope, j) })
-			return judgement{"job_limit", a}
+			return "job_limit", a
 		}
 	}
-	if found := q.nobody(j, a); found.code != "" {
-		return found
+	if code := q.nobody(j, a); code != "" {
+		return code, a
 	}
 	capable, places := q.capable(j), 0
 	free := filter(capable, func(s view.Service) bool {
 		places += s.Places
 		return len(filter(q.running, func(j jobqueue.Job) bool { return j.Worker == s.Worker })) < s.Places
 	})
-	if len(free) == 0 {
+	a["Free"] = workersOf(free)
+	switch {
+	case len(free) == 0:
 		a["Places"], a["Capable"] = places, workersOf(capable)
 		q.name(a, func(j *jobqueue.Job) bool {
 			return slices.ContainsFunc(capable, func(s view.Service) bool { return s.Worker == j.Worker })
 		})
-		return judgement{"job_no_place", a}
+		return "job_no_place", a
+	case q.holder != nil:
+		a["Who"], a["Remedy"] = q.holder.Who(), q.holder.Remedy()
+	case q.now.Sub(j.Submitted) < waitsLong:
+		return "job_waits", a
 	}
-	a["Free"] = workersOf(free)
-	if q.holder == nil && q.now.Sub(j.Submitted) < waitsLong {
-		return judgement{"job_waits", a}
-	}
-	if q.holder != nil {
-		a["Who"], a["Remedy"] = q.holder.Text(), q.holder.Remedy()
-	}
-	return judgement{"job_not_taken", a}
-}
-
-// has reports whether an executor has a handler.
-func has(s *view.Service, handler string) bool {
-	for _, h := range s.Handlers {
-		if h.Name == handler {
-			return true
-		}
-	}
-	return false
+	return "job_not_taken", a
 }
 
 // capable are the executors that run, have its handler, and take jobs of its group.
 func (q *queueFacts) capable(j *jobqueue.Job) []view.Service {
 	return filter(q.living(), func(s view.Service) bool {
-		return has(&s, j.Task) && (len(s.Groups) == 0 || slices.Contains(s.Groups, j.Group))
+		return s.Has(j.Task) && (len(s.Groups) == 0 || slices.Contains(s.Groups, j.Group))
 	})
 }
 
-// nobody finds that nobody who could take the job runs.
-func (q *queueFacts) nobody(j *jobqueue.Job, a Args) judgement {
+// nobody finds that nobody who could take the job runs; empty: somebody does.
+func (q *queueFacts) nobody(j *jobqueue.Job, a Args) view.Code {
 	living := q.living()
-	switch knowing := filter(living, func(s view.Service) bool { return has(&s, j.Task) }); {
+	switch knowing := filter(living, func(s view.Service) bool { return s.Has(j.Task) }); {
 	case len(q.capable(j)) > 0:
-		return judgement{}
+		return ""
 	case len(knowing) > 0:
 		a["Knowing"] = workersOf(knowing)
-		return judgement{"job_no_handler", a}
+		return "job_no_handler"
 	case len(living) > 0:
-		a["Have"], a["Near"] = handlersOf(living), nearest(j.Task, living)
-		return judgement{"job_no_handler", a}
+		a["Have"], a["Near"] = handlersOf(living, j.Task)
+		return "job_no_handler"
 	}
 	for _, s := range q.executors {
-		if has(&s, j.Task) {
+		if s.Has(j.Task) {
 			a["Had"] = s.Worker
 		}
 	}
-	return judgement{"job_no_executor", a}
-}
-
-// expected finds that none of the executors that run has the handler of a task whose next job is to come.
-func expected(ctx context.Context, db *store.DB, t *periodic.Task) (judgement, error) {
-	services, err := view.Of(db).Services(ctx)
-	living := filter(services, func(s view.Service) bool { return s.Kind == view.Executor && s.Lives })
-	if len(living) == 0 || slices.ContainsFunc(living, func(s view.Service) bool { return has(&s, t.Task) }) {
-		return judgement{}, err
-	}
-	return judgement{"task_no_handler", Args{"Handler": t.Task, "Task": t.ID, "Have": handlersOf(living), "Near": nearest(t.Task, living)}}, err
+	return "job_no_executor"
 }
 
 // counts reports whether a job is one of those that a limit counts.
@@ -256,4 +231,13 @@ func counts(s jobqueue.Scope, j *jobqueue.Job) bool {
 func (q *queueFacts) name(a Args, which func(*jobqueue.Job) bool) {
 	jobs := filter(q.running, func(j jobqueue.Job) bool { return which(&j) })
 	a["More"], a["Jobs"] = max(len(jobs)-mostNamed, 0), jobs[:min(len(jobs), mostNamed)]
+}
+
+func filter[T any](list []T, keep func(T) bool) (kept []T) {
+	for _, one := range list {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }

@@ -21,66 +21,66 @@ const (
 	lastLines = 8
 )
 
-// Facts is all that the findings about a task depend on.
-type Facts struct {
+// Explanation is all that the findings about a task depend on.
+type Explanation struct {
 	view.Task
 	Status view.Status
 	Failed *view.Run // the latest run that failed, or an attempt of which did, if no later one succeeded
 	Output []string  // the end of its log
 
 	job     *jobqueue.Job  // the newest one in nextrun's own queue that is not final; nil: there is none
-	judged  judgement      // why that job is where it is
+	where   view.Code      // why that job is where it is
+	about   Args           // of these words
 	pending *sink.Pending  // the job in another queue that is not final; nil: there is none
 	broken  error          // why that queue cannot say
 	unknown bool           // this program does not know the task's queue
 	retries bool           // that queue can put a job back
 	attempt *sink.JobEnd   // of the job in another queue that has not ended; nil: there is none
-	holders *holders       // what may keep it from being taken; nil: it is not due
+	held    *held          // what may keep it from being taken; nil: it is not due
 	event   *outbox.Record // of the latest tick of an event task
 	topic   outbox.Lag     // of that event; zero: all of it is published
-	hooks   []hookFact     // that were not delivered
+	hooks   []hookJob      // that were not delivered
 	unread  []string       // what cannot be read, and why
 }
 
-// Read reads what there is to know about a task. Queues are those of
+// Explain reads what there is to know about a task. Queues are those of
 // [scheduler.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.
-func Read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Facts, error) {
-	f, err := read(ctx, db, queues, id)
+func Explain(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Explanation, error) {
+	e, err := read(ctx, db, queues, id)
 	if err != nil {
 		return nil, WithHolders(ctx, db, err)
 	}
-	return f, nil
+	e.Status = e.Task.Status()
+	return e, nil
 }
 
-func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Facts, error) {
+func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Explanation, error) {
 	tasks := periodic.NewTasks(db.Tasks()).With(queues)
-	f := &Facts{}
 	t, err := tasks.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	f.Task.Task = &t
-	if err := db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil }); err != nil {
+	e := &Explanation{Task: view.Task{Task: &t}}
+	if err := db.View(ctx, func(tx *store.Tx) error { e.Now = tx.Now(); return nil }); err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
 		what string
 		read func() error
 	}{
-		{"its runs", func() error { return f.readRuns(ctx, db) }},
-		{"its jobs or events", func() error { return f.readQueue(ctx, db, tasks, queues) }},
-		{"the log of its last failure", func() error { return f.readOutput(ctx, db) }},
-		{"its hooks", func() error { return f.readHooks(ctx, db) }},
-		{"what keeps it from being taken", func() error { return f.readHolders(ctx, db) }},
+		{"its runs", func() error { return e.readRuns(ctx, db) }},
+		{"its jobs or events", func() error { return e.readQueue(ctx, db, tasks, queues) }},
+		{"the log of its last failure", func() error { return e.readOutput(ctx, db) }},
+		{"its hooks", func() error { return e.readHooks(ctx, db) }},
+		{"what keeps it from being taken", func() error { return e.readHeld(ctx, db) }},
 	} {
 		unread, err := partOf(part.what, part.read())
-		if f.unread = append(f.unread, unread...); err != nil {
+		if e.unread = append(e.unread, unread...); err != nil {
 			return nil, err
 		}
 	}
-	f.Status = f.Task.Status()
-	return f, nil
+	return e, nil
 }
 
 // partOf notes that a part cannot be read, such as for a missing right. It returns the errors
@@ -93,21 +93,21 @@ func partOf(what string, err error) (unread []string, _ error) {
 }
 
 // Unread reports whether a part of the facts cannot be read.
-func (f *Facts) Unread() bool { return len(f.unread) > 0 }
+func (e *Explanation) Unread() bool { return len(e.unread) > 0 }
 
 // readRuns reads what became of its newest ticks.
-func (f *Facts) readRuns(ctx context.Context, db *store.DB) error {
-	list, err := view.Of(db).Tasks(ctx, []periodic.Task{*f.Task.Task}, view.Judged)
+func (e *Explanation) readRuns(ctx context.Context, db *store.DB) error {
+	list, err := view.Of(db).Tasks(ctx, []periodic.Task{*e.Task.Task}, view.Judged)
 	if err != nil {
 		return err
 	}
-	f.Task = list[0]
-	for i := range f.Runs {
-		switch r := &f.Runs[i]; {
-		case r.State == "success" || f.Task.Sink == periodic.SinkEvent:
+	e.Task = list[0]
+	for i := range e.Runs {
+		switch r := &e.Runs[i]; {
+		case r.State == "success" || e.Sink == periodic.SinkEvent:
 			return nil
 		case r.State == "failed", r.State == "stuck", r.State == "running" && r.Attempts > 1, r.State == "waiting" && r.Attempts > 0:
-			f.Failed = r
+			e.Failed = r
 			return nil
 		}
 	}
@@ -115,12 +115,10 @@ func (f *Facts) readRuns(ctx context.Context, db *store.DB) error {
 }
 
 // readOutput reads the last lines of the log of the run that failed.
-func (f *Facts) readOutput(ctx context.Context, db *store.DB) error {
-	if f.Failed == nil || !f.Failed.Own() {
-		return nil
+func (e *Explanation) readOutput(ctx context.Context, db *store.DB) (err error) {
+	if e.Failed != nil && e.Failed.Own() {
+		e.Output, err = endOfLog(ctx, db, e.Failed.JID, lastLines)
 	}
-	var err error
-	f.Output, err = endOfLog(ctx, db, f.Failed.JID, lastLines)
 	return err
 }
 
@@ -138,22 +136,21 @@ func endOfLog(ctx context.Context, db *store.DB, jid string, n int) ([]string, e
 }
 
 // readQueue reads what the task's queue tells of its job or event.
-func (f *Facts) readQueue(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues periodic.Submitters) (err error) {
-	_, known := db.Tasks().Queues(queues)[f.Task.Sink]
+func (e *Explanation) readQueue(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues periodic.Submitters) (err error) {
+	_, known := db.Tasks().Queues(queues)[e.Sink]
 	switch {
 	case !known:
-		f.unknown = true
-		return nil
-	case f.Task.Sink == periodic.SinkEvent:
-		err = f.readEvent(ctx, db)
-	case f.Task.Sink == periodic.SinkJob:
-		err = f.readJobs(ctx, db)
+		e.unknown = true
+	case e.Sink == periodic.SinkEvent:
+		err = e.readEvent(ctx, db)
+	case e.Sink == periodic.SinkJob:
+		err = e.readJobs(ctx, db)
 	default:
-		if r, ok := queues[f.Task.Sink].(sink.Retrier); ok {
-			f.retries = r.Retries()
+		if r, ok := queues[e.Sink].(sink.Retrier); ok {
+			e.retries = r.Retries()
 		}
-		if f.pending, f.broken = tasks.Pending(ctx, f.Task.ID); f.broken == nil {
-			f.attempt, err = tasks.Attempts(ctx, f.Task.ID)
+		if e.pending, e.broken = tasks.Pending(ctx, e.ID); e.broken == nil {
+			e.attempt, err = tasks.Attempts(ctx, e.ID)
 		}
 	}
 	if errors.Is(err, store.ErrNoSchema) { // the table job need not be there
@@ -162,8 +159,8 @@ func (f *Facts) readQueue(ctx context.Context, db *store.DB, tasks *periodic.Tas
 	return err
 }
 
-func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
-	last := f.Last()
+func (e *Explanation) readEvent(ctx context.Context, db *store.DB) error {
+	last := e.Last()
 	if last == nil {
 		return nil
 	}
@@ -174,35 +171,42 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return err
 	}
-	f.event = &r
+	e.event = &r
 	lags, err := db.Outbox().Lag(ctx)
-	for _, l := range lags {
-		if l.Topic == r.Topic {
-			f.topic = l
-		}
+	if i := slices.IndexFunc(lags, func(l outbox.Lag) bool { return l.Topic == r.Topic }); i >= 0 {
+		e.topic = lags[i]
 	}
 	return err
 }
 
-// readJobs finds the newest job that is not final, and why it is where it is.
-func (f *Facts) readJobs(ctx context.Context, db *store.DB) error {
-	list, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs})
+// readJobs finds the newest job that is not final, and why it is where it is; or that nobody could take the next one.
+func (e *Explanation) readJobs(ctx context.Context, db *store.DB) error {
+	list, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: e.ID, Limit: lastJobs})
 	list = filter(list, func(j jobqueue.Job) bool { return !j.State.Final() })
 	switch {
 	case err != nil:
 		return err
 	case len(list) == 0:
-		f.judged, err = expected(ctx, db, f.Task.Task)
+		return e.readNext(ctx, db)
+	}
+	q, err := readQueue(ctx, db, list[0].JID)
+	if err != nil {
 		return err
 	}
-	f.job = &list[0]
-	subject := "Its job"
-	if len(list) > 1 {
-		subject = "One of its jobs"
+	e.job = &list[0]
+	e.where, e.about = q.judge(e.job, map[bool]string{true: "Its job", false: "One of its jobs"}[len(list) == 1])
+	return nil
+}
+
+// readNext finds that executors run, and none could take the next job.
+func (e *Explanation) readNext(ctx context.Context, db *store.DB) error {
+	q, err := readExecutors(ctx, db)
+	if err != nil {
+		return err
 	}
-	q, err := readQueue(ctx, db, f.job.JID)
-	if err == nil {
-		f.judged = q.judge(f.job, subject)
+	e.about = Args{"Handler": e.Task.Task.Task, "Group": e.Group, "Task": e.ID}
+	if len(q.living()) > 0 {
+		e.where = q.nobody(&jobqueue.Job{Task: e.Task.Task.Task, Group: e.Group}, e.about)
 	}
-	return err
+	return nil
 }
