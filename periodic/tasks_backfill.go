@@ -9,14 +9,11 @@ import (
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
-// Backfill says which past ticks to submit, and how fast.
+// Backfill says which past ticks to submit.
 type Backfill struct {
 	// From and To bound the ticks by their due: From is included, To is not. To
 	// must not be later than the database's now.
 	From, To time.Time
-	// Pace is the least time between two jobs. If the task must not overlap, each
-	// job also waits until the one before is final.
-	Pace time.Duration
 	// Report, if not nil, is called for each tick: with the job that was
 	// submitted, or with none if the tick has one already.
 	Report func(due time.Time, jid string)
@@ -28,7 +25,8 @@ type Backfill struct {
 // backfillLook is how often Backfill checks whether a pending job has become final.
 const backfillLook = 500 * time.Millisecond
 
-// Backfill submits the jobs of past ticks of a task's present timer, oldest first.
+// Backfill submits the jobs of past ticks of a task's present timer, oldest first. If the task must not overlap, each job
+// waits until the one before is final.
 // It leaves out ticks that have a job already, so an interrupted backfill can be
 // repeated and continues where it ended. It returns when all are submitted, or with
 // ctx's error.
@@ -55,11 +53,6 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 		if b.Report != nil {
 			b.Report(due, jid)
 		}
-		if jid != "" {
-			if err := wait(ctx, b.Pace); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
@@ -80,17 +73,10 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 		case !told && waits != nil:
 			waits(due, pending.Pending)
 		}
-		if err := wait(ctx, backfillLook); err != nil {
-			return "", err
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(backfillLook):
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }

@@ -65,20 +65,3 @@ func TestBackfill(t *testing.T) {
 		}
 	})
 }
-
-func TestBackfillKeepsThePace(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		task := periodic.NewTask("a", "echo", "*-*-* *:00")
-		task.Overlap = periodic.OverlapAllow
-		mustAdd(t, env.tasks, task)
-		const pace = 50 * time.Millisecond
-		begun, n := time.Now(), 0
-		err := env.tasks.Backfill(t.Context(), "a", periodic.Backfill{
-			From: day, To: day.Add(3 * time.Hour), Pace: pace, Report: func(time.Time, string) { n++ },
-		})
-		if took := time.Since(begun); err != nil || n != 3 || took < 3*pace {
-			t.Errorf("%d ticks in %s (%v), want 3 in %s at least", n, took, err, 3*pace)
-		}
-	})
-}

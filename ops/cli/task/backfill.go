@@ -16,7 +16,6 @@ import (
 
 func backfillCommand(env *ui.Env) *cobra.Command {
 	var from, to ui.TimeFlag
-	var pace time.Duration
 	command := &cobra.Command{
 		Use:   "backfill ID --from TIME [--to TIME]",
 		Short: "Submit jobs for past ticks that never ran",
@@ -25,17 +24,14 @@ were missed, skipped or late, and ticks of a time without a scheduler or without
 the task. If the jobs of the task must not overlap, each is submitted when the one
 before has ended. Run the command again to continue after an interruption: no tick
 gets a second job.`,
-		Example: `  nextrun task backfill nightly-backup --from 2026-03-01 --to 2026-03-08 --pace 1m`,
+		Example: `  nextrun task backfill nightly-backup --from 2026-03-01 --to 2026-03-08`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case from.Value.IsZero():
+			if from.Value.IsZero() {
 				return ui.Usagef("missing --from TIME")
-			case pace < 0:
-				return ui.Usagef("--pace is %s; use 0 or more", pace)
 			}
 			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
-				b, now := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}, env.Now().Add(db.ClockSkew())
+				b, now := periodic.Backfill{From: from.Value, To: to.Value}, env.Now().Add(db.ClockSkew())
 				if b.To.IsZero() {
 					b.To = now
 				}
@@ -51,7 +47,6 @@ gets a second job.`,
 	}
 	command.Flags().Var(&from, "from", "ticks at or after this time")
 	command.Flags().Var(&to, "to", "ticks before this time (default now)")
-	command.Flags().DurationVar(&pace, "pace", 0, "minimum time between two jobs")
 	return command
 }
 
