@@ -89,14 +89,23 @@ func (r *runRow) run() Run {
 	}
 }
 
+// selectRuns reads runs by a query that yields [runColumns].
+func selectRuns(ctx context.Context, tx *sqldb.Tx, query string, args ...any) (list []Run, err error) {
+	var rows []runRow
+	err = tx.Select(ctx, &rows, query, args...)
+	for i := range rows {
+		list = append(list, rows[i].run())
+	}
+	return list, err
+}
+
 // Newest reads the n newest runs of each of these tasks that were due before a time, n being 1 or more.
 func (r Reader) Newest(ctx context.Context, ids []string, n int, before time.Time) (map[string][]Run, error) {
 	of := make(map[string][]Run, len(ids))
 	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		rows, err := readNewest(ctx, tx, ids, n, before)
-		for i := range rows {
-			id := string(rows[i].TaskID)
-			of[id] = append(of[id], rows[i].run())
+		list, err := readNewest(ctx, tx, ids, n, before)
+		for i := range list {
+			of[list[i].TaskID] = append(of[list[i].TaskID], list[i])
 		}
 		return err
 	})
@@ -112,40 +121,32 @@ func newestOf(asked string) string {
 		ORDER BY l.due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest FROM ` + asked + ` AS v`
 }
 
-func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time) (rows []runRow, err error) {
+func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time) ([]Run, error) {
 	asked, err := tx.Texts(1, ids)
 	if err != nil {
 		return nil, err
 	}
-	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
+	return selectRuns(ctx, tx, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
 		SELECT `+runColumns+` FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3
 		ORDER BY k.task_id, k.due DESC`, asked.Param, max(n, 1)-1, sqldb.Timestamp(before))
-	return rows, err
 }
 
 // Of reads the runs of ticks, in their order.
 func (r Reader) Of(ctx context.Context, ticks []periodic.TickKey) (list []Run, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		rows, err := readOf(ctx, tx, ticks)
-		for i := range rows {
-			list = append(list, rows[i].run())
-		}
-		return err
-	})
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error { list, err = readOf(ctx, tx, ticks); return err })
 	if err != nil {
 		return nil, fmt.Errorf("read what became of ticks: %w", err)
 	}
 	return list, nil
 }
 
-func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) (rows []runRow, err error) {
+func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) ([]Run, error) {
 	asked, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("n"), sqldb.Text("id"), sqldb.Time("at")}, len(ticks),
 		func(i int) []any { return []any{i, ticks[i].TaskID, ticks[i].Due} })
 	if err != nil || len(ticks) == 0 {
 		return nil, err
 	}
-	err = tx.Select(ctx, &rows, `SELECT `+runColumns+` FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
-	return rows, err
+	return selectRuns(ctx, tx, `SELECT `+runColumns+` FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
 }
 
 // List reads the runs that a filter selects, the latest first.

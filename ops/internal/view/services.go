@@ -23,7 +23,6 @@ type Service struct {
 	Places   int                      // of an executor: how many jobs it runs at once
 	Groups   []string                 // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
 	Handlers []exchange.HandlerLimits // of an executor
-	Unclear  bool                     // its handlers cannot be read
 	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
 }
 
@@ -70,10 +69,9 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 	for i, row := range rows {
 		s := Service{Worker: row.ID, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(),
 			Seen: row.Seen.Time(), Lives: now.Sub(row.Seen.Time()) <= livesFor, Trouble: string(row.Trouble), Places: row.Places.N}
-		s.Unclear = json.Unmarshal([]byte(row.Handlers), &s.Handlers) != nil
-		if row.OnlyGroups != "" && json.Unmarshal([]byte(row.OnlyGroups), &s.Groups) != nil {
-			s.Unclear = true
-		}
+		// What is not set, or was written by somebody else, reads as none.
+		_ = json.Unmarshal([]byte(row.Handlers), &s.Handlers)
+		_ = json.Unmarshal([]byte(row.OnlyGroups), &s.Groups)
 		list[i] = s
 	}
 	return list, nil

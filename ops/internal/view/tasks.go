@@ -57,10 +57,10 @@ func (of byID) ids(holds func(*Task) bool) (ids []string) {
 
 func (of byID) readRuns(n int) func(context.Context, *sqldb.Tx) error {
 	return func(ctx context.Context, tx *sqldb.Tx) error {
-		rows, err := readNewest(ctx, tx, of.ids(func(*Task) bool { return true }), n, periodic.Never)
-		for i := range rows {
-			t := of[string(rows[i].TaskID)]
-			t.Runs = append(t.Runs, rows[i].run())
+		list, err := readNewest(ctx, tx, of.ids(func(*Task) bool { return true }), n, periodic.Never)
+		for i := range list {
+			t := of[list[i].TaskID]
+			t.Runs = append(t.Runs, list[i])
 		}
 		return err
 	}
@@ -144,8 +144,7 @@ func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
 	}
 	runs, err := readOf(ctx, tx, older)
 	for i := range runs {
-		run := runs[i].run()
-		of[run.TaskID].Older = &run
+		of[runs[i].TaskID].Older = &runs[i]
 	}
 	return err
 }
