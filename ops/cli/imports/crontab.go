@@ -1,8 +1,6 @@
 package imports
 
 import (
-	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,7 +15,7 @@ import (
 func crontabCommand(env *ui.Env) *cobra.Command {
 	var options crontab.Options
 	var handlers bool
-	command := &cobra.Command{
+	command := translator(env, &cobra.Command{
 		Use:   "crontab [FILE]",
 		Short: "Translate a crontab into tasks",
 		Long: `Translate a crontab, or standard input, into a file for task apply on standard output.
@@ -32,19 +30,28 @@ runs, where cron would start the command once more.`,
 		Example: `  nextrun import crontab shop.cron > tasks.yaml
   nextrun import crontab shop.cron --handlers > handlers.yaml
   crontab -l | nextrun import crontab | nextrun task apply -f - --dry-run`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := read(env, args)
-			if err != nil {
-				return err
+	}, "line", func(c *cobra.Command, s source) (leftOut int, err error) {
+		if options.Zone, err = zoneOf(env); err != nil {
+			return 0, err
+		}
+		options.System = options.System || systems(s.path)
+		read, err := crontab.Parse(c.Context(), s.text, options)
+		if err != nil {
+			return 0, err
+		}
+		for _, n := range read.Notes {
+			kind := "note"
+			if n.LeftOut {
+				leftOut++
+				kind = "left out"
 			}
-			if options.Zone, err = zoneOf(env); err != nil {
-				return err
-			}
-			options.System = options.System || systems(s.path)
-			return translateCrontab(c.Context(), env, s, options, handlers)
-		},
-	}
+			env.Complain("%s:%d: %s: %s: %s", s.name, n.Line, kind, n.Source, n.Text)
+		}
+		if handlers {
+			return leftOut, config.WriteHandlers(env.Stdout, read.Handlers)
+		}
+		return leftOut, config.WriteTasks(env.Stdout, read.Tasks, nil)
+	})
 	flags := command.Flags()
 	flags.BoolVar(&handlers, "handlers", false, "print the handlers of the configuration file, not the tasks")
 	flags.BoolVar(&options.System, "system", false, "a user name precedes each command (default for /etc/crontab and /etc/cron.d)")
@@ -56,31 +63,6 @@ runs, where cron would start the command once more.`,
 func systems(path string) bool {
 	absolute, err := filepath.Abs(path)
 	return err == nil && (absolute == "/etc/crontab" || filepath.Dir(absolute) == "/etc/cron.d")
-}
-
-func translateCrontab(ctx context.Context, env *ui.Env, s source, options crontab.Options, handlers bool) error {
-	c, err := crontab.Parse(ctx, s.text, options)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name(), err)
-	}
-	left := 0
-	for _, n := range c.Notes {
-		kind := "note"
-		if n.LeftOut {
-			left++
-			kind = "left out"
-		}
-		env.Complain("%s:%d: %s: %s: %s", s.name(), n.Line, kind, n.Source, n.Text)
-	}
-	if handlers {
-		err = config.WriteHandlers(env.Stdout, c.Handlers)
-	} else {
-		err = config.WriteTasks(env.Stdout, c.Tasks, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return leftOut(left, "line")
 }
 
 // zoneOf is the zone of times that name none: that of --zone, or the machine's, of TZ or where /etc/localtime points to.

@@ -1,8 +1,6 @@
 package imports
 
 import (
-	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +16,7 @@ const yearsAhead = 10
 
 func icsCommand(env *ui.Env) *cobra.Command {
 	var name string
-	command := &cobra.Command{
+	command := translator(env, &cobra.Command{
 		Use:   "ics [FILE]",
 		Short: "Translate an iCalendar file into the days of a calendar",
 		Long: `Translate the whole days of an iCalendar file (RFC 5545), or of standard input, such as
@@ -29,38 +27,25 @@ An event that has times or a zone, or that is not understood, is named on standa
 and left out with its whole series; then the exit code is 1.`,
 		Example: `  nextrun import ics de-BY.ics > de-BY.yaml
   curl -s https://example.org/holidays.ics | nextrun import ics --name de-BY | nextrun task apply -f -`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := read(env, args)
-			if err != nil {
-				return err
+	}, "event", func(c *cobra.Command, s source) (leftOut int, err error) {
+		if name == "" {
+			name = strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
+		}
+		now := env.Now().UTC()
+		rows, problems, err := ical.Read(c.Context(), s.text, name, now.AddDate(-1, 0, 0), now.AddDate(yearsAhead, 0, 0))
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range problems {
+			env.Complain("%s: left out: %s: %v", s.name, p.Event, p.Err)
+		}
+		for _, r := range rows {
+			if err := r.Validate(); err != nil {
+				return 0, ui.Usagef("%v; name it with --name", err)
 			}
-			if name == "" {
-				name = strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
-			}
-			return translateICS(c.Context(), env, s, name)
-		},
-	}
+		}
+		return len(problems), config.WriteTasks(env.Stdout, nil, rows)
+	})
 	command.Flags().StringVar(&name, "name", "", "of the calendar (default that of the file, without .ics)")
 	return command
-}
-
-func translateICS(ctx context.Context, env *ui.Env, s source, name string) error {
-	now := env.Now().UTC()
-	rows, problems, err := ical.Read(ctx, s.text, name, now.AddDate(-1, 0, 0), now.AddDate(yearsAhead, 0, 0))
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name(), err)
-	}
-	for _, p := range problems {
-		env.Complain("%s: left out: %s: %v", s.name(), p.Event, p.Err)
-	}
-	for _, r := range rows {
-		if err := r.Validate(); err != nil {
-			return ui.Usagef("%v; name it with --name", err)
-		}
-	}
-	if err := config.WriteTasks(env.Stdout, nil, rows); err != nil {
-		return err
-	}
-	return leftOut(len(problems), "event")
 }

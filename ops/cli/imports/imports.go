@@ -3,6 +3,7 @@ package imports
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -19,32 +20,33 @@ func Command(env *ui.Env) *cobra.Command {
 
 // source is the file that a command is to translate.
 type source struct {
-	path string // of the file; -: standard input
+	path string // -: standard input
+	name string // for people
 	text string
 }
 
-// read reads the file that the arguments name, or standard input.
-func read(env *ui.Env, args []string) (source, error) {
-	path := "-"
-	if len(args) > 0 {
-		path = args[0]
-	}
-	text, err := ui.ReadFile(env.Stdin, path)
-	return source{path, string(text)}, err
-}
-
-// name is what people call the file.
-func (s source) name() string {
-	if s.path == "-" {
-		return "standard input"
-	}
-	return s.path
-}
-
-// leftOut is the error of a translation that is not whole; nil if nothing was left out.
-func leftOut(n int, what string) error {
-	if n == 0 {
+// translator makes a command that translates the file of its argument, or standard input. What returns how many parts of
+// the file it has left out and named.
+func translator(env *ui.Env, command *cobra.Command, part string, what func(*cobra.Command, source) (leftOut int, err error)) *cobra.Command {
+	command.Args = cobra.MaximumNArgs(1)
+	command.RunE = func(c *cobra.Command, args []string) error {
+		s := source{path: "-", name: "standard input"}
+		if len(args) > 0 && args[0] != "-" {
+			s = source{path: args[0], name: args[0]}
+		}
+		text, err := ui.ReadFile(env.Stdin, s.path)
+		if err != nil {
+			return err
+		}
+		s.text = string(text)
+		leftOut, err := what(c, s)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", s.name, err)
+		case leftOut > 0:
+			return errors.New("left out: " + ui.Counted(leftOut, part))
+		}
 		return nil
 	}
-	return errors.New("left out: " + ui.Counted(n, what))
+	return command
 }
