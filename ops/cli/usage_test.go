@@ -51,7 +51,7 @@ func TestWrongUsage(t *testing.T) {
 		"job list --state sleeping":                  {"use one of waiting, scheduled, running"},
 		"job list -n 0":                              {"use 1 or more"},
 		"job prune":                                  {"--older-than 30d"},
-		"job prune --older-than old":                 {"use an age such as 90m, 24h or 30d"},
+		"job prune --older-than old":                 {"use an age such as 2h or 3d"},
 		"job prune --older-than 1d --state retrying": {"have not ended"},
 		"job limit group":                            {"missing argument NAME NUMBER"},
 		"job limit worker a 1":                       {`"worker" cannot be limited; use group, handler or task`},

@@ -82,17 +82,20 @@ func findSubmitted(ctx context.Context, own *jobqueue.Queue, tasks *periodic.Tas
 }
 
 func pruneJobs(env *ui.Env) *cobra.Command {
-	states, age := statesFlag(), ui.AgeFlag()
+	states, ended := statesFlag(), ui.TimeFlag{Past: true}
 	command := &cobra.Command{
 		Use:     "prune --older-than AGE",
 		Short:   "Delete jobs that have ended, with their logs",
 		Example: "  nextrun job prune --older-than 30d --state success,cancelled",
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if age.Value == nil {
+			switch {
+			case ended.Value.IsZero():
 				return ui.Usagef("give an age: --older-than 30d, or --older-than 0 for all that have ended")
+			case ended.Value.After(env.Now()):
+				return ui.Usagef("--older-than %s is to come; use a time that has passed", &ended)
 			}
-			filter := jobqueue.PruneFilter{OlderThan: *age.Value}
+			filter := jobqueue.PruneFilter{OlderThan: env.Now().Sub(ended.Value)}
 			if states.Value != nil {
 				filter.States = *states.Value
 			}
@@ -107,7 +110,7 @@ func pruneJobs(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().Var(&age, "older-than", "only jobs that ended longer ago than this")
+	command.Flags().Var(&ended, "older-than", "only jobs that ended longer ago than this, such as 30d")
 	command.Flags().Var(&states, "state", "only those in this state; commas separate several")
 	return command
 }

@@ -72,10 +72,14 @@ func printApplied(env *ui.Env, apply *periodic.Apply, done *periodic.Applied) (e
 	for _, c := range done.Changes {
 		err = cmp.Or(err, env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)))
 	}
-	for action, list := range map[periodic.Action][]days.Row{periodic.ActionAdd: done.Days, periodic.ActionDelete: done.Gone} {
-		for _, r := range list {
-			err = cmp.Or(err, env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())))
-		}
+	printDay := func(action periodic.Action, r days.Row) {
+		err = cmp.Or(err, env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())))
+	}
+	for _, r := range done.Days {
+		printDay(periodic.ActionAdd, r)
+	}
+	for _, r := range done.Gone {
+		printDay(periodic.ActionDelete, r)
 	}
 	verb := "changed"
 	if apply.DryRun {

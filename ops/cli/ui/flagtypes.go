@@ -96,14 +96,3 @@ func (f *Flag[T]) Set(text string) error {
 	f.Value = &value
 	return nil
 }
-
-// AgeFlag holds how long ago something was: 90m, 24h, 30d.
-func AgeFlag() Flag[time.Duration] {
-	return Flag[time.Duration]{Kind: "age", Parse: func(text string) (time.Duration, error) {
-		d, err := ParseSpan(text)
-		if err != nil {
-			err = errors.New("an age such as 90m, 24h or 30d")
-		}
-		return d, err
-	}}
-}
