@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +33,9 @@ gets a second job.`,
 			if from.Value.IsZero() {
 				return ui.Usagef("missing --from TIME")
 			}
-			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return env.Submitting(ctx, func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
 				b, now := periodic.Backfill{From: from.Value, To: to.Value}, env.Now().Add(db.ClockSkew())
 				if b.To.IsZero() {
 					b.To = now
@@ -41,7 +46,7 @@ gets a second job.`,
 				case !b.From.Before(b.To):
 					return ui.Usagef("--from must be before --to")
 				}
-				return backfill(c.Context(), env, tasks, n, args[0], b)
+				return backfill(ctx, env, tasks, n, args[0], b)
 			})
 		},
 	}
