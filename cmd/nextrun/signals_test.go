@@ -72,13 +72,8 @@ func (p *process) end() int {
 // runs, gives the jobs back, and ends the program at once, without an alarm.
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	// Under nohup SIGHUP is ignored, and children inherit that; a signal that is
-	// handled here has its default in a child.
-	handled := make(chan os.Signal, 1)
-	signal.Notify(handled, syscall.SIGHUP)
-	t.Cleanup(func() { signal.Stop(handled) })
 	binary := build(t)
-	for name, sig := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+	for name, sig := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, dir := storetest.SQLiteURL(t), t.TempDir()
@@ -109,9 +104,6 @@ handlers:
 			}
 			p := run("short")
 			p.signal(sig)
-			if sig == syscall.SIGHUP {
-				p.waitFor("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
-			}
 			p.waitFor("stopping; a second signal ends it at once")
 			p.waitFor("executor is stopping  grace=1h0m0s  jobs=1  running=short")
 			write(t, release, "")
@@ -126,12 +118,7 @@ handlers:
 			p.signal(sig)
 			p.waitFor("stopping; a second signal ends it at once")
 			p.waitFor("executor is stopping  grace=1h0m0s  jobs=1  running=long")
-			second := sig
-			if sig == syscall.SIGHUP { // several of them count as one
-				p.signal(sig)
-				second = syscall.SIGTERM
-			}
-			p.signal(second)
+			p.signal(sig)
 			if exit := p.end(); exit != ui.Done { // it is killed if it waits for the job
 				t.Errorf("after two signals: exit code %d, want %d", exit, ui.Done)
 			}
@@ -142,5 +129,41 @@ handlers:
 				t.Error("the command of the job goes on")
 			}
 		})
+	}
+}
+
+// SIGHUP has handlers do what the file says now; a file that cannot be used changes nothing.
+func TestHangupReadsTheConfigurationAgain(t *testing.T) {
+	t.Parallel()
+	// Under nohup SIGHUP is ignored, and children inherit that; a signal that is
+	// handled here has its default in a child.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
+	url, config := storetest.SQLiteURL(t), filepath.Join(t.TempDir(), "nextrun.yaml")
+	greet := func(word string) { write(t, config, "handlers: {greet: {command: [echo, "+word+"]}}") }
+	greet("old-words")
+	nextrun(t, url, ui.Done, "migrate", "up")
+	p := startProcess(t, url, build(t), "serve", "--config", config)
+	p.waitFor("INFO  started  ")
+	greet("new-words")
+	p.signal(syscall.SIGHUP)
+	p.waitFor("configuration read again: commands, calls and addresses of handlers, hooks and topics follow it; what is new or gone, and all other settings, are taken at the next start")
+	hears := func() {
+		t.Helper()
+		said := nextrun(t, url, ui.Done, "job", "submit", "greet")
+		p.waitFor("job ended")
+		if log := nextrun(t, url, ui.Done, "job", "log", strings.TrimPrefix(strings.TrimSpace(said), "submitted ")); !strings.Contains(log, "new-words") {
+			t.Errorf("the handler says %s", log)
+		}
+	}
+	hears()
+	write(t, config, "handlers: {greet: {comm")
+	p.signal(syscall.SIGHUP)
+	p.waitFor("the configuration cannot be read again; the old one stays")
+	hears()
+	p.signal(syscall.SIGTERM)
+	if exit := p.end(); exit != ui.Done {
+		t.Errorf("exit code %d", exit)
 	}
 }

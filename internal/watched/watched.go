@@ -11,19 +11,20 @@ import (
 // settle is how long ago a file must have been written, which then is whole.
 const settle = time.Second
 
-// Files are files that are watched. They are safe for concurrent use.
+// Files are files that are watched. They are safe for concurrent use. The zero value watches none.
 type Files struct {
 	mu   sync.Mutex
 	seen map[string]os.FileInfo // by path: at the last look
 }
 
-// New watches files from now on. Call it before the files are read.
-func New(paths ...string) *Files {
-	f := &Files{seen: map[string]os.FileInfo{}}
-	for _, path := range paths {
-		f.seen[path], _ = os.Stat(path) // nil if it is not there
+// Add watches a file from now on. Call it before the file is read.
+func (f *Files) Add(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[string]os.FileInfo{}
 	}
-	return f
+	f.seen[path], _ = os.Stat(path) // nil if it is not there
 }
 
 // Changed reports whether a file is another one than when it was last called. One that is missing or

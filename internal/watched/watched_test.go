@@ -30,7 +30,10 @@ func TestReplacedFilesAreNoticed(t *testing.T) {
 	put("..2/token", "old")
 	must(os.Symlink("..1", at("..data")))
 	must(os.Symlink("..data/token", at("token"))) // as Kubernetes mounts a secret
-	files := watched.New(at("plain"), at("token"), at("missing"))
+	var files watched.Files
+	for _, name := range []string{"plain", "token", "missing"} {
+		files.Add(at(name))
+	}
 	for _, step := range []struct {
 		what string
 		do   func()

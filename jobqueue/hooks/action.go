@@ -45,6 +45,12 @@ func Func(do func(ctx context.Context, n Notice) error) *Action {
 	return &Action{do: func(ctx context.Context, _ *jobqueue.JobContext, n Notice) error { return do(ctx, n) }}
 }
 
+// Live makes an action that does what the one does that current returns at that time, and hears of the first failures in a
+// row alone if first is set.
+func Live(first bool, current func() *Action) *Action {
+	return &Action{First: first, do: func(ctx context.Context, job *jobqueue.JobContext, n Notice) error { return current().do(ctx, job, n) }}
+}
+
 // Command returns the action that runs a program, as a handler's command: with the notice as JSON on
 // standard input, with its main parts as variables (NEXTRUN_EVENT, NEXTRUN_HOOK,
 // NEXTRUN_EVENT_ID, NEXTRUN_ERROR), and with those of the job that has ended. Its Timeout is 10 s unless it is

@@ -2,12 +2,15 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sirupsen/logrus"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/internal/watched"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
@@ -31,8 +34,12 @@ type Config struct {
 	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
 	Notify string                        // section queues: the key notify of the queue job
 
+	Log logrus.FieldLogger // hears of files that were replaced; nil: logrus.StandardLogger()
+
 	variables []string         // that hold secrets, as the file says
 	lacking   map[string]error // by place: variables and files that are not there
+	files     *watched.Files   // that hold secrets
+	source    *source          // nil: there is no file
 }
 
 func (c *Config) read(r *reader, root *yaml.Node) {
@@ -45,7 +52,7 @@ func (c *Config) read(r *reader, root *yaml.Node) {
 			})
 		},
 	})
-	c.variables, c.lacking = r.variables, r.lacking
+	c.variables, c.lacking, c.files = r.variables, r.lacking, &r.files
 }
 
 // StatementPlaces is how many SQL statements may run at once in this process, each on a
@@ -62,12 +69,19 @@ func (c *Config) StatementPlaces() int {
 // Build makes the handlers; those with SQL run on db.
 func (c *Config) Build(db *store.DB) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
-	for task, h := range c.Handlers {
-		handler, err := h.build(c, db, "handlers."+task)
+	for task := range c.Handlers {
+		place := "handlers." + task
+		handler, err := newLive(c, func(c *Config) (jobqueue.Handler, error) {
+			h, found := c.Handlers[task]
+			if !found {
+				return nil, c.inPlace(place, errAtStart)
+			}
+			return h.build(c, db, place)
+		})
 		if err != nil {
 			return nil, err
 		}
-		built[task] = handler
+		built[task] = func(ctx context.Context, job *jobqueue.JobContext) error { return handler.get()(ctx, job) }
 	}
 	return built, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/watched"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -41,7 +42,9 @@ handlers:
 	if err != nil {
 		t.Fatal(err)
 	}
+	got.source = nil
 	want := &Config{
+		files:     &watched.Files{},
 		Path:      path,
 		Scheduler: scheduler.Config{Retention: scheduler.Retention{Ticks: scheduler.Forever}},
 		Executor:  executor.Config{RetryLimit: executor.Never, ShutdownGrace: -1},

@@ -72,20 +72,21 @@ func (h *Hook) read(r *reader, place string, n *yaml.Node, kind hooks.Kind) {
 // BuildHooks makes the hooks.
 func (c *Config) BuildHooks() (hooks.Hooks, error) {
 	var errs []error
-	build := func(place string, list HookSet) hooks.Set {
+	build := func(place string, of func(*Config) HookSet) hooks.Set {
 		made := hooks.Set{}
-		for kind, h := range list {
-			action, err := h.build(c, place+string(kind))
+		for kind := range of(c) {
+			action, err := c.liveHook(place+string(kind), kind, of)
 			made[kind], errs = action, append(errs, err)
 		}
 		return made
 	}
-	built := hooks.Hooks{All: build("", c.Hooks), Handlers: map[string]hooks.Set{}, Tasks: map[string]hooks.Set{}}
-	for name, h := range c.Handlers {
-		built.Handlers[name] = build("handlers."+name+".", h.Hooks)
+	built := hooks.Hooks{Handlers: map[string]hooks.Set{}, Tasks: map[string]hooks.Set{}}
+	built.All = build("", func(c *Config) HookSet { return c.Hooks })
+	for name := range c.Handlers {
+		built.Handlers[name] = build("handlers."+name+".", func(c *Config) HookSet { return c.Handlers[name].Hooks })
 	}
-	for id, list := range c.TaskHooks {
-		built.Tasks[id] = build("tasks."+id+".", list)
+	for id := range c.TaskHooks {
+		built.Tasks[id] = build("tasks."+id+".", func(c *Config) HookSet { return c.TaskHooks[id] })
 	}
 	if err := cmp.Or(errs...); err != nil {
 		return hooks.Hooks{}, err

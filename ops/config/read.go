@@ -49,6 +49,7 @@ func parse(path string, text []byte, env func(string) string) (*Config, error) {
 	if err := read(path, text, env, config.read); err != nil {
 		return nil, err
 	}
+	config.source = &source{env: env, text: text, newest: config}
 	return config, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nextrun/nextrun/internal/watched"
 )
 
 // reader puts the values of a file into fields and records what is wrong with them.
@@ -16,6 +18,7 @@ type reader struct {
 	env       func(string) string
 	variables []string         // with secrets, that the file names
 	lacking   map[string]error // by place: the variables and files that are not there
+	files     watched.Files    // with secrets, that the file names
 	problems  []Problem
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"time"
@@ -63,56 +64,60 @@ type publisher interface {
 	Close()
 }
 
-func (route Route) build(source string) (publisher, time.Duration, error) {
+// build makes the publisher of a topic. An attempt must end well before the lease.
+func (c *Config) build(topic string) (made publisher, err error) {
+	place, lease := "relay.topics."+topic, cmp.Or(c.Relay.Lease, relay.DefaultLease)
+	route, found := c.Relay.Topics[topic]
+	if !found {
+		return nil, c.inPlace(place, errAtStart)
+	}
+	if err := c.lacks(place); err != nil {
+		return nil, err
+	}
+	var timeout time.Duration
 	if route.Webhook != nil {
 		cfg := *route.Webhook
-		cfg.Source = source
-		made, err := webhook.New(cfg)
-		return made, cmp.Or(cfg.Timeout, webhook.DefaultTimeout), err
+		cfg.Source, timeout = c.Relay.Source, cmp.Or(cfg.Timeout, webhook.DefaultTimeout)
+		made, err = webhook.New(cfg)
+	} else {
+		cfg := *route.Kafka
+		cfg.Source, timeout = c.Relay.Source, cmp.Or(cfg.Timeout, kafka.DefaultTimeout)
+		made, err = kafka.New(cfg)
 	}
-	cfg := *route.Kafka
-	cfg.Source = source
-	made, err := kafka.New(cfg)
-	return made, cmp.Or(cfg.Timeout, kafka.DefaultTimeout), err
+	if err == nil && timeout > lease/2 {
+		made.Close()
+		err = fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
+	}
+	return made, c.inPlace(place, err)
 }
 
 // Publishers are the publishers of a relay. Close them after use.
 type Publishers struct {
 	outbox.Topics
-	closers []func()
+	made []*live[publisher]
 }
 
 // Close ends the publishers' connections.
 func (p *Publishers) Close() {
-	for _, end := range p.closers {
-		end()
+	for _, one := range p.made {
+		one.value.Close()
 	}
 }
 
-// BuildRelay makes the publishers of the section relay. An attempt of each must end well before the lease.
+// BuildRelay makes the publishers of the section relay.
 func (c *Config) BuildRelay() (*Publishers, error) {
 	built := &Publishers{Topics: outbox.Topics{}}
-	lease := cmp.Or(c.Relay.Lease, relay.DefaultLease)
 	for topic, route := range c.Relay.Topics {
-		place := "relay.topics." + topic
-		made, timeout, err := route.build(c.Relay.Source)
-		if err == nil {
-			built.add(topic, made, route.RefusalLimit)
-		}
-		if err == nil && timeout > lease/2 {
-			err = fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
-		}
-		if err := cmp.Or(c.lacks(place), c.inPlace(place, err)); err != nil {
+		made, err := newLive(c, func(c *Config) (publisher, error) { return c.build(topic) })
+		if err != nil {
 			built.Close()
 			return nil, err
 		}
+		built.made = append(built.made, made)
+		built.Topics[topic] = outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) { return made.get().Publish(ctx, events) })
+		if route.RefusalLimit != 0 {
+			built.Topics[topic] = outbox.DeadAfter(route.RefusalLimit, built.Topics[topic])
+		}
 	}
 	return built, nil
-}
-
-func (p *Publishers) add(topic string, made publisher, refusals int) {
-	p.Topics[topic], p.closers = made, append(p.closers, made.Close)
-	if refusals != 0 {
-		p.Topics[topic] = outbox.DeadAfter(refusals, made)
-	}
 }

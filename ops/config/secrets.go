@@ -34,6 +34,7 @@ func (r *reader) lookUp(name string) (string, error) {
 		}
 		return "", fmt.Errorf("the environment variable %s is not set", name)
 	}
+	r.files.Add(path)
 	text, err := os.ReadFile(path)
 	value := strings.TrimSpace(string(text))
 	if err == nil && value == "" {

@@ -35,7 +35,8 @@ func Passwords(path string, access Access, logins Logins) (func(*http.Request) (
 }
 
 func newPasswords(path string, access Access, logins Logins) (*passwords, error) {
-	p := &passwords{path: path, file: watched.New(path), access: access, logins: logins, checking: make(chan struct{}, 1)}
+	p := &passwords{path: path, access: access, logins: logins, checking: make(chan struct{}, 1)}
+	p.file.Add(path)
 	return p, p.read()
 }
 
@@ -69,7 +70,7 @@ func (p *passwords) read() error {
 // passwords checks users. It remembers what was right, since a hash is slow on purpose.
 type passwords struct {
 	path     string
-	file     *watched.Files
+	file     watched.Files
 	access   Access
 	logins   Logins
 	attempts attempts

@@ -22,35 +22,36 @@ type kind struct {
 var all = kind{
 	name: "serve", short: "Schedule, execute and publish, in one process", schedules: true, executes: true, relays: true,
 	long: `Run the scheduler, an executor and, if the configuration has a section relay, a
-relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
-its batch, running jobs get time to end, and jobs that have not begun return to
-the queue. A second signal gives running jobs back at once.`,
+relay in one process. SIGTERM or SIGINT stops it: the scheduler finishes its batch,
+running jobs get time to end, and jobs that have not begun return to the queue. A
+second signal gives running jobs back at once. SIGHUP reads the configuration again,
+and its log line says what that changes.`,
 }
 
 var kinds = []kind{
 	all,
 	{
 		name: "scheduler", short: "Submit the jobs of tasks as their timers elapse", schedules: true,
-		long: `Submit the jobs of tasks as their timers elapse. SIGTERM, SIGINT or SIGHUP stops
-the scheduler after its current batch; a second signal ends it immediately.`,
+		long: `Submit the jobs of tasks as their timers elapse. SIGTERM or SIGINT stops the
+scheduler after its current batch; a second signal ends it immediately.`,
 	},
 	{
 		name: "executor", short: "Run jobs with the handlers of the configuration", executes: true,
-		long: `Run jobs with the handlers of the configuration file. SIGTERM, SIGINT or SIGHUP
-stops the executor: running jobs get time to end, and jobs that have not begun
-return to the queue. A second signal ends it at once.`,
+		long: `Run jobs with the handlers of the configuration file. SIGTERM or SIGINT stops the
+executor: running jobs get time to end, and jobs that have not begun return to the
+queue. A second signal ends it at once.`,
 	},
 	{
 		name: "relay", short: "Publish events to webhooks and to Kafka", relays: true,
 		long: `Publish the events of the topics that the section relay of the configuration
-names. SIGTERM, SIGINT or SIGHUP stops the relay after its current batches; a second
+names. SIGTERM or SIGINT stops the relay after its current batches; a second
 signal ends it immediately, and events of these batches may be published twice.
 Several relays share the topics.`,
 	},
 	{
 		name: "dashboard", short: "Show pages of tasks, runs, jobs and events", dashboard: "127.0.0.1:8320",
 		long: `Show pages of tasks, runs, jobs and events at http://127.0.0.1:8320/, without
-scheduling or executing anything. SIGTERM, SIGINT or SIGHUP ends it. For another
+scheduling or executing anything. SIGTERM or SIGINT ends it. For another
 address than one of this host, say who may see it, with --dashboard-users.`,
 	},
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -62,6 +63,7 @@ type services struct {
 	db        *store.DB
 	log       *logrus.Logger
 	process   *lifecycle.Process
+	hangups   chan os.Signal      // of capacity 1: SIGHUP
 	queues    periodic.Submitters // of the configuration
 	hooks     *store.Hooks        // nil: there are none
 	metrics   *metrics.Metrics    // nil: nobody asked for them

@@ -2,43 +2,45 @@ package service
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
-
-// errHangup is the cause of a context that SIGHUP has ended.
-var errHangup = errors.New("SIGHUP")
 
 // lastWords is how long a process may take to end after a second signal.
 const lastWords = 2 * time.Second
 
-// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. A second one calls hurry: nothing
+// withSignals returns a context that ends with the first SIGINT or SIGTERM. A second one calls hurry: nothing
 // waits for running jobs any more, their commands are ended, and the process with them, within two seconds and with exit
 // code 1. stop puts everything back.
-func withSignals(parent context.Context, hurry func()) (ctx context.Context, stop func()) {
-	ctx, first := context.WithCancelCause(parent)
+//
+// SIGHUP is passed on to hangups, but ends a process of a terminal, which is gone then.
+func withSignals(parent context.Context, hurry func(), hangups chan os.Signal) (ctx context.Context, stop func()) {
+	ctx, end := context.WithCancel(parent)
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	switch {
+	case signal.Ignored(syscall.SIGHUP): // as under nohup
+	case term.IsTerminal(int(os.Stdin.Fd())):
 		signal.Notify(signals, syscall.SIGHUP)
+	default:
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
 		for {
 			select {
 			case s := <-signals:
-				switch hangup := s == syscall.SIGHUP; {
-				case ctx.Err() == nil && hangup:
-					first(errHangup)
+				switch {
 				case ctx.Err() == nil:
-					first(nil)
-				case !hangup: // the end of a session may send several
+					end()
+				case s != syscall.SIGHUP: // the end of a session may send several
 					signal.Stop(signals) // a third one does what it does by default
 					hurry()
 					exitUnless(over)
@@ -51,9 +53,10 @@ func withSignals(parent context.Context, hurry func()) (ctx context.Context, sto
 	})
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(hangups)
 		close(over)
 		waiting.Wait()
-		first(nil)
+		end()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ const (
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
-	s := &services{env: env, log: env.Logger()}
+	s := &services{env: env, log: env.Logger(), hangups: make(chan os.Signal, 1)}
 	address, err := healthAddress(env, f.health)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(con
 	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log}); err != nil {
 		return err
 	}
-	ctx, stop := withSignals(ctx, s.process.Hurry)
+	ctx, stop := withSignals(ctx, s.process.Hurry, s.hangups)
 	defer stop()
 	err = s.bringUp(ctx,
 		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
@@ -93,7 +94,7 @@ func (s *services) configure(f *serviceFlags) error {
 	if s.config, err = s.env.Configuration(); err != nil {
 		return err
 	}
-	s.config.Scheduler.Mode = mode
+	s.config.Log, s.config.Scheduler.Mode = s.log, mode
 	s.config.Database.Create, s.config.Database.Schema = f.migrate, s.env.Schema()
 	s.name, err = s.env.WorkerName(f.name)
 	return err
@@ -150,9 +151,6 @@ func (s *services) run(ctx context.Context) error {
 		s.process.AddService(one.stage, one.service)
 	}
 	said := sync.OnceFunc(func() {
-		if errors.Is(context.Cause(ctx), errHangup) {
-			s.log.Warn("SIGHUP stops this process, as SIGTERM does; a new configuration is read when it is started again")
-		}
 		s.log.Info("stopping; a second signal ends it at once")
 	})
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
@@ -165,14 +163,38 @@ func (s *services) run(ctx context.Context) error {
 		return nil
 	}
 	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
-	select {
-	case <-ctx.Done():
+	s.wait(ctx)
+	if ctx.Err() != nil {
 		said()
-	case <-s.process.Done():
 	}
 	err := errors.Join(s.shutDown(ctx), s.process.Err())
 	s.log.Info("stopped")
 	return err
+}
+
+// wait waits until ctx or a service ends.
+func (s *services) wait(ctx context.Context) {
+	for {
+		select {
+		case <-s.hangups:
+			s.reload()
+		case <-ctx.Done():
+			return
+		case <-s.process.Done():
+			return
+		}
+	}
+}
+
+// reload reads the configuration file again.
+func (s *services) reload() {
+	log := s.log.WithField("file", s.config.Path)
+	if err := s.config.Reload(); err != nil {
+		log.WithError(err).Error("the configuration cannot be read again; the old one stays")
+		return
+	}
+	log.Info("configuration read again: commands, calls and addresses of handlers, hooks and topics follow it; what is new or " +
+		"gone, and all other settings, are taken at the next start")
 }
 
 // stopTimeout is how long the end of a service may take, beside the grace time of running jobs.

@@ -21,8 +21,7 @@ func (fl *Fleet) Kinds(clocks bool) []fault.Kind {
 		{Name: "process: SIGKILL", Do: fl.one(fl.kill)},
 		{Name: "process: SIGSTOP, under a lease", Do: fl.one(fl.stopFor(100*time.Millisecond, lease))},
 		{Name: "process: SIGSTOP, one to three leases", Do: fl.one(fl.stopFor(lease, 3*lease))},
-		{Name: "process: SIGTERM", Do: fl.one(fl.ask(syscall.SIGTERM))},
-		{Name: "process: SIGHUP", Do: fl.one(fl.ask(syscall.SIGHUP))},
+		{Name: "process: SIGTERM", Do: fl.one(fl.ask)},
 		{Name: "process: SIGTERM, another mode", Do: fl.one(fl.changeMode)},
 		{Name: "log: blocked", Do: fl.one(fl.blockLog), Asked: true},
 		{Name: "log: closed", Do: fl.one(fl.closeLog), Asked: true},
@@ -67,19 +66,17 @@ func (fl *Fleet) stopFor(least, most time.Duration) happening {
 // patience is how long a process may take to end when it is asked to.
 const patience = 40 * time.Second
 
-func (fl *Fleet) ask(s syscall.Signal) happening {
-	return func(_ context.Context, _ *rand.Rand, in *instance) error {
-		_, ended, running := fl.started(in)
-		if !running || fl.signal(in, s, true) != nil {
-			return fault.ErrNotNow
-		}
-		select {
-		case <-ended:
-			return nil
-		case <-time.After(patience):
-			fl.strange(in, "did not end within %s", patience)
-			return fl.signal(in, syscall.SIGKILL, true)
-		}
+func (fl *Fleet) ask(_ context.Context, _ *rand.Rand, in *instance) error {
+	_, ended, running := fl.started(in)
+	if !running || fl.signal(in, syscall.SIGTERM, true) != nil {
+		return fault.ErrNotNow
+	}
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(patience):
+		fl.strange(in, "did not end within %s", patience)
+		return fl.signal(in, syscall.SIGKILL, true)
 	}
 }
 
@@ -97,7 +94,7 @@ func (fl *Fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) err
 	fl.mu.Lock()
 	in.role = of
 	fl.mu.Unlock()
-	return fl.ask(syscall.SIGTERM)(ctx, r, in)
+	return fl.ask(ctx, r, in)
 }
 
 // blockLog reads nothing of what a process says for a time. Some processes are asked to end then, which they can without a log.
@@ -118,7 +115,7 @@ func (fl *Fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) (err 
 	l.block(func() {
 		fault.Spell(ctx, r, 3*time.Second, time.Minute)
 		if r.IntN(2) == 0 {
-			err = fl.ask(syscall.SIGTERM)(ctx, r, in)
+			err = fl.ask(ctx, r, in)
 		}
 	})
 	return err
