@@ -37,6 +37,18 @@ var ofLocks = []situation{
 		not:    []string{"nextrun serve", "no scheduler"},
 	},
 	{
+		name: "a session has locked the aggregate of its events", only: storetest.Postgres,
+		set: func(w *world) {
+			w.event("attempts = 1, published = {-1s}")
+			overdue(w)
+			w.held("SELECT * FROM event_aggregate FOR UPDATE")
+		},
+		codes:  []string{"task_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"its row of event_aggregate is locked by pid ", "pg_terminate_backend("},
+		not:    []string{"is not known", "nextrun serve"},
+	},
+	{
 		name: "a session has locked the row, and a scheduler has marked it", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)

@@ -22,8 +22,8 @@ var causes = []cause{
 
 	{"tick_waits", "the task is due, and its tick waits for the end of a job", tickWaits,
 		`The tick of {{at .Due}} waits: the job{{with .Of}} of {{at .}}{{end}} {{if .Began}}has not ended {{since .Began}} after it was submitted{{else}}is still {{.State}}{{end}}{{with .Attempt}}, now in attempt {{.}}{{end}} (job {{.JID}})`, ``},
-	{"task_locked", "the task is due, and a session has locked its row, a table, or the SQLite file", locked,
-		`{{template "due" .}}, and {{if .File}}another connection has locked the database file: it writes, or has left a transaction open. Nobody else can write meanwhile{{else if .Table}}the table {{.Table}} is locked by {{.Who}}. Tasks that write to that table wait until the lock ends{{else}}its row is locked by {{.Who}}. A scheduler can take it when that lock ends{{end}}`,
+	{"task_locked", "the task is due, and a session has locked its row, that of its aggregate of events, a table, or the SQLite file", locked,
+		`{{template "due" .}}, and {{if .File}}another connection has locked the database file: it writes, or has left a transaction open. Nobody else can write meanwhile{{else if .Row}}its row{{if eq .Table "event_aggregate"}} of event_aggregate{{end}} is locked by {{.Who}}. A scheduler can take it when that lock ends{{else}}the table {{.Table}} is locked by {{.Who}}. Tasks that write to that table wait until the lock ends{{end}}`,
 		`{{.Remedy}}`},
 	{"task_overdue", "the task is due or to be planned, and no scheduler has taken it", overdue,
 		`{{if not .Late}}It is not planned yet, and no scheduler runs, as far as the database shows.{{else}}{{template "due" .}}{{if not .Unplanned}}, and no scheduler has taken it{{end}}.{{end}}` +

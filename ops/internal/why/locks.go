@@ -14,7 +14,7 @@ import (
 
 // holder is a session, or a prepared transaction, that holds a lock.
 type holder struct {
-	Table   string  // that others cannot write to; empty: it has locked a row
+	Table   string  // that others cannot write to, or of which it has locked a row
 	PID     int     // 0: a prepared transaction, which has no session
 	App     string  // application_name
 	Usr     string  // its login
@@ -67,7 +67,7 @@ func holders(ctx context.Context, db *store.DB, query string, args ...any) (list
 // rowHolder finds the session that has locked the row of a table whose key column is id; nil: none has. Sessions that share
 // a lock are not found.
 func rowHolder(ctx context.Context, db *store.DB, table, key, id string) (*holder, error) {
-	list, err := holders(ctx, db, `SELECT '' AS "table", `+holderColumns+` FROM `+table+` AS r
+	list, err := holders(ctx, db, `SELECT '`+table+`' AS "table", `+holderColumns+` FROM `+table+` AS r
 		JOIN pg_locks AS l ON l.locktype = 'transactionid' AND l.transactionid = r.xmax AND l.granted AND l.mode = 'ExclusiveLock'
 		LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE r.`+key+` = $1`, id)
 	if len(list) == 0 {

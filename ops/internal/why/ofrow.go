@@ -85,7 +85,7 @@ func tickWaits(e *Explanation) []Args {
 // held is what may keep a task that is due from being taken, as far as the database shows.
 type held struct {
 	Schedulers []view.Service // that live
-	Row        *holder        // has locked the task's row; nil: nobody
+	Row        *holder        // has locked the task's row, or that of its aggregate of events; nil: nobody
 	Tables     []holder       // keep others from writing to tables: to those of nextrun, unless the task's queue is another one
 	FileLocked bool           // SQLite: somebody else writes, or has a transaction open
 }
@@ -101,7 +101,10 @@ func (e *Explanation) readHeld(ctx context.Context, db *store.DB) error {
 		return err
 	}
 	h := &held{Schedulers: filter(services, func(s view.Service) bool { return s.Kind == view.Scheduler && s.Lives })}
-	if h.Row, err = rowHolder(ctx, db, "periodic_task", "id", e.ID); err != nil {
+	if h.Row, err = rowHolder(ctx, db, "periodic_task", "id", e.ID); err == nil && h.Row == nil && e.Sink == periodic.SinkEvent {
+		h.Row, err = rowHolder(ctx, db, "event_aggregate", "id", e.ID)
+	}
+	if err != nil {
 		return err
 	}
 	if h.Row != nil && h.Row.Seconds < lockWait.Seconds() && strings.HasPrefix(h.Row.App, "nextrun") {
@@ -136,7 +139,7 @@ func locked(e *Explanation) (list []Args) {
 	}
 	for i := range holders {
 		a := e.due()
-		a["Table"], a["Who"], a["Remedy"] = holders[i].Table, holders[i].Who(), holders[i].Remedy()
+		a["Row"], a["Table"], a["Who"], a["Remedy"] = e.held.Row != nil, holders[i].Table, holders[i].Who(), holders[i].Remedy()
 		list = append(list, a)
 	}
 	if e.held.FileLocked {
