@@ -121,3 +121,15 @@ func isGroup(ctx context.Context, tasks *periodic.Tasks, group string) error {
 	}
 	return err
 }
+
+// findAll finds what texts mean: all of it, before any of it is changed.
+func findAll(texts []string, find func(text string) (string, error)) ([]string, error) {
+	ids := make([]string, len(texts))
+	for i, text := range texts {
+		var err error
+		if ids[i], err = find(text); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}

@@ -26,10 +26,14 @@ func logOfJob(env *ui.Env) *cobra.Command {
 	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
 	return ofJob(env, command, func(ctx context.Context, db *store.DB, job *jobqueue.Job) error {
 		log := jobLog{env: env, queue: jobqueue.NewQueue(db.Jobs()), asJSON: asJSON}
-		if err := log.write(ctx, job.JID); err != nil || !follow {
-			return err
+		err := log.write(ctx, job.JID)
+		for follow && err == nil && !job.State.Final() {
+			time.Sleep(followInterval)
+			if *job, err = log.queue.Get(ctx, job.JID); err == nil {
+				err = log.write(ctx, job.JID)
+			}
 		}
-		return log.follow(ctx, *job)
+		return err
 	})
 }
 
@@ -62,23 +66,6 @@ func (l *jobLog) write(ctx context.Context, jid string) error {
 			return nil
 		}
 	}
-}
-
-// follow writes lines until the job has ended or ctx ends.
-func (l *jobLog) follow(ctx context.Context, job jobqueue.Job) (err error) {
-	for err == nil && !job.State.Final() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(followInterval):
-		}
-		if job, err = l.queue.Get(ctx, job.JID); err == nil {
-			err = l.write(ctx, job.JID)
-		}
-	}
-	if ctx.Err() != nil { // the user has ended it, which fails what is going on
-		return nil
-	}
-	return err
 }
 
 func (l *jobLog) line(line jobqueue.LogLine) error {

@@ -111,3 +111,17 @@ func (p *Period) bound() error {
 	}
 	return nil
 }
+
+// Each does something to rows, one after another: do returns what it did, to be printed.
+func Each(env *ui.Env, ids []string, do func(id string) (string, error)) error {
+	for _, id := range ids {
+		done, err := do(id)
+		if err != nil {
+			return err
+		}
+		if err := env.Printf("%s\n", done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
