@@ -52,3 +52,12 @@ func StateOf(text string) State {
 	}
 	return State(text)
 }
+
+// Turned is what the end of a job meant for its periodic task; empty: nothing.
+type Turned string
+
+// What a job may mean for its task.
+const (
+	Failing   Turned = "failing"   // it is the first that failed after a success
+	Recovered Turned = "recovered" // it is the first that succeeded after failures
+)

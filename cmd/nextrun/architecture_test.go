@@ -31,7 +31,7 @@ var barred = []struct {
 	{"jobqueue", []string{"jobqueue/..."}},
 	{"jobqueue/executor/...", []string{"jobqueue/outbox/...", "jobqueue/hooks", "jobqueue/handlers"}},
 	{"jobqueue/outbox", []string{"jobqueue/outbox/...", "jobqueue/executor/...", "jobqueue/hooks", "jobqueue/handlers"}},
-	{"periodic", []string{"periodic/scheduler/...", "periodic/batch", "periodic/leader", "periodic/notify"}},
+	{"periodic", []string{"periodic/scheduler/...", "periodic/batch", "periodic/leader"}},
 	{"periodic/leader", []string{"periodic/scheduler/..."}},
 	{"migrations/...", []string{"periodic/...", "jobqueue/...", "calendar/..."}},
 	// A program links no driver, and not what migrates, unless it imports it.

@@ -187,3 +187,7 @@ func (l load) add(job Candidate) {
 		l[limit.Scope]++
 	}
 }
+
+// PendingStates are the states of jobs that are not final, as a list for IN. The
+// partial indexes over jobs are written with the same list, in the same order.
+const PendingStates = "('waiting', 'scheduled', 'running', 'stuck')"

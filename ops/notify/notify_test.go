@@ -13,7 +13,7 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"github.com/nextrun/nextrun/periodic/notify"
+	"github.com/nextrun/nextrun/ops/notify"
 )
 
 // While a request is in flight, all further commits together cause one more.

@@ -12,7 +12,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 
-	"github.com/nextrun/nextrun/periodic/notify"
+	"github.com/nextrun/nextrun/ops/notify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
