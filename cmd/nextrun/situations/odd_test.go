@@ -120,7 +120,7 @@ func TestOddTasks(t *testing.T) {
 			}
 			var why status
 			clitest.Decode(t, w.sh.Must(t, "why", o.id, "--json"), &why)
-			var one struct{ Why status }
+			var one struct{ Task, Why status }
 			ask("/task?id="+o.id+"&", &one)
 			for place, said := range map[string]status{"why": why, "the list": find(list), "the page of tasks": find(page.Tasks), "its page": one.Why} {
 				cause := ""
@@ -130,6 +130,9 @@ func TestOddTasks(t *testing.T) {
 				if said.State != o.state || cause != o.cause {
 					t.Errorf("%s: %s says %q and %q, want %q and %q", o.id, place, said.State, cause, o.state, o.cause)
 				}
+			}
+			if next := find(list).Next; !next.Equal(why.Next) || !next.Equal(find(page.Tasks).Next) || !next.Equal(one.Task.Next) {
+				t.Errorf("%s: the list has the next run %s, why %s, the page of tasks %s and its page %s", o.id, next, why.Next, find(page.Tasks).Next, one.Task.Next)
 			}
 			codes := []string{}
 			for _, f := range why.Findings {

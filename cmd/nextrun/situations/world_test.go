@@ -110,6 +110,7 @@ func (s *situation) run(t *testing.T, all *alarms) {
 type status struct {
 	ID, State string
 	Attention *string
+	Next      time.Time
 	Findings  []struct{ Code string }
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
@@ -24,7 +25,7 @@ type status struct {
 	attention int       // tasks that need it
 	wrong     []finding // the first of these tasks, jobs without a handler, and events and hooks that do not get out
 	running   []jobqueue.Job
-	next      []periodic.Task
+	next      []view.Task
 }
 
 // StatusCommand returns `nextrun status`.
@@ -84,7 +85,10 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	if err != nil {
 		return s, err
 	}
-	s.next, err = tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostShown})
+	next, err := tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostShown})
+	if err == nil {
+		s.next, err = view.Of(db).Tasks(ctx, next, view.Judged)
+	}
 	return s, err
 }
 
@@ -133,14 +137,8 @@ func (s *status) print(env *ui.Env) error {
 	next := ui.NewTable("NEXT", "IN", "AT", "HANDLER").Least("HANDLER", "AT")
 	for i := range s.next {
 		t := &s.next[i]
-		in, at := env.Ago(t.NextRun), env.Moment(t.NextRun)
-		switch {
-		case t.Unplanned():
-			in, at = "not planned yet", ""
-		case t.Pause.At(t.NextRun), t.Pause.At(env.Now()) && t.NextRun.Before(env.Now()):
-			in = "paused"
-		}
-		next.Add(t.ID, in, at, t.Task)
+		in, at := rows.NextRun(env, t)
+		next.Add(t.ID, in, at, t.Task.Task)
 	}
 	for _, table := range []*ui.Table{wrong, running, next} {
 		if table.Empty() {
@@ -160,7 +158,7 @@ func (s *status) json() ui.Object {
 		running = append(running, ui.Object{{"job", j.JID}, {"task", ui.OrNull(j.Tracker)}, {"handler", j.Task}, {"started", j.Started}, {"worker", j.Worker}})
 	}
 	for _, t := range s.next {
-		next = append(next, ui.Object{{"task", t.ID}, {"nextrun", t.NextRun}, {"handler", t.Task}})
+		next = append(next, ui.Object{{"task", t.ID}, {"nextrun", t.NextRun}, {"handler", t.Task.Task}})
 	}
 	return ui.Object{
 		{"schedulers", t.Working}, {"enabled", t.Enabled}, {"paused", t.Paused}, {"disabled", t.Disabled}, {"overdue", t.Overdue},

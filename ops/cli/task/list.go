@@ -29,7 +29,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 		Table: ui.NewTable("ID", "STATE", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "ATTENTION").Least("AT", "HANDLER", "TIMER"),
 		Row: func(f *view.Task) (any, []any) {
 			s := f.Status()
-			next, at := nextRun(env, f.Task, s.Next)
+			next, at := rows.NextRun(env, f)
 			minute := func(at time.Time) string { return at.In(env.Zone).Format("2006-01-02 15:04") }
 			return taskJSON(f, s), []any{f.ID, s.State, env.Ago(ended(f.Last())), next, at, f.Timer, f.Task.Task, f.Attention(minute)}
 		},
@@ -62,25 +62,6 @@ func ended(r *view.Run) time.Time {
 		return r.Started
 	}
 	return r.Decided
-}
-
-// nextRun says how far away the next run of a task is, and when that is.
-func nextRun(env *ui.Env, t *periodic.Task, next time.Time) (in, at string) {
-	switch p := t.Pause; {
-	case !t.Enabled:
-		return "disabled", ""
-	case p.At(env.Now()) && p.Until.IsZero():
-		return "paused", ""
-	case p.At(env.Now()) && p.At(t.NextRun):
-		return "paused", "until " + env.Moment(p.Until)
-	case t.Blocked() != "":
-		return "blocked", ""
-	case t.Unplanned():
-		return "not planned yet", ""
-	case next.IsZero():
-		return "never", ""
-	}
-	return env.Ago(next), env.Moment(next)
 }
 
 // taskJSON is the JSON form of a task: its columns, and how it is doing.

@@ -91,7 +91,7 @@ func printOutput(env *ui.Env, what, jid string, lines []string) error {
 // state is how the task is doing, and what comes next.
 func (s screen) state(env *ui.Env) [][2]string {
 	t := s.Task.Task
-	next, at := nextRun(env, t, s.Status.Next)
+	next, at := rows.NextRun(env, &s.Explanation.Task)
 	switch {
 	case !t.Enabled:
 		next = "never"
