@@ -46,22 +46,27 @@ go on. Without arguments: list the limits.`,
 		if len(args) == 0 {
 			return printLimits(c, args)
 		}
-		scope := jobqueue.Scope{Kind: jobqueue.ScopeKind(args[0]), Name: args[1]}
-		most, err := strconv.Atoi(args[2])
-		switch {
-		case !slices.Contains([]string{"group", "handler", "task"}, args[0]):
-			return ui.Usagef("%q cannot be limited; use group, handler or task", args[0])
-		case err != nil && args[2] != "none":
-			return ui.Usagef("the limit is %q; use a number, 0 for a pause, or none", args[2])
-		}
-		return env.WithDatabase(c.Context(), func(db *store.DB) error {
-			if args[2] == "none" {
-				return removeLimit(c.Context(), env, db, scope)
-			}
-			return setLimit(c.Context(), env, db, scope, most)
-		})
+		return changeLimit(c.Context(), env, args)
 	}
 	return command
+}
+
+// changeLimit sets or removes a limit.
+func changeLimit(ctx context.Context, env *ui.Env, args []string) error {
+	scope := jobqueue.Scope{Kind: jobqueue.ScopeKind(args[0]), Name: args[1]}
+	most, err := strconv.Atoi(args[2])
+	switch {
+	case !slices.Contains([]string{"group", "handler", "task"}, args[0]):
+		return ui.Usagef("%q cannot be limited; use group, handler or task", args[0])
+	case err != nil && args[2] != "none":
+		return ui.Usagef("the limit is %q; use a number, 0 for a pause, or none", args[2])
+	}
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		if args[2] == "none" {
+			return removeLimit(ctx, env, db, scope)
+		}
+		return setLimit(ctx, env, db, scope, most)
+	})
 }
 
 func setLimit(ctx context.Context, env *ui.Env, db *store.DB, s jobqueue.Scope, most int) error {

@@ -27,8 +27,8 @@ func logOfJob(env *ui.Env) *cobra.Command {
 	return ofJob(env, command, func(ctx context.Context, db *store.DB, job *jobqueue.Job) error {
 		log := jobLog{env: env, queue: jobqueue.NewQueue(db.Jobs()), asJSON: asJSON}
 		err := log.write(ctx, job.JID)
-		for follow && err == nil && !job.State.Final() {
-			time.Sleep(followInterval)
+		for look := time.Tick(followInterval); follow && err == nil && !job.State.Final(); {
+			<-look
 			if *job, err = log.queue.Get(ctx, job.JID); err == nil {
 				err = log.write(ctx, job.JID)
 			}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -35,25 +36,8 @@ task that somebody has disabled stays so.`,
 			if path == "" {
 				return ui.Usagef("missing -f FILE; - is standard input")
 			}
-			text, err := ui.ReadFile(env.Stdin, path)
-			if err != nil {
-				return err
-			}
-			file, err := config.ParseTasks(path, text)
-			if err != nil {
-				return err
-			}
-			apply.Prune, apply.Tasks, apply.Calendars = periodic.Prune(prune.Value), file.Tasks, file.Calendars
-			return withWarnings(c.Context(), env, func(tasks *periodic.Tasks, warn func(*periodic.Task)) error {
-				for i := range apply.Tasks {
-					warn(&apply.Tasks[i])
-				}
-				done, err := tasks.Apply(c.Context(), apply)
-				if err != nil {
-					return fmt.Errorf("nothing was changed: %w", err)
-				}
-				return printApplied(env, &apply, &done)
-			})
+			apply.Prune = periodic.Prune(prune.Value)
+			return applyFile(c.Context(), env, path, apply)
 		},
 	}
 	flags := command.Flags()
@@ -62,6 +46,29 @@ task that somebody has disabled stays so.`,
 	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command
+}
+
+// applyFile makes the table match a file.
+func applyFile(ctx context.Context, env *ui.Env, path string, apply periodic.Apply) error {
+	text, err := ui.ReadFile(env.Stdin, path)
+	if err != nil {
+		return err
+	}
+	file, err := config.ParseTasks(path, text)
+	if err != nil {
+		return err
+	}
+	apply.Tasks, apply.Calendars = file.Tasks, file.Calendars
+	return withWarnings(ctx, env, func(tasks *periodic.Tasks, warn func(*periodic.Task)) error {
+		for i := range apply.Tasks {
+			warn(&apply.Tasks[i])
+		}
+		done, err := tasks.Apply(ctx, apply)
+		if err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+		return printApplied(env, &apply, &done)
+	})
 }
 
 // printApplied says what was changed, or is to be changed.

@@ -26,8 +26,9 @@ type screen struct {
 }
 
 func (s screen) printJSON(env *ui.Env) error {
-	times, err := []time.Time{}, error(nil)
+	times := []time.Time{}
 	if s.elapses() {
+		var err error
 		if times, _, err = elapsesOf(env, s.Task.Task); err != nil {
 			return err
 		}

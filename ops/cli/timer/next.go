@@ -33,11 +33,16 @@ type elapse struct {
 	Left  float64   `json:"seconds_left"`
 }
 
+// nextOptions are the flags of `nextrun next`.
+type nextOptions struct {
+	number                int
+	after                 ui.TimeFlag
+	explain, lint, asJSON bool
+}
+
 // NextCommand returns `nextrun next`.
 func NextCommand(env *ui.Env) *cobra.Command {
-	var number int
-	var after ui.TimeFlag
-	var explains, lints, asJSON bool
+	var o nextOptions
 	command := &cobra.Command{
 		Use:   "next 'TIMER'",
 		Short: "Show when a timer elapses next",
@@ -50,41 +55,46 @@ Exit code 3: the timer never elapses. Exit code 2: it is wrong.`,
   nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
 		Args: ui.Arguments("'TIMER'"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if number < 1 || number > maxElapses {
-				return ui.Usagef("-n is %d; use 1 to %d", number, maxElapses)
+			if o.number < 1 || o.number > maxElapses {
+				return ui.Usagef("-n is %d; use 1 to %d", o.number, maxElapses)
 			}
-			if after.Value.IsZero() {
-				after.Value = env.Now()
-			}
-			schedule, err := calendar.ParseAt(args[0], after.Value)
-			if err != nil {
-				return BadTimer(err)
-			}
-			n := next{Timer: args[0], NormalForm: schedule.String(), Elapses: elapses(env, schedule, after.Value, number)}
-			if explains {
-				n.Explanation = explain.Schedule(schedule)
-			}
-			if lints {
-				n.Lint = explain.Lint(schedule, after.Value)
-			}
-			if asJSON {
-				err = env.PrintJSON(n)
-			} else {
-				err = n.print(env, lints)
-			}
-			if err == nil && len(n.Elapses) == 0 {
-				return ui.Foundf("the timer never elapses again")
-			}
-			return err
+			return o.run(env, args[0])
 		},
 	}
 	flags := command.Flags()
-	flags.IntVarP(&number, "limit", "n", 5, "how many elapses")
-	flags.Var(&after, "after", "elapses after this time (default now)")
-	flags.BoolVar(&explains, "explain", false, "explain the timer in English")
-	flags.BoolVar(&lints, "lint", false, "point out what may surprise in the next two years")
-	ui.JSONFlag(command, &asJSON)
+	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses")
+	flags.Var(&o.after, "after", "elapses after this time (default now)")
+	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
+	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
+	ui.JSONFlag(command, &o.asJSON)
 	return command
+}
+
+// run asks a timer.
+func (o *nextOptions) run(env *ui.Env, timer string) error {
+	if o.after.Value.IsZero() {
+		o.after.Value = env.Now()
+	}
+	schedule, err := calendar.ParseAt(timer, o.after.Value)
+	if err != nil {
+		return BadTimer(err)
+	}
+	n := next{Timer: timer, NormalForm: schedule.String(), Elapses: elapses(env, schedule, o.after.Value, o.number)}
+	if o.explain {
+		n.Explanation = explain.Schedule(schedule)
+	}
+	if o.lint {
+		n.Lint = explain.Lint(schedule, o.after.Value)
+	}
+	if o.asJSON {
+		err = env.PrintJSON(n)
+	} else {
+		err = n.print(env, o.lint)
+	}
+	if err == nil && len(n.Elapses) == 0 {
+		return ui.Foundf("the timer never elapses again")
+	}
+	return err
 }
 
 // elapses are the next ones of a schedule, as many as are wanted if there are so many.
