@@ -18,11 +18,11 @@ type owner interface{ Validate() error }
 // check reports what the owner of settings says is wrong with those that a mapping can set. One problem of a value is enough.
 func (r *reader) check(n *yaml.Node, place string, owner owner) {
 	for _, e := range service.Fields(owner.Validate()) {
-		key, inFile := keyOf(owner, e.Field)
+		key := keyOf(owner, e.Field)
 		at, value := join(place, key), find(n, key)
 		said := func(p Problem) bool { return strings.HasPrefix(p.Text, at+" ") }
 		switch bound, isNumber := boundInFile(owner, e); {
-		case !inFile || r.lacking[at] != nil || slices.ContainsFunc(r.problems, said):
+		case key == "" || r.lacking[at] != nil || slices.ContainsFunc(r.problems, said):
 		case value != nil:
 			r.problem(value, "%s must be %s", at, bound)
 		case isNumber:
@@ -33,18 +33,13 @@ func (r *reader) check(n *yaml.Node, place string, owner owner) {
 	}
 }
 
-var (
-	fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
-	newWord   = regexp.MustCompile(`([a-z])([A-Z])`)
-)
-
-// keyOf is the key of a field: that of its tag, if a file can set it, or else such as retry_min for RetryMin.
-func keyOf(owner owner, field string) (key string, inFile bool) {
-	if f, found := reflect.Indirect(reflect.ValueOf(owner)).Type().FieldByName(field); found && f.Tag.Get("yaml") != "" {
-		return f.Tag.Get("yaml"), true
-	}
-	return strings.ToLower(newWord.ReplaceAllString(field, "${1}_$2")), false
+// keyOf is the key of a field, or empty if no file can set it.
+func keyOf(owner owner, field string) string {
+	f, _ := reflect.Indirect(reflect.ValueOf(owner)).Type().FieldByName(field)
+	return f.Tag.Get("yaml")
 }
+
+var fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
 
 // inFile is what a file has in the place of values of Go.
 var inFile = strings.NewReplacer("Never", "0", "Forever", "0", "negative", "0")
@@ -52,10 +47,7 @@ var inFile = strings.NewReplacer("Never", "0", "Forever", "0", "negative", "0")
 // boundInFile is what a file may have in the place of a bad value. It reports
 // whether that is a number or a duration.
 func boundInFile(owner owner, e *service.FieldError) (bound string, isNumber bool) {
-	bound = fieldName.ReplaceAllStringFunc(inFile.Replace(e.Use), func(field string) string {
-		key, _ := keyOf(owner, field)
-		return key
-	})
+	bound = fieldName.ReplaceAllStringFunc(inFile.Replace(e.Use), func(field string) string { return keyOf(owner, field) })
 	switch e.Value.(type) {
 	case int:
 		return "a whole number from " + bound, true

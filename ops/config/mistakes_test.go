@@ -36,6 +36,7 @@ var mistakes = map[string]string{
 	"handlers:\n  a:\n    command: echo hello\n":                   "3: handlers.a.command must be a list of texts such as [echo, hello]; nothing splits a text",
 	"handlers: {a: {command: [sleep, 5]}}\n":                       `1: handlers.a.command[1] must be a text; write "5" in quotes`,
 	"handlers: {a: {command: ['']}}\n":                             "1: handlers.a.command must be the program and its arguments",
+	"handlers:\n  a: {comand: [x]}\n":                              `2: handlers.a needs one of command, http, sql; its first key is "comand"`,
 	"handlers:\n  a:\n    timeout: 1s\n":                           "3: handlers.a needs one of command, http, sql",
 	"handlers: {a: {command: [x], http: {url: 'http://x'}}}\n":     "1: handlers.a has both command and http; use one",
 	"handlers:\n  a: echo hello\n":                                 "2: handlers.a needs one of command, http, sql",

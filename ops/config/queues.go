@@ -31,7 +31,7 @@ func (c *Config) readQueues(r *reader, place string, n *yaml.Node) {
 		case sink == periodic.SinkJob:
 			r.mapping(value, place, keys{"notify": secret{field: &c.Notify}})
 		case sink == periodic.SinkEvent || !sink.Valid():
-			r.problem(key, "%s: %q cannot name a queue; use up to %d lower-case letters, digits, - and _, a letter first",
+			r.problem(key, "%s: %q cannot name a queue; use up to %d lower-case letters, digits, - and _, a letter first, but not event",
 				place, sink, periodic.MaxSink)
 		default:
 			c.Queues[sink] = r.queue(place, value)

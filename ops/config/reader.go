@@ -141,7 +141,11 @@ func (r *reader) oneOf(n *yaml.Node, place string, keys ...string) string {
 	found := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return find(n, key) == nil })
 	switch len(found) {
 	case 0:
-		r.problem(n, "%s needs one of %s", place, strings.Join(keys, ", "))
+		has := "" // perhaps misspelt
+		if n.Kind == yaml.MappingNode && len(n.Content) > 0 {
+			has = fmt.Sprintf("; its first key is %q", target(n.Content[0]).Value)
+		}
+		r.problem(n, "%s needs one of %s%s", place, strings.Join(keys, ", "), has)
 	case 1:
 		return found[0]
 	default:

@@ -16,31 +16,6 @@ type Database struct{ db *sqldb.DB }
 // In returns what a database tells about Docspell.
 func In(db sqldb.Opened) Database { return Database{sqldb.Of(db)} }
 
-// ErrLive is wrapped by [Database.RefuseLive].
-var ErrLive = errors.New("a Docspell job executor uses this database")
-
-// Live lists the job executors of Docspell that its table node knows, by
-// id and URL: each of them runs Docspell's own periodic scheduler, which submits
-// the same rows of periodic_task. Without such a table it returns none.
-//
-// An executor has a row from its start until it stops in order. Docspell does not
-// renew the row, but its housekeeping asks every node from time to time, and counts
-// in not_found how often a node did not answer. So a crashed executor is listed
-// until it has not answered once.
-func (d Database) Live(ctx context.Context) ([]string, error) {
-	nodes, err := d.nodes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
-	}
-	var live []string
-	for _, n := range nodes {
-		if n.NotFound == 0 {
-			live = append(live, n.ID+" ("+n.URL+")")
-		}
-	}
-	return live, nil
-}
-
 // joexNode is a row of Docspell's table node.
 type joexNode struct {
 	ID, URL  string
@@ -145,14 +120,27 @@ func (d Database) Offset(ctx context.Context) (time.Duration, error) {
 // mostOffset is how far zones are away from UTC at most.
 const mostOffset = 14 * time.Hour
 
-// RefuseLive returns an error that wraps [ErrLive] and says what to
-// do if [Database.Live] lists an executor.
+// RefuseLive returns an error, which says what to do, while the table node has a job executor: each of them runs Docspell's own
+// periodic scheduler, which submits the same rows of periodic_task.
+//
+// An executor has a row from its start until it stops in order. Docspell does not
+// renew the row, but its housekeeping asks every node from time to time, and counts
+// in not_found how often a node did not answer. So a crashed executor counts
+// until it has not answered once.
 func (d Database) RefuseLive(ctx context.Context) error {
-	live, err := d.Live(ctx)
-	if err != nil || len(live) == 0 {
-		return err
+	nodes, err := d.nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("look for Docspell's job executors: %w", err)
 	}
-	return fmt.Errorf("%w: %s. It schedules the same periodic tasks by itself. Stop it (one that crashed: "+
-		"DELETE FROM node WHERE id = '...'), or give --beside-docspell to schedule beside it; see docs/docspell.md",
-		ErrLive, strings.Join(live, ", "))
+	var live []string
+	for _, n := range nodes {
+		if n.NotFound == 0 {
+			live = append(live, n.ID+" ("+n.URL+")")
+		}
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	return fmt.Errorf("a Docspell job executor uses this database: %s. It schedules the same periodic tasks by itself. Stop it (one that crashed: "+
+		"DELETE FROM node WHERE id = '...'), or give --beside-docspell to schedule beside it; see docs/docspell.md", strings.Join(live, ", "))
 }
