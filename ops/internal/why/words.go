@@ -32,11 +32,16 @@ type cause struct {
 }
 
 // Findings are the causes that hold, what matters most first, with times in a zone.
-func (e *Explanation) Findings(zone *time.Location) (list []Finding) {
+func (e *Explanation) Findings(zone *time.Location) []Finding {
+	return e.findings(zone, func(view.Code, Args) bool { return true })
+}
+
+func (e *Explanation) findings(zone *time.Location, wanted func(view.Code, Args) bool) (list []Finding) {
 	for _, c := range causes {
 		for _, a := range c.of(e) {
-			a["ID"] = e.ID
-			list = append(list, word(c.code, a, e.Now, zone))
+			if a["ID"] = e.ID; wanted(c.code, a) {
+				list = append(list, word(c.code, a, e.Now, zone))
+			}
 		}
 	}
 	return list
@@ -46,20 +51,12 @@ func (e *Explanation) Findings(zone *time.Location) (list []Finding) {
 var mistakes = map[view.Code]string{"task_paused": "Early", "task_idle": "Never", "next_by_hand": "", "tick_left_out": "NoTick"}
 
 // ExplainRow finds mistakes in the row of a task: times that were set by hand or are no ticks, and a timer that elapses no more.
-func ExplainRow(t *periodic.Task, now time.Time, zone *time.Location) (list []Finding) {
+func ExplainRow(t *periodic.Task, now time.Time, zone *time.Location) []Finding {
 	e := &Explanation{Task: view.Task{Task: t, Now: now}}
-	for _, c := range causes {
-		mistake, is := mistakes[c.code]
-		if !is {
-			continue
-		}
-		for _, a := range c.of(e) {
-			if a["ID"] = t.ID; mistake == "" || a[mistake] == true {
-				list = append(list, word(c.code, a, now, zone))
-			}
-		}
-	}
-	return list
+	return e.findings(zone, func(code view.Code, a Args) bool {
+		mistake, is := mistakes[code]
+		return is && (mistake == "" || a[mistake] == true)
+	})
 }
 
 // word makes the words of a cause.
