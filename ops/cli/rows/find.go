@@ -104,24 +104,6 @@ func lastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", id, id)
 }
 
-// isTask is an error if there is no task with an id.
-func isTask(ctx context.Context, tasks *periodic.Tasks, id string) error {
-	meant, err := FindTask(ctx, tasks, id)
-	if err == nil && meant != id {
-		err = fmt.Errorf("task %q: not found; did you mean %s?", id, meant)
-	}
-	return err
-}
-
-// isGroup is an error if there is no task of a group.
-func isGroup(ctx context.Context, tasks *periodic.Tasks, group string) error {
-	list, err := tasks.List(ctx, periodic.TaskFilter{Group: group, Limit: 1})
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no task of the group %q; see: nextrun task list", group)
-	}
-	return err
-}
-
 // findAll finds what texts mean: all of it, before any of it is changed.
 func findAll(texts []string, find func(text string) (string, error)) ([]string, error) {
 	ids := make([]string, len(texts))

@@ -93,14 +93,18 @@ func TestListsOfNothing(t *testing.T) {
 		s.Must(t, "task", "add", "nightly", "--handler", "dump", "--timer", "2099-01-01", "--group", "g")
 		for _, list := range []string{"job list", "tick list", "event list"} {
 			s.Says(t, ui.Failed, list+" --task nosuch", `task "nosuch": not found; see: nextrun task list`)
-			s.Says(t, ui.Failed, list+" --task night", `task "night": not found; did you mean nightly?`)
+			s.Says(t, ui.Done, list+" --task night", "none of that kind")
 			s.Says(t, ui.Done, list+" --task nightly", "none of that kind")
 			s.Says(t, ui.Done, list+" -n 7", "none; ")
+		}
+		s.Must(t, "task", "run", "nightly")
+		for _, list := range []string{"job list", "tick list"} {
+			s.Says(t, ui.Done, list+" --task night", "nightly")
 		}
 		for _, list := range []string{"task list", "tick list"} {
 			s.Says(t, ui.Failed, list+" --group nosuch", `no task of the group "nosuch"; see: nextrun task list`)
 		}
-		for _, list := range []string{"task list --state failed --group g", "tick list --decision late", "tick list --group g"} {
+		for _, list := range []string{"task list --state failed --group g", "tick list --decision late", "tick list --group g --since tomorrow"} {
 			s.Says(t, ui.Done, list, "none of that kind")
 		}
 	})

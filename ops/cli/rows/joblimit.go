@@ -70,10 +70,12 @@ func changeLimit(ctx context.Context, env *ui.Env, args []string) error {
 }
 
 func setLimit(ctx context.Context, env *ui.Env, db *store.DB, s jobqueue.Scope, most int) error {
+	var err error
 	if s.Kind == jobqueue.ScopeTask {
-		if err := isTask(ctx, periodic.NewTasks(db.Tasks()), s.Name); err != nil {
-			return err
-		}
+		s.Name, err = FindTask(ctx, periodic.NewTasks(db.Tasks()), s.Name)
+	}
+	if err != nil {
+		return err
 	}
 	if err := jobqueue.NewQueue(db.Jobs()).SetLimit(ctx, s.Kind, s.Name, most); err != nil {
 		return err

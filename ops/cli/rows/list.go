@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +23,8 @@ type List[T any] struct {
 	None  string                             // in place of no rows: how to get the first one
 
 	Of    *Period // of rows that are made over time
-	Task  *string // the id of a task that the filter has: that task must exist; empty or nil: none
-	Group *string // likewise: a task of that group must exist
+	Task  *string // of the filter: the id of a task, or a part of it; empty or nil: none
+	Group *string // of the filter: of which there must be a task; likewise
 	JSON  bool    // set before it reads
 }
 
@@ -37,7 +38,7 @@ func (l *List[T]) Command(env *ui.Env) *cobra.Command {
 		return env.WithDatabase(c.Context(), func(db *store.DB) error {
 			found, err := l.Read(c.Context(), db)
 			if err == nil && len(found) == 0 {
-				err = l.asked(c.Context(), periodic.NewTasks(db.Tasks()))
+				found, err = l.again(c.Context(), db)
 			}
 			if err != nil {
 				return err
@@ -52,17 +53,28 @@ func (l *List[T]) Command(env *ui.Env) *cobra.Command {
 	return command
 }
 
-// asked is an error if there is no task with the id, or none of the group, that was asked for.
-func (l *List[T]) asked(ctx context.Context, tasks *periodic.Tasks) error {
-	if l.Task != nil && *l.Task != "" {
-		if err := isTask(ctx, tasks, *l.Task); err != nil {
-			return err
+// again reads the rows of the task that was meant, where there were none: a part of its id will do. It is an error if there is
+// no such task, or none of the group.
+func (l *List[T]) again(ctx context.Context, db *store.DB) ([]T, error) {
+	tasks := periodic.NewTasks(db.Tasks())
+	if l.Group != nil && *l.Group != "" {
+		list, err := tasks.List(ctx, periodic.TaskFilter{Group: *l.Group, Limit: 1})
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("no task of the group %q; see: nextrun task list", *l.Group)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if l.Group == nil || *l.Group == "" {
-		return nil
+	if l.Task == nil || *l.Task == "" {
+		return nil, nil
 	}
-	return isGroup(ctx, tasks, *l.Group)
+	id, err := FindTask(ctx, tasks, *l.Task)
+	if err != nil || id == *l.Task {
+		return nil, err
+	}
+	*l.Task = id
+	return l.Read(ctx, db)
 }
 
 func (l *List[T]) print(env *ui.Env, command *cobra.Command, found []T) error {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/docspell"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/ops/notify"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
