@@ -13,6 +13,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -31,12 +32,13 @@ func replace(t *testing.T, path, text string) {
 	}
 }
 
-// caller has a handler and a topic whose requests a server hears.
+// caller has a handler, a topic and a hook whose requests a server hears.
 type caller struct {
 	*Config
 	*testing.T
 	handler jobqueue.Handler
 	topics  *Publishers
+	hooks   hooks.Hooks
 	heard   []string
 }
 
@@ -61,11 +63,15 @@ func newCaller(t *testing.T, secret, more string) *caller {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.topics.Close)
+	if c.hooks, err = c.BuildHooks(); err != nil {
+		t.Fatal(err)
+	}
 	c.handler = built["call"]
 	return c
 }
 
 const liveFile = `
+on_failure: {url: "${SERVER}/c", headers: {Authorization: "${file:SECRET}"}}
 handlers: {call: {http: {url: "${SERVER}/a", headers: {Authorization: "${file:SECRET}"}}}}
 relay: {topics: {t: {webhook: {url: "${SERVER}/b", headers: {Authorization: "${file:SECRET}"}}}}}
 `
@@ -79,7 +85,12 @@ func (c *caller) want(when, path, token string) {
 	if _, err := c.topics.Topics["t"].Publish(c.Context(), []outbox.Event{{ID: "e", Topic: "t", Type: "x", AggregateID: "a", Payload: "{}"}}); err != nil {
 		c.Errorf("%s: %v", when, err)
 	}
-	if want := []string{path + " " + token, "/b " + token}; !slices.Equal(c.heard, want) {
+	for _, job := range c.hooks.Jobs(hooks.OfJob(jobqueue.Job{JID: "j", Task: "call", State: jobqueue.Failed}, time.Now(), nil)) {
+		if err := c.hooks.Handler(nil)(c.Context(), &jobqueue.JobContext{Job: job}); err != nil {
+			c.Errorf("%s: %v", when, err)
+		}
+	}
+	if want := []string{path + " " + token, "/b " + token, "/c " + token}; !slices.Equal(c.heard, want) {
 		c.Errorf("%s the receiver heard %q, want %q", when, c.heard, want)
 	}
 }
@@ -109,7 +120,7 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "token")
 	replace(t, secret, "t0ken-1")
-	c := newCaller(t, secret, "on_failure: {command: [x]}\n")
+	c := newCaller(t, secret, "on_success: {command: [x]}\n")
 	replace(t, c.Path, strings.ReplaceAll(liveFile, "SECRET", secret)+"handlers: twice\n")
 	if err := c.Reload(); err == nil || !strings.Contains(err.Error(), "stands twice") {
 		t.Errorf("a file with a mistake: %v", err)
