@@ -87,7 +87,7 @@ func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
 		nextrun(t, operator, ui.Done, strings.Fields(command)...)
 	}
 	nextrun(t, l.as("reader"), ui.Done, "why", "acme-hello")
-	for _, page := range []string{"", "tasks", "task?id=acme-hello", "ticks", "jobs", "events", "scheduler", "timeline"} {
+	for _, page := range []string{"", "tasks", "task?id=acme-hello", "runs", "run?id=acme-hello", "system", "timeline"} {
 		response, err := http.Get("http://" + pages + "/" + page) //nolint:noctx // of this process
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -115,20 +114,4 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 		}
 	}
 	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text), zone)
-}
-
-// editTask saves another timer, unless somebody else has changed it meanwhile.
-func (s *server) editTask(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
-	id, timer := r.PostForm.Get("id"), strings.TrimSpace(r.PostForm.Get("timer"))
-	if _, err := calendar.Parse(timer); err != nil {
-		return "", "", frame.Bad("%v", err)
-	}
-	err = s.tasks.Update(ctx, id, func(t *periodic.Task) error {
-		if t.Timer != r.PostForm.Get("was") {
-			return frame.Bad("somebody has changed the timer meanwhile, to %q; compare again", show.Printable(t.Timer))
-		}
-		t.Timer = timer
-		return nil
-	})
-	return "The timer is saved.", "task?id=" + queryEscape(id), err
 }

@@ -1,39 +1,33 @@
 package dashboard_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
+
+// post sends a form that must lead to a page that begins so.
+func (s *site) post(path string, form url.Values, leads string) (to string) {
+	s.Helper()
+	code, header, body := s.ask(s.request(http.MethodPost, path, form))
+	if to = header.Get("Location"); code != http.StatusSeeOther || !strings.HasPrefix(to, leads) {
+		s.Errorf("%s leads to %q with %d, want %q: %s", path, to, code, leads, body)
+	}
+	return to
+}
 
 // A button skips the next run, and another one undoes that.
 func TestSkipTheNextRun(t *testing.T) {
 	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, starts) VALUES ('report', 'work', '*-*-* 02:00', '2090-01-01 00:00:00')`)
-		if page := s.get("/task?id=report"); !strings.Contains(page, "Skip the next run</button>") || strings.Contains(page, "Undo</button>") {
-			s.Error("the page has no button to skip, or one to undo what nobody has done")
-		}
-		form := url.Values{"action": {"skip"}, "id": {"report"}, "reason": {"the <b>server</b> moves"}, "back": {"task?id=report"}}
-		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 303 || !strings.HasPrefix(header.Get("Location"), "/task?done=Skipped+a+run+to+come%3A+report.") {
-			s.Errorf("%d to %q: %s", code, header.Get("Location"), body)
-		}
+		s.shows("/task?id=report", "Skip the next run</button>", "!Undo</button>")
+		s.post("/tasks", url.Values{"action": {"skip"}, "id": {"report"}, "reason": {"the <b>server</b> moves"}, "back": {"task?id=report"}}, "/task?done=Skipped+a+run+to+come%3A+report.")
 		s.Want("2090-01-01 02:00:00 ada: the <b>server</b> moves", `SELECT substr(CAST(due AS varchar(30)), 1, 19) || ' ' || reason FROM periodic_tick WHERE decided IS NULL`)
-		page := s.get("/task?id=report")
-		for _, want := range []string{"left out by hand: ada: the &lt;b&gt;server&lt;/b&gt; moves", `name="tick" value="2090-01-01T02:00:00Z"`, "Undo</button>", "will be left out: "} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the page lacks %q", want)
-			}
-		}
-		var data struct {
-			Skips []struct{ Reason string }
-		}
-		if s.data("/task?id=report&format=json", &data); len(data.Skips) != 1 || !strings.HasPrefix(data.Skips[0].Reason, "ada: ") {
-			s.Errorf("%+v", data)
-		}
+		s.shows("/task?id=report", "Skipped by hand", "ada: the &lt;b&gt;server&lt;/b&gt; moves", `name="tick" value="2090-01-01T02:00:00Z"`, "Undo</button>")
 		for tick, code := range map[string]int{"soon": 400, "2090-01-02T02:00:00Z": 400, "2090-01-01T02:00:00Z": 303} {
 			if got, _, body := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"unskip"}, "id": {"report"}, "tick": {tick}})); got != code {
 				s.Errorf("unskip %s: %d %s", tick, got, body)
@@ -43,55 +37,64 @@ func TestSkipTheNextRun(t *testing.T) {
 	})
 }
 
-// What an action could not do is no success, and who looks at the list of troubles sees that somebody has paused a task.
-func TestPagesSayWhatWasNotDone(t *testing.T) {
-	one(t, dashboard.Options{Authorize: may}, func(s *site) {
-		due := time.Now().UTC().Truncate(time.Hour)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('pay', 'work', 'hourly', '2099-01-01 00:00:00')`)
-		s.ran("pay", due, time.Second, "failed")
-		_, header, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"pause"}, "id": {"nobody", "pay"}, "reason": {"known"}, "until": {"3h"}}))
-		to := header.Get("Location")
-		if page := s.get(to); !strings.Contains(page, `<p class="note warn" role="status">`) || !strings.Contains(page, "Paused: pay. Not done: nobody: ") {
-			s.Errorf("%q leads to %s", to, page)
-		}
-		if page := s.get("/tasks"); !strings.Contains(page, "paused by ada since") || !strings.Contains(page, ": known</span>") {
-			s.Error("the list does not say that the task is paused")
-		}
+// A pause says who, why and until when, in the zone of the page; resuming ends it. What an action could not do is no success.
+func TestPauseAndResume(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.task("report", "other", "office")
+		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
+		s.post("/tasks", form, "/tasks?done=Paused%3A+other%2C+report.&state=paused")
+		s.Want(2, `SELECT count(*) FROM periodic_task WHERE paused_by = 'ada' AND paused_until = '2999-01-01 08:00:00.000000'`)
+		s.shows("/tasks?state=paused&zone=Asia/Tokyo", "Until (Asia/Tokyo)", `action="/tasks?zone=Asia%2FTokyo"`, ">report<", ">other<", "!>office<",
+			"paused by ada since", "until 1 Jan 2999, 17:00:00: the &lt;b&gt;disk&lt;/b&gt; is full")
+		to := s.post("/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"nobody", "office"}, "until": {"2999-01-01 08:00"}}, "/?done=Paused")
+		s.shows(to, `<p class="note warn" role="status">`, "Paused: office. Not done: nobody: ")
+		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
+		s.post("/tasks", url.Values{"action": {"resume"}, "id": {"report"}}, "/?done=Resumed")
+		s.shows("/tasks?state=paused", "!>report<")
 	})
 }
 
-// A pause says who, why and until when; resuming ends it.
-func TestPauseAndResume(t *testing.T) {
-	both(t, dashboard.Options{Authorize: may}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly'), ('other', 'work', 'yearly')`)
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, group_) VALUES ('office', 'work', 'yearly', 'x')`)
-		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
-		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
-		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+other%2C+report.&state=paused" {
-			s.Errorf("%d to %q: %s", code, to, body)
+// A form shows what a change of any column would do, with the statement for it, and is saved only if nobody was faster.
+func TestEditOfATask(t *testing.T) {
+	one(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
+		for timer, want := range map[string][]string{
+			"*-*-* 02,14:00": {"30 runs would be added, 0 removed and 30 unchanged", "and later ones", "timer from *-*-* 02:00 to *-*-* 02,14:00"},
+			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
+			"*-*-* 02:00:00": {"nothing would change: 30 runs would be unchanged"},
+			"*:*:0/1":        {"at least ", "and later ones"},
+			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
+			"Mon 25:00":      {"25", "!UPDATE"},
+		} {
+			s.shows("/task?id=report&edit=1&timer="+url.QueryEscape(timer), want...)
 		}
-		if _, header, _ := s.ask(s.request(http.MethodPost, "/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"2999-01-01 08:00"}})); !strings.Contains(header.Get("Location"), "Paused") {
-			s.Errorf("pause in a zone: %v", header)
+		change := url.Values{"id": {"report"}, "edit": {"1"}, "retry_limit": {"7"}, "timeout": {"1h30m"}, "summary": {"it's due"}}
+		page := s.shows("/task?"+change.Encode(), "UPDATE periodic_task SET ", "retry_limit = 7", "timeout = 5400", "summary = &#39;it&#39;&#39;s due&#39;", " WHERE id = &#39;report&#39;;")
+		s.shows("/task?id=report&edit=1&timeout=soon", "timeout is &#34;soon&#34; and must be whole seconds")
+		_, was, _ := strings.Cut(page, `name="was" value="`)
+		was, _, _ = strings.Cut(was, `"`)
+		change.Set("was", html.UnescapeString(was))
+		s.post("/task", change, "/task?done=The+task+is+saved.&id=report")
+		s.Want("7 5400 it's due", `SELECT CAST(retry_limit AS varchar(9)) || ' ' || CAST(timeout AS varchar(9)) || ' ' || summary FROM periodic_task`)
+		if code, _, body := s.ask(s.request(http.MethodPost, "/task", change)); code != 400 || !strings.Contains(body, "meanwhile") {
+			s.Errorf("somebody was faster: %d %s", code, body)
 		}
-		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
-		if page := s.get("/task?id=office&zone=Asia/Tokyo"); !strings.Contains(page, "<dt>group</dt><dd>x</dd>") {
-			s.Error("a setting is not called as in files of tasks: " + page)
-		}
-		page := s.get("/tasks?state=paused&zone=Asia/Tokyo")
-		if !strings.Contains(page, "Until (Asia/Tokyo)") || !strings.Contains(page, `action="/tasks?zone=Asia%2FTokyo"`) {
-			s.Error("the form does not take times of the zone of the page")
-		}
-		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 1 Jan 2999, 17:00: the &lt;b&gt;disk&lt;/b&gt; is full"} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the list of paused tasks lacks %q", want)
-			}
-		}
-		s.Want(2, `SELECT count(*) FROM periodic_task WHERE paused_by = 'ada' AND paused_until = '2999-01-01 08:00:00.000000'`)
-		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"resume"}, "id": {"report"}})); code != 303 {
-			s.Errorf("resume: %d", code)
-		}
-		if page := s.get("/tasks?state=paused"); strings.Contains(page, ">report</a>") {
-			s.Error("report was resumed and shows as paused")
+		s.Exec(`INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('closed', '2000-01-01', '2198-12-31')`)
+		s.Exec(`UPDATE periodic_task SET exclude_calendars = 'closed'`)
+		s.shows("/task?id=report&edit=1&timer=hourly", "nothing would change: 0 runs would be unchanged")
+	})
+}
+
+// A form makes a task, and shows its first runs and the statement for it before.
+func TestAddATask(t *testing.T) {
+	one(t, dashboard.Options{Authorize: may}, func(s *site) {
+		form := url.Values{"new": {"1"}, "action": {"add"}, "id": {"greet"}, "handler": {"mail"}, "timer": {"*-*-* 07:00"}, "args": {`{"to": "ada"}`}}
+		s.shows("/task?"+form.Encode(), "It elapses at 07:00 every day", "INSERT INTO periodic_task (id, task, timer, args)")
+		s.Want(0, `SELECT count(*) FROM periodic_task`)
+		s.post("/task", form, "/task?done=The+task+is+added.&id=greet")
+		s.Want(`mail *-*-* 07:00 {"to": "ada"}`, `SELECT task || ' ' || timer || ' ' || args FROM periodic_task WHERE id = 'greet'`)
+		if code, _, body := s.ask(s.request(http.MethodPost, "/task", form)); code != 409 || !strings.Contains(body, "exists already") {
+			s.Errorf("a second one: %d %s", code, body)
 		}
 	})
 }

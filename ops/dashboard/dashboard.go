@@ -139,22 +139,20 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", s.frame.Page("now", s.nowPage))
 	mux.HandleFunc("GET /tasks", s.frame.Page("tasks", s.tasksPage))
 	mux.HandleFunc("GET /task", s.frame.Page("task", s.taskPage))
-	mux.HandleFunc("GET /tick", s.frame.Page("tick", s.storyPage))
-	mux.HandleFunc("GET /ticks", s.frame.Page("ticks", s.ticksPage))
-	mux.HandleFunc("GET /jobs", s.frame.Page("jobs", s.jobsPage))
-	mux.HandleFunc("GET /job", s.frame.Page("job", s.jobPage))
-	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))
-	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
-	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
+	mux.HandleFunc("GET /runs", s.frame.Page("runs", s.runsPage))
+	mux.HandleFunc("GET /run", s.frame.Page("run", s.runPage))
 	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", s.timelinePage))
+	mux.HandleFunc("GET /system", s.frame.Page("system", s.systemPage))
+	mux.HandleFunc("GET /jump", s.jump)
+	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
-	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))
-	mux.HandleFunc("POST /events", s.frame.Action(s.resendEvents))
+	mux.HandleFunc("POST /run", s.frame.Action(s.changeJob))
+	mux.HandleFunc("POST /system", s.frame.Action(s.resendEvents))
 	if s.wake != nil {
 		mux.HandleFunc("POST /wake", s.frame.Action(func(context.Context, *http.Request, string) (string, string, error) {
 			s.wake()
-			return "woke the scheduler", "/scheduler", nil
+			return "woke the scheduler", "/system", nil
 		}))
 	}
 	noPage := func(w http.ResponseWriter, r *http.Request) {

@@ -10,10 +10,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sirupsen/logrus/hooks/test"
 	"golang.org/x/net/html"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -99,6 +101,31 @@ func (s *site) get(path string) string {
 	return body
 }
 
+// words is what one reads on a page.
+func words(page string) string {
+	var read []string
+	for z := html.NewTokenizer(strings.NewReader(page)); z.Next() != html.ErrorToken; {
+		if token := z.Token(); token.Type == html.TextToken {
+			read = append(read, strings.Fields(token.Data)...)
+		}
+	}
+	return strings.NewReplacer(" ,", ",", " .", ".", " :", ":").Replace(strings.Join(read, " "))
+}
+
+// shows returns a page on which one reads texts, or whose HTML has them. It lacks those that begin with an exclamation mark.
+func (s *site) shows(path string, texts ...string) string {
+	s.Helper()
+	page := s.get(path)
+	read := words(page)
+	for _, text := range texts {
+		text, lacks := strings.CutPrefix(text, "!")
+		if (strings.Contains(page, text) || strings.Contains(read, text)) == lacks {
+			s.Errorf("%s: that it has %q is %t:\n%s", path, text, !lacks, read)
+		}
+	}
+	return page
+}
+
 // data reads a page as JSON.
 func (s *site) data(path string, into any) {
 	s.Helper()
@@ -114,9 +141,30 @@ func (s *site) history(n int, handler jobqueue.Handler) {
 	s.Work(n, "work", handler)
 }
 
-var allPages = []string{"/", "/tasks", "/task?id=report", "/tick?id=report", "/timeline", "/timeline?zone=Europe/Berlin", "/timeline?group=default",
-	"/jobs", "/events", "/scheduler"}
+// ran adds a tick of a task and the job that it became.
+func (s *site) ran(task string, due time.Time, took time.Duration, state string) {
+	s.Helper()
+	jid := task + due.UTC().Format(time.RFC3339)
+	s.Exec(`INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started, finished) VALUES (?, 'work', ?, ?, 'vm@abcdef012345', ?, ?, ?, ?)`,
+		jid, task, state, sqldb.Timestamp(due), sqldb.Timestamp(due), sqldb.Timestamp(due), sqldb.Timestamp(due.Add(took)))
+	s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, worker, decided) VALUES (?, ?, 'submitted', ?, 'vm@0123456789ab.17', ?)`,
+		task, sqldb.Timestamp(due), jid, sqldb.Timestamp(due))
+}
 
+// task adds a task that is not due.
+func (s *site) task(ids ...string) {
+	s.Helper()
+	for _, id := range ids {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, id)
+	}
+}
+
+// scheduler adds one that runs.
+func (s *site) scheduler() {
+	s.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+}
+
+// A run that failed is on each page, without the secrets of its args and its log.
 func TestPagesShowARun(t *testing.T) {
 	both(t, dashboard.Options{Prefix: "/schedules"}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, args, nextrun, overlap) VALUES
@@ -126,35 +174,13 @@ func TestPagesShowARun(t *testing.T) {
 			job.Logf(jobqueue.Info, "connecting with password=hush")
 			return errors.New("the printer is on fire")
 		})
-		for _, path := range allPages {
-			body := s.get(path)
-			if !strings.Contains(body, `<a class="name" href="/schedules/">`) {
-				s.Errorf("%s has no menu", path)
-			}
+		for _, path := range []string{"/", "/tasks", "/task?id=report", "/task?id=report&edit=1", "/task?new=1", "/runs", "/run?id=report", "/timeline", "/timeline?group=default", "/system"} {
+			s.shows(path, `<a class="brand" href="/schedules/"`, "!hush")
 			s.data(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"format=json", &map[string]any{})
 		}
-		page := s.get("/task?id=report")
-		for _, want := range []string{"Mon..Fri 09:00 Europe/Berlin", "2026-01-01 08:00:00 UTC", "&#34;to&#34;: &#34;ada&#34;", "INSERT INTO periodic_task", `class="state wait"`, "<td>the printer is on fire</td>"} {
-			if !strings.Contains(page, want) {
-				s.Errorf("the page of the task lacks %q", want)
-			}
-		}
-		var jobs struct {
-			Jobs []struct{ JID, Result string }
-		}
-		s.data("/jobs?task=report&format=json", &jobs)
-		if len(jobs.Jobs) != 1 || !strings.Contains(jobs.Jobs[0].Result, "on fire") {
-			s.Fatalf("the jobs of the task: %+v", jobs)
-		}
-		page += s.get("/job?id=" + jobs.Jobs[0].JID)
-		if !strings.Contains(page, "connecting with password= ***") {
-			s.Error("the page of the job lacks its log")
-		}
-		if strings.Contains(page, "hush") {
-			s.Error("a secret is shown")
-		}
-		if page := s.get("/tasks?q=BA&state=problem"); !strings.Contains(page, ">bad</a>") || strings.Contains(page, ">report</a>") {
-			s.Error("the search for tasks with a problem finds others")
-		}
+		s.shows("/task?id=report", "Mon..Fri 09:00 Europe/Berlin", "&#34;to&#34;: &#34;ada&#34;", "INSERT INTO periodic_task", "retrying", "the printer is on fire")
+		s.shows("/run?id=report", "connecting with password= ***", "the printer is on fire", "retrying")
+		s.shows("/runs?task=report", "retrying", "the printer is on fire")
+		s.shows("/tasks?q=BA+state:problem", ">bad<", "!>report<")
 	})
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // eventsPerPage is how many events a page shows.
-const eventsPerPage = 100
+const eventsPerPage = 50
 
-// eventList is the page of events.
+// eventList are the topics and events of the page of the system.
 type eventList struct {
 	Topic  string     `json:"topic,omitempty"`
 	Status string     `json:"status,omitempty"`
@@ -53,9 +53,9 @@ type eventRow struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
+func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error) {
 	q := r.URL.Query()
-	d := eventList{paged: pageOf(r), Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
+	d := &eventList{paged: pageOf(r), Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
 		States: []string{""}}
 	for _, status := range outbox.Statuses() {
 		d.States = append(d.States, string(status))
@@ -104,7 +104,7 @@ func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (d
 	default:
 		return "", "", frame.Bad("unknown action %q; use resend or resend-dead", show.Printable(action))
 	}
-	return fmt.Sprintf("Events that are sent again: %d.", len(ids)), "events?" + url.Values{"topic": {topic}}.Encode(), err
+	return fmt.Sprintf("Events that are sent again: %d.", len(ids)), "system?" + url.Values{"topic": {topic}}.Encode() + "#events", err
 }
 
 func queryEscape(text string) string { return url.QueryEscape(text) }

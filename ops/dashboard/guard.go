@@ -11,7 +11,7 @@ import (
 )
 
 // policy lets a page load nothing but the files of the dashboard.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // guard refuses what nobody may ask, and sets the headers that every answer has.

@@ -80,6 +80,7 @@ func TestWhoMayAsk(t *testing.T) {
 
 func TestErrorsOfPages(t *testing.T) {
 	one(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
 		for _, method := range []string{http.MethodPut, http.MethodDelete} {
 			if code, header, _ := s.ask(s.request(method, "/tasks", nil)); code != http.StatusMethodNotAllowed || header.Get("Allow") == "" {
 				s.Errorf("%s: %d, Allow: %s", method, code, header.Get("Allow"))
@@ -89,20 +90,27 @@ func TestErrorsOfPages(t *testing.T) {
 			code int
 			text string
 		}{
-			"/task?id=nobody":                {404, "nobody"},
-			"/task":                          {400, "which task?"},
-			"/job?id=x":                      {404, "not found"},
-			"/static/":                       {404, "there is no page /static/"},
-			"/nowhere":                       {404, "there is no page /nowhere"},
-			"/timeline?zone=Europe/Berln":    {400, "unknown time zone"},
-			"/tasks?state=happy":             {400, "unknown state"},
-			"/tasks?state=happy&format=json": {400, `{"error":"unknown state`},
+			"/task?id=nobody":      {404, "nobody"},
+			"/task":                {400, "which task?"},
+			"/run":                 {400, "which run?"},
+			"/run?job=x":           {404, "not found"},
+			"/run?id=nobody":       {404, "not found"},
+			"/run?id=x&at=teatime": {400, "unknown time &#34;teatime&#34;"},
+			"/runs?state=lost":     {400, "use one of running"},
+			"/runs?from=2026-01-02T00:00&to=2026-01-01T00:00": {400, "is not before"},
+			"/task?id=report&until=yesterday":                 {400, "use a time such as"},
+			"/system?status=failed":                           {400, "use one of"},
+			"/timeline?at=teatime":                            {400, "unknown time"},
+			"/static/":                                        {404, "there is no page /static/"},
+			"/nowhere":                                        {404, "there is no page /nowhere"},
+			"/timeline?zone=Europe/Berln":                     {400, "unknown time zone"},
+			"/tasks?state=happy":                              {400, "unknown state"},
+			"/tasks?state=happy&format=json":                  {400, `{"error":"unknown state`},
 		} {
 			if code, _, body := s.ask(s.request(http.MethodGet, path, nil)); code != want.code || !strings.Contains(body, want.text) {
 				s.Errorf("%s: %d %s", path, code, body)
 			}
 		}
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
 		once := url.Values{"action": {"run"}, "id": {"report", "report", "report"}}
 		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", once)); code != 303 || header.Get("Location") != "/?done=Submitted%3A+report." {
 			s.Errorf("%d to %s: %s", code, header.Get("Location"), body)
@@ -133,7 +141,7 @@ func TestRefresh(t *testing.T) {
 			return code, header.Get("ETag"), body
 		}
 		code, tag, body := ask("/tasks", "")
-		if code != 200 || strings.Contains(body, "<html") || !strings.Contains(body, ">report</a>") {
+		if code != 200 || strings.Contains(body, "<html") || !strings.Contains(body, ">report<") {
 			s.Errorf("%d: %s", code, body)
 		}
 		if page := s.get("/tasks"); !strings.Contains(page, `data-tag="`+html.EscapeString(tag)+`"`) {
@@ -153,56 +161,5 @@ func TestRefresh(t *testing.T) {
 		if code, _, _ := ask("/tasks", tag); code != 200 {
 			s.Errorf("after an action: %d", code)
 		}
-	})
-}
-
-// An edited timer shows what it would change, and is saved only if nobody was faster.
-func TestEditOfATimer(t *testing.T) {
-	one(t, dashboard.Options{Authorize: may}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
-		var d struct {
-			Edit struct {
-				Error        string
-				Gained, Lost []string
-				Kept         int
-				Gains        int `json:"gained_in_all"`
-			}
-		}
-		s.data("/task?format=json&id=report&timer="+url.QueryEscape("*-*-* 02,14:00"), &d)
-		if len(d.Edit.Gained) != 12 || d.Edit.Gains != 30 || len(d.Edit.Lost) != 0 || d.Edit.Kept < 20 {
-			s.Errorf("gained %d, lost %d, kept %d", len(d.Edit.Gained), len(d.Edit.Lost), d.Edit.Kept)
-		}
-		for timer, want := range map[string][]string{
-			"*-*-* 02,14:00": {"30 ticks would be added, 0 removed and 30 unchanged", "and later ones", "Save this timer"},
-			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
-			"*-*-* 02:00:00": {"nothing would change: 30 ticks would be unchanged"},
-			"*-*-* 02:00":    {"It is the timer of the task."},
-			"*:*:0/1":        {"at least ", "and later ones"},
-			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
-		} {
-			_, edit, _ := strings.Cut(s.get("/task?id=report&timer="+url.QueryEscape(timer)), `<div id="edit"`)
-			for _, text := range want {
-				if !strings.Contains(edit, text) {
-					s.Errorf("with the timer %s the page lacks %q: %s", timer, text, edit)
-				}
-			}
-		}
-		s.Exec(`INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('closed', '2000-01-01', '2198-12-31')`)
-		s.Exec(`UPDATE periodic_task SET exclude_calendars = 'closed'`)
-		if page := s.get("/task?id=report&timer=hourly"); !strings.Contains(page, "nothing would change: 0 ticks would be unchanged") {
-			s.Error("ticks that a calendar leaves out are gained")
-		}
-		s.data("/task?format=json&id=report&timer="+url.QueryEscape("Mon 25:00"), &d)
-		if !strings.Contains(d.Edit.Error, "25") {
-			s.Errorf("error %q", d.Edit.Error)
-		}
-		save := url.Values{"id": {"report"}, "was": {"*-*-* 02:00"}, "timer": {"*-*-* 03:00"}}
-		if code, _, body := s.ask(s.request(http.MethodPost, "/task", save)); code != 303 {
-			s.Errorf("%d: %s", code, body)
-		}
-		if code, _, body := s.ask(s.request(http.MethodPost, "/task", save)); code != 400 || !strings.Contains(body, "meanwhile") {
-			s.Errorf("somebody was faster: %d %s", code, body)
-		}
-		s.Want("*-*-* 03:00", `SELECT timer FROM periodic_task WHERE id = 'report'`)
 	})
 }

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,13 @@ import (
 type troubledRow struct {
 	taskRow
 
-	Times int    `json:"times"`               // failed, missed or late ones after each other
-	Wrong *cell  `json:"wrong,omitempty"`     // the newest tick that did not end well
-	Said  string `json:"last_line,omitempty"` // that the job of the newest one wrote
-	first int    // its priority
-	rank  int
+	Times    int       `json:"times"`               // failed, missed or late ones after each other
+	Since    time.Time `json:"since,omitzero"`      // when the first of these was due, or since when it needs attention
+	Wrong    *cell     `json:"wrong,omitempty"`     // the newest tick that did not end well
+	Said     string    `json:"last_line,omitempty"` // that the job of the newest one wrote
+	Headline string    `json:"headline"`            // what is wrong, and since when
+	first    int       // its priority
+	rank     int
 }
 
 // ranks are the causes, the worst first. A task that has never run misses nobody yet.
@@ -46,7 +49,7 @@ func (t troubledRow) Ended() bool {
 
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
 // problem and those of the highest priority are.
-const looked = 50
+const looked = 40
 
 // readTrouble finds the tasks that need attention, and adds the worst of them.
 func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zone *time.Location) error {
@@ -63,36 +66,88 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return err
 	}
 	for i := range facts {
-		d.Troubled = append(d.Troubled, s.trouble(&facts[i], t.NoScheduler(), zone))
+		if t.NoScheduler() && facts[i].Status().Cause == view.TaskOverdue {
+			continue // the page says so once
+		}
+		d.Troubled = append(d.Troubled, s.trouble(&facts[i], zone))
 	}
 	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	d.Further = len(tasks) - len(d.Troubled)
-	return cmp.Or(d.readFailures(ctx, s), d.addDays(ctx, s, t.Now, zone))
+	if d.Further = len(tasks) - len(d.Troubled); t.NoScheduler() {
+		d.Further = 0
+	}
+	return d.readFailures(ctx, s)
 }
 
-// trouble is a task that needs attention. If no scheduler runs at all, the page says so, and that a task is overdue counts least.
-func (s *source) trouble(f *view.Task, alone bool, zone *time.Location) troubledRow {
-	row := troubledRow{taskRow: s.row(f, zone), first: f.Task.Priority, Times: f.Status().Failures}
+// trouble is a task that needs attention.
+func (s *source) trouble(f *view.Task, zone *time.Location) troubledRow {
+	status := f.Status()
+	row := troubledRow{taskRow: s.row(f, zone), first: f.Task.Priority, Times: status.Failures, Since: status.Since}
 	row.Cells = row.Cells[max(len(row.Cells)-shownTicks, 0):]
 	row.rank = slices.Index(ranks, row.Cause)
-	switch {
-	case row.Cause == view.TaskOverdue && alone:
-		row.rank = len(ranks)
-	case row.Cause == view.TaskProblem && len(row.Cells) == 0: // nobody misses it yet
+	if row.Cause == view.TaskProblem && len(row.Cells) == 0 { // nobody misses it yet
 		row.rank = slices.Index(ranks, view.RunFailed)
 	}
-	for i := len(row.Cells) - 1; i >= 0 && row.Cells[i].State != "success" && row.Wrong == nil; i-- {
-		if c := &row.Cells[i]; c.State == "failed" || c.State == "missed" || c.State == "late" {
-			row.Wrong = c
+	var wrong *view.Run
+	for i := 0; i < len(row.Cells) && row.Wrong == nil && f.Runs[i].Outcome() != "success"; i++ {
+		if c := &row.Cells[len(row.Cells)-1-i]; c.State == "failed" || c.State == "missed" || c.State == "late" {
+			row.Wrong, wrong = c, &f.Runs[i]
 		}
 	}
+	if row.Cause == view.TickMissed && wrong != nil {
+		row.Times, row.Since = max(row.Times, wrong.Missed), earlier(row.Since, wrong.Due)
+	}
+	row.Headline = row.headline(f, zone)
 	return row
 }
 
-// readFailures says what the jobs of the tasks that fail wrote last, before nextrun noted how they ended.
+// headline says what is wrong with the task, and since when.
+func (t *troubledRow) headline(f *view.Task, zone *time.Location) string {
+	clock := func(at time.Time) string { return show.Clock(at, f.Now, zone) }
+	often := t.Times > 1 && !t.Since.IsZero()
+	switch t.Cause {
+	case view.TaskProblem:
+		return "Cannot run: its row has a mistake"
+	case view.TaskWarning:
+		return "Runs, with a warning"
+	case view.TaskOverdue:
+		return "Due since " + clock(t.Since) + ", and no scheduler has taken it"
+	case view.TaskPaused:
+		return "Paused itself after failures, " + clock(t.Since)
+	case view.RunFailed:
+		switch {
+		case often && f.Streak.Success.IsZero():
+			return fmt.Sprintf("Failing since %s or earlier, %s in a row", clock(t.Since), count(t.Times, "run"))
+		case often:
+			return fmt.Sprintf("Failing since %s, %s in a row", clock(t.Since), count(t.Times, "run"))
+		case t.Wrong != nil:
+			return "Failed at " + clock(t.Wrong.Due)
+		}
+	case view.TickMissed:
+		if often {
+			return fmt.Sprintf("Missed %s since %s", count(t.Times, "run"), clock(t.Since))
+		}
+		return "Missed its last run"
+	}
+	return strings.ToUpper(t.Attention[:min(1, len(t.Attention))]) + t.Attention[min(1, len(t.Attention)):]
+}
+
+// Because is the line below the headline: what the run said, or what is wrong with the row.
+func (t troubledRow) Because() string {
+	switch {
+	case t.Said != "":
+		return t.Said
+	case t.Cause == view.TaskProblem, t.Cause == view.TaskWarning, t.Cause == view.TaskPaused:
+		return t.Attention
+	case t.Wrong != nil && t.Cause != view.TaskOverdue && t.Cause != view.TaskStale:
+		return t.Wrong.Why
+	}
+	return ""
+}
+
+// readFailures says what the jobs of the tasks that fail said last.
 func (d *nowView) readFailures(ctx context.Context, s *server) error {
 	var jids []string
 	of := map[string]*troubledRow{}
@@ -159,19 +214,6 @@ func (d *nowView) readUndelivered(topics []outbox.Lag, hooks []jobqueue.Job, mas
 	}
 	d.Undelivered = len(d.Stuck)
 	d.Stuck = d.Stuck[:min(len(d.Stuck), 5)]
-}
-
-// addDays adds the last 24 hours of the tasks that need attention.
-func (d *nowView) addDays(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
-	list := make([]taskRow, len(d.Troubled))
-	for i := range list {
-		list[i] = d.Troubled[i].taskRow
-	}
-	err := s.days(ctx, list, now, zone)
-	for i := range list {
-		d.Troubled[i].taskRow = list[i]
-	}
-	return err
 }
 
 func compare(a, b bool) int {

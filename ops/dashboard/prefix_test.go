@@ -36,7 +36,7 @@ func TestPrefixBehindProxies(t *testing.T) {
 				for _, m := range links.FindAllStringSubmatch(s.get(page), -1) {
 					link := strings.ReplaceAll(m[1], "&amp;", "&")
 					path, _, _ := strings.Cut(link, "?")
-					if strings.HasPrefix(link, "http") || path == "" || seen[path] || path == "/apps/schedules/zone" {
+					if strings.HasPrefix(link, "http") || path == "" || seen[path] || path == "/apps/schedules/zone" || path == "/apps/schedules/jump" {
 						continue
 					}
 					if seen[path] = true; !strings.HasPrefix(link, "/apps/schedules/") {
@@ -46,7 +46,7 @@ func TestPrefixBehindProxies(t *testing.T) {
 					way = append(way, link)
 				}
 			}
-			if len(seen) < 10 {
+			if len(seen) < 8 {
 				s.Errorf("%s: only %d links", name, len(seen))
 			}
 			_, h, _ := s.ask(s.request(http.MethodPost, "/apps/schedules/tasks", url.Values{"action": {"pause"}, "id": {"report"}, "back": {"/tasks"}}))

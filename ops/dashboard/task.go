@@ -52,11 +52,12 @@ type taskView struct {
 	Can      []string       `json:"-"`                     // what may be done with it now
 	Retry    string         `json:"-"`                     // its last job, if that failed and may be tried again
 	SQL      string         `json:"sql"`
-	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
-	Charts   charts         `json:"-"`
+	Edit     *edit          `json:"edit,omitempty"` // what somebody tries to change
+	Took     plot           `json:"-"`
+	New      bool           `json:"-"` // it does not exist yet
 }
 
-// tickRow is a tick in the table, and those right before it that ended with the same error or reason.
+// tickRow is a tick in the table, and those right before it that ended alike.
 type tickRow struct {
 	cell
 
@@ -78,7 +79,10 @@ type upcoming struct {
 func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	id := q.Get("id")
-	if id == "" {
+	switch {
+	case q.Has("new"):
+		return s.newTask(q)
+	case id == "":
 		return nil, frame.Bad("which task? Add ?id=ID to the address")
 	}
 	t, err := s.tasks.Get(ctx, id)
@@ -91,7 +95,6 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	now, zone, runs := s.now(), frame.Zone(r), facts[0].Runs
 	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
-	d.Charts.History, d.Charts.Newest = strip(s.prefix, id, d.Row.Cells, taskTicks), count(len(d.Row.Cells), "tick")
 	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
 		return nil, err
 	}
@@ -102,9 +105,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	d.lookAhead(now)
 	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
 	d.Can, d.Error, d.Retry = d.actions(now), lastLine(&d.Why), s.failedJob(&d)
-	d.Charts.Took = durations(s.prefix, runs, usual(runs), now, zone)
-	if timer := q.Get("timer"); timer != "" {
-		d.Edit = tryTimer(&t, timer, now)
+	d.Took = durations(s.prefix, runs, usual(runs), now, zone)
+	if q.Has("edit") {
+		d.Edit = s.tryEdit(t, q, now)
 	}
 	return &d, nil
 }
@@ -141,7 +144,7 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 	}
 	for i := 0; i < len(cells) && len(d.Rows) < tableTicks; i = len(d.Ticks) {
 		n := i + 1
-		for n < len(cells) && cells[i].Why != "" && cells[n].Why == cells[i].Why && cells[n].State == cells[i].State {
+		for n < len(cells) && alike(&cells[i], &cells[n]) {
 			n++
 		}
 		if n-i < leastFolded {
@@ -153,6 +156,11 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 		d.Older = d.Ticks[n-1].Due
 	}
 	return nil
+}
+
+// alike reports whether two ticks that ended so say the same.
+func alike(a, b *cell) bool {
+	return a.State == b.State && a.Why == b.Why && a.Hand == "" && b.Hand == "" && a.Slow+b.Slow+a.Late+b.Late == "" && a.Tries == b.Tries && a.Lost == b.Lost
 }
 
 // unusual says how much longer or shorter than usual a run took; empty: not much.

@@ -18,13 +18,6 @@ import (
 // leastBars are the places of a chart of runs: one bar is not as wide as the page.
 const leastBars = 25
 
-// charts are the drawings of the page of a task.
-type charts struct {
-	History template.HTML // the newest ticks
-	Newest  string        // how many they are
-	Took    plot          // how long the runs took
-}
-
 // plot is a chart of the runs of a task, and what there is to say of it, or instead of it. It is zero if there are no runs.
 type plot struct {
 	Drawing template.HTML
@@ -40,10 +33,7 @@ func durations(prefix string, ticks []view.Run, usual time.Duration, now time.Ti
 		if k.Started.IsZero() || k.Finished.IsZero() {
 			continue
 		}
-		took, due, link := k.Took(), show.Clock(k.Due, now, zone), ""
-		if k.Own() {
-			link = frame.Path(prefix, "job", "id", k.JID)
-		}
+		took, due, link := k.Took(), show.Clock(k.Due, now, zone), frame.Path(prefix, "run", "id", k.TaskID, "at", k.Due.Format(time.RFC3339Nano))
 		if len(b.Bars) == 0 {
 			b.From, shortest = due, took
 		}
@@ -59,25 +49,18 @@ func plotOf(b chart.Bars, alike bool, longest time.Duration) (p plot) {
 	case n == 0:
 		return p
 	case n == 1:
-		p.Text = "The only run took " + text.Exact(longest) + "."
+		p.Text = "The only one took " + round(longest) + "."
 		return p
 	case alike:
-		p.Text = fmt.Sprintf("All of the last %d runs took %s.", n, text.Exact(longest))
-		return p
+		p.Text = fmt.Sprintf("All of the last %d took %s.", n, round(longest))
 	case n < leastBars: // the first bar is not at the left
 		b.From, b.To = "", b.From+" to "+b.To
 	}
 	b = b.Durations(round)
 	p.Drawing = template.HTML(b.Draw()) //nolint:gosec // package chart escapes its texts
-	if b.Usual > 0 {
-		p.Text = "The dashed line is the usual duration."
-	}
-	if slices.ContainsFunc(b.Bars, func(one chart.Bar) bool { return one.Class == "bad" }) {
-		p.Text += " A bar with a foot below the axis is a run that failed."
-	}
 	for i, one := range slices.Backward(b.Bars) {
 		if one.Value > b.Top {
-			p.Text += " The axis is too short for some bars, such as that of " + b.Bars[i].Title + "."
+			p.Text = "The axis is too short for some bars, such as that of " + b.Bars[i].Title + "."
 			break
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
-	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -17,7 +16,7 @@ import (
 )
 
 // shownTicks is how many of the newest ticks of a task stand in a row of a table.
-const shownTicks = 14
+const shownTicks = 20
 
 // taskRow is a task in a table.
 type taskRow struct {
@@ -35,10 +34,8 @@ type taskRow struct {
 	Next      time.Time      `json:"next,omitzero"`
 	NoNext    string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
 	Cells     []cell         `json:"ticks"`             // the oldest first
-	Day       []dayCell      `json:"day,omitempty"`     // what became of the ticks of the last 24 hours
 	Strip     template.HTML  `json:"-"`                 // the cells drawn
 	Zone      *time.Location `json:"-"`                 // of the timer
-	unknown   int            // cells at the beginning of the day that were not looked at
 }
 
 // Kind is the shape and colour of its state.
@@ -101,12 +98,15 @@ func (s *source) attention(f *view.Task, zone *time.Location) string {
 
 // strip draws the newest ticks of a task beside each other, so many of them.
 func strip(prefix, id string, cells []cell, places int) template.HTML {
+	if len(cells) == 0 {
+		return ""
+	}
 	drawn := make([]chart.Cell, places)
 	cells = cells[max(len(cells)-places, 0):]
 	for i, c := range cells {
 		kind := show.Kind(c.State)
 		drawn[places-len(cells)+i] = chart.Cell{Class: kind, Title: c.Label, Loud: kind == "bad" || kind == "warn", Hand: c.Hand != "",
-			Link: frame.Path(prefix, "tick", "id", id, "at", c.Due.Format(time.RFC3339Nano))}
+			Link: frame.Path(prefix, "run", "id", id, "at", c.Due.Format(time.RFC3339Nano))}
 	}
 	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
 }
@@ -121,7 +121,7 @@ func (s *source) cell(k view.Run, zone *time.Location) cell {
 		c.Why = s.mask.Line(k.Result)
 	}
 	if k.Took() > 0 {
-		c.Took = text.Exact(k.Took())
+		c.Took = round(k.Took())
 	}
 	if k.Attempts > 1 {
 		c.Tries = k.Attempts

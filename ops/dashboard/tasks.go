@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -17,34 +18,56 @@ const tasksPerPage = 50
 
 // taskList is the page of tasks.
 type taskList struct {
-	Query  string    `json:"query,omitempty"`
-	State  string    `json:"state,omitempty"`
-	Group  string    `json:"group,omitempty"`
-	After  string    `json:"after,omitempty"`
-	More   string    `json:"more,omitempty"` // after: of the next page
-	Tasks  []taskRow `json:"tasks"`
-	States []string  `json:"-"`
-	Back   string    `json:"-"`
+	Query string    `json:"query,omitempty"` // as it was typed
+	State string    `json:"state,omitempty"`
+	Group string    `json:"group,omitempty"`
+	After string    `json:"after,omitempty"`
+	More  string    `json:"more,omitempty"` // after: of the next page
+	Tasks []taskRow `json:"tasks"`
+	Chips []chip    `json:"states"`
+	Back  string    `json:"-"`
 }
 
-// taskStates are what tasks can be selected by; empty: all.
-func taskStates() []string {
-	names := []string{""}
-	for _, state := range periodic.TaskStates() {
-		names = append(names, string(state))
+// chip is a choice that narrows a list.
+type chip struct {
+	Value string `json:"value"`
+	Name  string `json:"-"`
+	N     int    `json:"n"` // of those that it leaves; -1: nobody has counted them
+}
+
+// read splits what was typed: state: and group: narrow the list, and the rest is searched for.
+func (d *taskList) read(q url.Values) (search string) {
+	d.Query, d.State, d.Group, d.After = strings.TrimSpace(q.Get("q")), q.Get("state"), q.Get("group"), q.Get("after")
+	var words []string
+	for word := range strings.FieldsSeq(d.Query) {
+		name, value, _ := strings.Cut(word, ":")
+		switch name {
+		case "state":
+			d.State = map[string]string{"failing": string(periodic.TaskFailed)}[value]
+			if d.State == "" {
+				d.State = value
+			}
+		case "group":
+			d.Group = value
+		default:
+			words = append(words, word)
+		}
 	}
-	return names
+	return strings.Join(words, " ")
 }
 
 func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
-	q := r.URL.Query()
-	d := taskList{Query: q.Get("q"), State: q.Get("state"), Group: q.Get("group"), After: q.Get("after"), States: taskStates()}
+	d := taskList{}
+	search := d.read(r.URL.Query())
 	d.Back = "tasks?" + url.Values{"q": {d.Query}, "state": {d.State}, "group": {d.Group}, "after": {d.After}}.Encode()
-	if !slices.Contains(d.States, d.State) {
-		return nil, frame.Bad("unknown state %q; use one of%s", show.Printable(d.State), strings.Join(d.States, " "))
+	if states := periodic.TaskStates(); d.State != "" && !slices.Contains(states, periodic.TaskState(d.State)) {
+		var names []string
+		for _, one := range states {
+			names = append(names, string(one))
+		}
+		return nil, frame.Bad("unknown state %q; use one of %s", show.Printable(d.State), strings.Join(names, " "))
 	}
-	filter := periodic.TaskFilter{Search: d.Query, Group: d.Group, After: d.After, State: periodic.TaskState(d.State), Limit: tasksPerPage + 1}
-	tasks, err := s.tasks.List(ctx, filter)
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Search: search, Group: d.Group, After: d.After, State: periodic.TaskState(d.State), Limit: tasksPerPage + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +75,33 @@ func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 		tasks = tasks[:tasksPerPage]
 		d.More = tasks[tasksPerPage-1].ID
 	}
-	d.Tasks, err = s.rows(ctx, tasks, shownTicks, frame.Zone(r))
-	return d, err
+	if d.Tasks, err = s.rows(ctx, tasks, shownTicks, frame.Zone(r)); err != nil {
+		return nil, err
+	}
+	return &d, d.count(ctx, s)
+}
+
+// count counts the tasks in each state that there is.
+func (d *taskList) count(ctx context.Context, s *server) error {
+	t, err := view.Of(s.db).Totals(ctx)
+	if err != nil {
+		return err
+	}
+	attention, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention, Slim: true})
+	if err != nil {
+		return err
+	}
+	d.Chips = []chip{{"", "All", t.Enabled + t.Paused + t.Blocked + t.Disabled}}
+	for _, one := range []chip{
+		{string(periodic.TaskAttention), "Attention", len(attention)}, {string(periodic.TaskOverdue), "Overdue", t.Overdue}, {string(periodic.TaskPaused), "Paused", t.Paused},
+		{string(periodic.TaskBlocked), "Blocked", t.Blocked}, {string(periodic.TaskDisabled), "Disabled", t.Disabled},
+	} {
+		if one.N > 0 || one.Value == d.State {
+			d.Chips = append(d.Chips, one)
+		}
+	}
+	if !slices.ContainsFunc(d.Chips, func(c chip) bool { return c.Value == d.State }) {
+		d.Chips = append(d.Chips, chip{d.State, strings.ToUpper(d.State[:1]) + d.State[1:], -1})
+	}
+	return nil
 }

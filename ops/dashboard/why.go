@@ -23,7 +23,8 @@ type whyView struct {
 func (w whyView) Kind() string { return kindOf(w.State, w.Cause) }
 
 func kindOf(state view.State, cause view.Code) string {
-	if kind := show.Kind(string(state)); kind == "bad" || cause == "" {
+	switch kind := show.Kind(string(state)); {
+	case kind == "bad", kind == "pause", cause == "":
 		return kind
 	}
 	return "warn"

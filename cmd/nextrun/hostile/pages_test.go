@@ -13,8 +13,8 @@ import (
 // pages are what a running process shows, with what has to be on them whatever other rows
 // hold.
 var pages = []struct{ path, want string }{
-	{"/", ""}, {"/tasks?q=healthy", "healthy-job"}, {"/tasks", ""}, {"/task?id=healthy-job", "healthy-job"}, {"/jobs", ""}, {"/job?id=healthy-row", "healthy-row"},
-	{"/events", ""}, {"/events?topic=healthy-row", "healthy-row"}, {"/scheduler", ""}, {"/timeline", ""},
+	{"/", ""}, {"/tasks?q=healthy", "healthy-job"}, {"/tasks", ""}, {"/task?id=healthy-job", "healthy-job"}, {"/runs", ""}, {"/run?job=healthy-row", "healthy-row"},
+	{"/system", ""}, {"/system?topic=healthy-row", "healthy-row"}, {"/timeline", ""},
 }
 
 // shown is a running dashboard.

@@ -38,7 +38,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 					return
 				default:
 				}
-				code, body := fetch(t, address+"job?id=old", "", nil)
+				code, body := fetch(t, address+"run?job=old", "", nil)
 				if code != http.StatusGatewayTimeout && code != http.StatusServiceUnavailable {
 					t.Errorf("status %d: %s", code, body)
 					return
@@ -75,7 +75,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	if most > 2 {
 		t.Errorf("pages use %d connections", most)
 	}
-	if code, _ := fetch(t, address+"job?id=old", "", nil); code != http.StatusOK {
+	if code, _ := fetch(t, address+"run?job=old", "", nil); code != http.StatusOK {
 		t.Errorf("afterwards the status is %d", code)
 	}
 	b.Stop()

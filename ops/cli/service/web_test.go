@@ -98,7 +98,7 @@ func TestDashboardOfAService(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'echo', 'yearly', false)`)
 
 		b, address := webOf(t, s, "dashboard", "dashboard", "--dashboard", "localhost:0", "--dashboard-prefix", "/apps")
-		if code, body := fetch(t, address+"apps/tasks", "", nil); code != http.StatusOK || !strings.Contains(body, `href="/apps/task?id=report">report</a>`) {
+		if code, body := fetch(t, address+"apps/tasks", "", nil); code != http.StatusOK || !strings.Contains(body, `href="/apps/task?id=report"><b>report</b></a>`) {
 			t.Errorf("%d %s", code, body)
 		}
 		if code, _ := fetch(t, address+"tasks", "", run); code != http.StatusForbidden {

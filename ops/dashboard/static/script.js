@@ -1,11 +1,11 @@
-// The pages work without this script. It keeps relative times running, refreshes the
-// page while it is seen and nobody works in it, shows what a timer would change while
-// somebody types it, and helps to select rows.
+// The pages work without this script. It keeps times running, refreshes the page while it is seen and nobody works in it,
+// filters lists and shows what a form would change while somebody types, jumps to tasks and runs, and helps to select rows.
 'use strict';
 
 const every = 5000;
 const main = document.getElementById('main');
 const live = document.getElementById('live');
+const prefix = document.body.dataset.prefix;
 let tag = main.dataset.tag;
 let read = Date.now(); // when the page was last known to be as the database is
 
@@ -31,14 +31,15 @@ function relative() {
     if (Math.abs(away) >= 600000) away = Math.trunc(away / 60000) * 60000;
     e.textContent = away >= 1000 ? 'in ' + span(away) : away > -1000 ? 'now' : span(-away) + ' ago';
   }
+  for (const e of document.querySelectorAll('[data-for]')) e.textContent = span(Math.max(Date.now() - Date.parse(e.dataset.for), 0));
   const stale = Date.now() - read > 4 * every && live.getAttribute('aria-pressed') === 'true';
   live.classList.toggle('stale', stale);
-  live.textContent = stale ? 'Not live: as of ' + span(Date.now() - read) + ' ago' : 'Live';
+  live.textContent = stale ? 'As of ' + span(Date.now() - read) + ' ago' : 'Live';
 }
 
 // busy: somebody has typed, selected or opened something that a refresh would undo.
 function busy() {
-  if (document.activeElement && document.activeElement.matches('input, select, textarea')) return true;
+  if (main.contains(document.activeElement) && document.activeElement.matches('input, select, textarea')) return true;
   if (main.querySelector('[data-still]')) return true; // a page that does not change by itself
   if (main.querySelector('input[type=checkbox]:checked, details[open], [data-changed]')) return true;
   return !getSelection().isCollapsed;
@@ -74,36 +75,90 @@ async function refresh() {
   }
 }
 
-// attempt shows what the timer that somebody types would change.
+// replace shows a part of another address of this page, once somebody has stopped typing.
 let typed = 0;
-function attempt(field) {
+function replace(url, id, keep) {
   clearTimeout(typed);
   typed = setTimeout(async () => {
-    const url = new URL(location.href);
-    url.searchParams.set('timer', field.value);
     const answer = await part(url, {});
     const box = document.createElement('div');
     box.innerHTML = await answer.text();
-    const edit = box.querySelector('#edit');
-    if (edit && document.contains(field)) {
-      document.getElementById('edit').innerHTML = edit.innerHTML;
-      relative();
-    }
-  }, 300);
+    const fresh = box.querySelector('#' + id), old = document.getElementById(id);
+    if (!fresh || !old) return;
+    old.innerHTML = fresh.innerHTML;
+    if (keep) history.replaceState(null, '', url);
+    arrange();
+  }, 200);
 }
+
+main.addEventListener('input', e => {
+  if (!e.target.matches('input:not([type=checkbox]), textarea, select')) return;
+  const url = new URL(location.href), form = e.target.form;
+  if (e.target.dataset.filter) {
+    url.searchParams.set('q', e.target.value);
+    url.searchParams.delete('after');
+    return replace(url, e.target.dataset.filter, true);
+  }
+  e.target.dataset.changed = '';
+  if (e.target.closest('#edit')) {
+    for (const [name, value] of new FormData(form)) url.searchParams.set(name, value);
+    replace(url, 'effect', false);
+  }
+});
+
+// Jumping: / and Ctrl-K lead into the field, arrows and Enter through what was found.
+const field = document.querySelector('.jump input'), found = document.getElementById('found');
+let asked = 0;
+async function jump() {
+  const n = ++asked;
+  if (!field.value.trim()) return found.replaceChildren();
+  const answer = await fetch(prefix + '/jump?format=json&q=' + encodeURIComponent(field.value));
+  if (!answer.ok || n !== asked) return;
+  found.replaceChildren(...(await answer.json()).map((place, i) => {
+    const row = document.createElement('li'), a = document.createElement('a'), name = document.createElement('span'), kind = document.createElement('span');
+    a.href = place.link;
+    name.textContent = place.name;
+    kind.textContent = place.kind;
+    kind.className = 'quiet';
+    a.setAttribute('aria-selected', i === 0);
+    a.append(name, kind);
+    row.append(a);
+    return row;
+  }));
+}
+field.addEventListener('input', jump);
+field.addEventListener('keydown', e => {
+  const rows = [...found.querySelectorAll('a')], at = rows.findIndex(a => a.getAttribute('aria-selected') === 'true');
+  if (e.key === 'Escape') field.blur(), field.value = '', found.replaceChildren();
+  if (!rows.length) return;
+  if (e.key === 'Enter') e.preventDefault(), location.assign(rows[at].href);
+  if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
+    e.preventDefault();
+    const next = (at + (e.key === 'ArrowDown' ? 1 : rows.length - 1)) % rows.length;
+    rows.forEach((a, i) => a.setAttribute('aria-selected', i === next));
+  }
+});
+document.addEventListener('keydown', e => {
+  const writes = e.target.matches('input, textarea, select');
+  if (e.key === '/' && !writes && !e.ctrlKey && !e.metaKey || e.key === 'k' && (e.ctrlKey || e.metaKey)) {
+    e.preventDefault();
+    field.focus();
+    field.select();
+  }
+});
 
 // arrange sets up what a new main part needs.
 function arrange() {
   const all = document.getElementById('all');
   if (all) {
     all.hidden = false;
-    const boxes = () => main.querySelectorAll('input[name=id]');
+    const boxes = () => main.querySelectorAll('input[name=id][type=checkbox]');
     const count = () => {
       const n = main.querySelectorAll('input[name=id]:checked').length;
       document.getElementById('selected').textContent = n ? n + ' selected' : '';
     };
-    all.addEventListener('change', () => { for (const b of boxes()) b.checked = all.checked; count(); });
-    for (const b of boxes()) b.addEventListener('change', count);
+    all.onchange = () => { for (const b of boxes()) b.checked = all.checked; count(); };
+    for (const b of boxes()) b.onchange = count;
     count();
   }
   for (const log of main.querySelectorAll('[data-follow]')) log.scrollTop = log.scrollHeight;
@@ -112,26 +167,27 @@ function arrange() {
   relative();
 }
 
-main.addEventListener('input', e => {
-  if (!e.target.matches('input:not([type=checkbox]), textarea')) return;
-  e.target.dataset.changed = '';
-  if ('try' in e.target.dataset) attempt(e.target);
-});
 for (const a of document.querySelectorAll('[data-json]')) {
   const url = new URL(location.href);
   url.searchParams.set('format', 'json');
   a.href = url;
 }
+// The zone of this browser is offered, and taken at first sight.
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones = document.getElementById('zones');
 if (own && ![...zones.querySelectorAll('button')].some(b => b.value === own)) {
   const row = document.createElement('li');
   row.innerHTML = '<button name="zone"></button> <span class="quiet">this browser</span>';
   row.firstChild.value = row.firstChild.textContent = own;
-  zones.children[0] ? zones.children[0].after(row) : zones.append(row);
+  zones.append(row);
+}
+if (own && own !== 'UTC' && !('zoned' in document.body.dataset) && !sessionStorage.getItem('zoned')) {
+  sessionStorage.setItem('zoned', own);
+  location.replace(prefix + '/zone?zone=' + encodeURIComponent(own) + '&back=' + encodeURIComponent(location.pathname.slice(prefix.length) + location.search));
 }
 document.addEventListener('click', e => { // a menu closes when one clicks beside it
   for (const menu of document.querySelectorAll('.menu[open]')) if (!menu.contains(e.target)) menu.open = false;
+  if (!e.target.closest('.jump')) found.replaceChildren();
 });
 live.hidden = main.querySelector('[data-still]') !== null;
 live.addEventListener('click', () => live.setAttribute('aria-pressed', live.getAttribute('aria-pressed') !== 'true'));

@@ -22,13 +22,16 @@ func Strip(name string, cells []Cell) string {
 	for i, cell := range cells {
 		height, known := heights[cell.Class]
 		if !known {
-			height, cell.Class = 1, "none"
+			continue
 		}
-		roof := ""
+		more := ""
 		if cell.Hand {
-			height, roof = min(height, 14), fmt.Sprintf("M%d 3v-3h8v3z", 10*i+1)
+			height, more = min(height, 14), fmt.Sprintf("M%d 3v-3h8v3z", 10*i+1)
 		}
-		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz%s"`, escape(cell.Class), 10*i+1, height, height, roof)
+		if cell.Class == "stop" { // a hole
+			more += fmt.Sprintf("M%d 17h4v-%dh-4z", 10*i+3, height-6)
+		}
+		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz%s"`, escape(cell.Class), 10*i+1, height, height, more)
 		if cell.Loud && cell.Link != "" {
 			c.text.WriteString(`<a href="` + escape(cell.Link) + `"><title>` + escape(cell.Title) + `</title><path ` + attributes + `/></a>`)
 		} else {

@@ -42,13 +42,20 @@ type View struct {
 	Done   string // what an action has done
 	Zone   *time.Location
 	Zones  []string
+	Chosen bool   // somebody has chosen the zone, or the address names it
 	Here   string // the page's address below the prefix
 	Tag    string // of the data
 	Data   any
 }
 
 // sections are the pages of the menu that others belong to.
-var sections = map[string]string{"task": "tasks", "tick": "tasks", "job": "jobs", "ticks": "jobs"}
+var sections = map[string]string{"task": "tasks", "run": "runs"}
+
+// ZoneName is the zone in short: its place.
+func (v View) ZoneName() string {
+	name := v.Zone.String()
+	return strings.ReplaceAll(name[strings.LastIndexByte(name, '/')+1:], "_", " ")
+}
 
 // Section is the page of the menu that this one belongs to.
 func (v View) Section() string { return cmp.Or(sections[v.Page], v.Page) }
@@ -74,8 +81,7 @@ func Path(prefix, page string, pairs ...any) string {
 
 // titles are the pages of the menu, in order, and those reached from them.
 var titles = map[string]string{
-	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "ticks": "Ticks", "timeline": "Timeline", "jobs": "Jobs", "job": "Job",
-	"events": "Events", "scheduler": "Scheduler", "error": "Error",
+	"now": "Now", "tasks": "Tasks", "task": "Task", "runs": "Runs", "run": "Run", "timeline": "Timeline", "system": "System", "error": "Error",
 }
 
 // Frame is what all pages have in common: the templates, the answers in the form that is
@@ -174,8 +180,13 @@ func isRefresh(r *http.Request) bool { return r.Header.Get("X-Part") == "main" }
 // second, and the script of the page knows it.
 func (f *Frame) tag(r *http.Request, content []byte) string {
 	v, zone := Who(r.Context()), Zone(r)
-	sum := sha256.Sum256(fmt.Appendf(content, "%q %t %s %s", v.User, v.Acts, zone, f.now().In(zone).Format(time.DateOnly)))
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return `"` + Digest(string(fmt.Appendf(content, "%q %t %s %s", v.User, v.Acts, zone, f.now().In(zone).Format(time.DateOnly)))) + `"`
+}
+
+// Digest is a short text that differs for texts that differ.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // render writes a page, or for the script that refreshes it only its main part.
@@ -188,7 +199,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: offered(), Data: data,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: offered(), Chosen: zoneChosen(r), Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {

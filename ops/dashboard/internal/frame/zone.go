@@ -13,15 +13,25 @@ const zoneCookie = "nextrun_zone"
 // Zone is the zone in which a page shows times: that of the address, otherwise the one that was
 // chosen, otherwise UTC.
 func Zone(r *http.Request) *time.Location {
+	zone, _ := zoneOf(r)
+	return zone
+}
+
+func zoneChosen(r *http.Request) bool {
+	_, chosen := zoneOf(r)
+	return chosen
+}
+
+func zoneOf(r *http.Request) (zone *time.Location, chosen bool) {
 	if zone := zoneNamed(r.URL.Query().Get("zone")); zone != nil {
-		return zone
+		return zone, true
 	}
 	if c, err := r.Cookie(zoneCookie); err == nil {
 		if zone := zoneNamed(c.Value); zone != nil {
-			return zone
+			return zone, true
 		}
 	}
-	return time.UTC
+	return time.UTC, false
 }
 
 // zoneNamed is a zone, or nil if there is none of that name. Local is not one: nobody knows

@@ -33,28 +33,19 @@ func Moment(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// Clock is a time in a zone as short as it can be beside how far it is away: without the day if
-// that is today, with the weekday if it is within three days, without the year if that is this one, and
-// without seconds if there are none.
+// Clock is a time in a zone, to the second: without the day if that is today, and without the year if that is this one.
 func Clock(t, now time.Time, zone *time.Location) string {
 	if Never(t) {
 		return ""
 	}
 	t, now = t.In(zone), now.In(zone)
-	layout := "15:04"
-	if t.Second() != 0 {
-		layout = "15:04:05"
-	}
 	switch {
 	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-	case t.Sub(now).Abs() < 3*24*time.Hour:
-		layout = "Mon " + layout
+		return t.Format("15:04:05")
 	case t.Year() == now.Year():
-		layout = "Mon 2 Jan, " + layout
-	default:
-		layout = "2 Jan 2006, " + layout
+		return t.Format("Mon 2 Jan, 15:04:05")
 	}
-	return t.Format(layout)
+	return t.Format("2 Jan 2006, 15:04:05")
 }
 
 // Ago is how far a time is away: "in 3 h 12 min", "5 s ago". From ten minutes on it

@@ -1,7 +1,7 @@
 package show
 
 // Kind is what a state means to whoever looks: good, bad (it failed), warn (it did not run),
-// busy (it runs), wait, stop (somebody ended it), or off (nothing happened, and nothing should have). It names a shape and
+// busy (it runs), wait, stop (somebody ended it), pause, or off (nothing happened, and nothing should have). It names a shape and
 // a colour; docs/internals/dashboard.md shows them.
 func Kind(state string) string {
 	switch state {
@@ -15,6 +15,8 @@ func Kind(state string) string {
 		return "busy"
 	case "cancelled":
 		return "stop"
+	case "paused":
+		return "pause"
 	case "waiting", "pending", "stuck", "retrying", "submitted": // nobody knows yet, or ever, how what was submitted ended
 		return "wait"
 	}

@@ -61,6 +61,24 @@ func RowSQL(t *periodic.Task, m Mask) string {
 	return fmt.Sprintf("INSERT INTO periodic_task (%s)\nVALUES (%s);", strings.Join(names, ", "), strings.Join(values, ", "))
 }
 
+// UpdateSQL is the statement that makes one row of another one with the same id.
+func UpdateSQL(from, to *periodic.Task, m Mask) string {
+	var sets []string
+	for _, c := range column.OfUsers(periodic.Columns()) {
+		if v := c.Get(to); v != c.Get(from) {
+			if v.Kind == column.JSON {
+				v.Text = m.Args(v.Text)
+			}
+			text := sqlText(v)
+			if v.Null {
+				text = "NULL"
+			}
+			sets = append(sets, c.InTable()+" = "+text)
+		}
+	}
+	return "UPDATE periodic_task SET " + strings.Join(sets, ", ") + " WHERE id = " + quote(from.ID) + ";"
+}
+
 // quote is a text as SQL writes it, without what could deceive a reader.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(Printable(text), "'", "''") + "'"

@@ -15,33 +15,24 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// schedulerView is the page of the scheduler: who runs, and how the clocks stand.
-type schedulerView struct {
-	Totals    totals        `json:"totals"`
-	Load      *loadView     `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Version   string        `json:"database"`
-	Clock     string        `json:"-"` // how the database's clock stands
-	Locks     []lockRow     `json:"locks"`
-	Stages    []stageRow    `json:"stages"`    // of the process that serves the page
-	Instances []instanceRow `json:"instances"` // that run
-	Queue     []depthRow    `json:"queue"`
-	Others    []otherQueue  `json:"other_queues,omitempty"`
-	Next      time.Time     `json:"next_due,omitzero"` // the first tick to come of all
-	Limits    []limitRow    `json:"limits"`
-}
-
-// Schedulers are those that run.
-func (d *schedulerView) Schedulers() (list []instanceRow) {
-	for _, one := range d.Instances {
-		if one.Kind == string(view.Scheduler) {
-			list = append(list, one)
-		}
-	}
-	return list
+// systemView is the page of the scheduler: who runs, and how the clocks stand.
+type systemView struct {
+	Totals    totals       `json:"totals"`
+	Load      *loadView    `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Version   string       `json:"database"`
+	Clock     string       `json:"-"` // how the database's clock stands
+	Locks     []lockRow    `json:"locks"`
+	Stages    []stageRow   `json:"stages"`    // of the process that serves the page
+	Processes []processRow `json:"processes"` // that run
+	Queue     []depthRow   `json:"queue"`
+	Others    []otherQueue `json:"other_queues,omitempty"`
+	Next      time.Time    `json:"next_due,omitzero"` // the first tick to come of all
+	Limits    []limitRow   `json:"limits"`
+	Events    *eventList   `json:"events"`
 }
 
 // Leader holds the lock that schedulers share, if they have one; nil: none is held.
-func (d *schedulerView) Leader() *lockRow {
+func (d *systemView) Leader() *lockRow {
 	if i := slices.IndexFunc(d.Locks, func(l lockRow) bool { return l.Held }); i >= 0 {
 		return &d.Locks[i]
 	}
@@ -66,14 +57,15 @@ type stageRow struct {
 	Error string `json:"error,omitempty"` // why it is not healthy
 }
 
-// instanceRow is a scheduler, an executor or a relay that runs.
-type instanceRow struct {
+// processRow is a process: the scheduler and the executor that run under one name.
+type processRow struct {
 	Name     string    `json:"name"`
-	Boot     string    `json:"boot"`
-	Kind     string    `json:"kind"`
+	Parts    []string  `json:"parts"` // scheduler, executor
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
+	Seen     time.Time `json:"seen"`
 	Places   int       `json:"places,omitempty"` // jobs that it runs at once
+	Running  int       `json:"running,omitempty"`
 	Handlers []string  `json:"handlers,omitempty"`
 	Trouble  string    `json:"trouble,omitempty"` // what keeps a scheduler from its work
 }
@@ -91,12 +83,12 @@ type limitRow struct {
 	Max  int    `json:"max"` // 0: paused
 }
 
-func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error) {
+func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d := schedulerView{Totals: totalsOf(t), Locks: []lockRow{}}
+	d := systemView{Totals: totalsOf(t), Locks: []lockRow{}}
 	if d.Version, err = s.db.Version(ctx); err != nil {
 		return nil, err
 	}
@@ -108,9 +100,11 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, q := range t.Queue {
 		d.Queue = append(d.Queue, depthRow{q.Group, string(q.State), q.Jobs, q.Oldest})
 	}
-	if d.Load, err = s.load(ctx, t); err != nil {
+	services, err := view.Of(s.db).Services(ctx)
+	if err != nil {
 		return nil, err
 	}
+	d.Load = loadOf(t, services)
 	locks, err := s.db.Periodic().Locks().List(ctx)
 	if err != nil {
 		return nil, err
@@ -129,11 +123,12 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	if err := d.readQueue(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := d.readInstances(ctx, s); err != nil {
+	if err := d.readProcesses(ctx, s); err != nil {
 		return nil, err
 	}
 	d.readStages(ctx, s)
-	return &d, nil
+	d.Events, err = s.events(ctx, r)
+	return &d, err
 }
 
 // clock says in words how far the database's clock is ahead.
@@ -147,7 +142,7 @@ func clock(skew time.Duration) string {
 	return text.Exact(-skew) + " behind this host's"
 }
 
-func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
+func (d *systemView) readQueue(ctx context.Context, s *server) error {
 	limits, err := s.queue.Limits(ctx)
 	if err != nil {
 		return err
@@ -158,29 +153,35 @@ func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
 	return nil
 }
 
-func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
+func (d *systemView) readProcesses(ctx context.Context, s *server) error {
 	services, err := view.Of(s.db).Services(ctx)
 	if err != nil {
 		return err
 	}
-	d.Instances = []instanceRow{}
+	d.Processes = []processRow{}
 	for _, one := range services {
 		if !one.Lives {
 			continue
 		}
-		name, boot, _ := strings.Cut(one.Worker, service.BootMark)
-		row := instanceRow{Name: name, Boot: boot, Kind: string(one.Kind), Version: one.Version, Started: one.Started, Places: one.Places,
-			Trouble: show.Shorten(show.Printable(one.Trouble), 300)}
+		name, _, _ := strings.Cut(one.Worker, service.BootMark)
+		at := slices.IndexFunc(d.Processes, func(p processRow) bool { return p.Name == name && !slices.Contains(p.Parts, string(one.Kind)) })
+		if at < 0 {
+			at, d.Processes = len(d.Processes), append(d.Processes, processRow{Name: name, Version: one.Version, Started: one.Started})
+		}
+		row := &d.Processes[at]
+		row.Parts, row.Seen, row.Places = append(row.Parts, string(one.Kind)), later(row.Seen, one.Seen), row.Places+one.Places
+		if row.Trouble == "" {
+			row.Trouble = show.Shorten(show.Printable(s.mask.Line(one.Trouble)), 300)
+		}
 		for _, h := range one.Handlers {
 			row.Handlers = append(row.Handlers, h.Name)
 		}
-		d.Instances = append(d.Instances, row)
 	}
 	return nil
 }
 
 // readStages notes the stages of this process, if it knows them.
-func (d *schedulerView) readStages(ctx context.Context, s *server) {
+func (d *systemView) readStages(ctx context.Context, s *server) {
 	if s.health == nil {
 		return
 	}

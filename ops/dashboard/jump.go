@@ -1,0 +1,84 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// place is somewhere to jump to.
+type place struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"` // page, task or run
+	Link string `json:"link"`
+}
+
+// Bounds of a search for places.
+const (
+	mostPlaces = 8
+	jumpTime   = time.Second
+)
+
+// jump finds pages, tasks and jobs by a part of their names or ids: as JSON for the script of the page, otherwise it leads to the
+// only one, or to the list of tasks.
+func (s *server) jump(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
+	defer cancel()
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	list, err := s.places(ctx, q)
+	if err != nil {
+		s.frame.Fail(w, r, err)
+		return
+	}
+	if r.URL.Query().Get("format") == "json" {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(list)
+		return
+	}
+	to := frame.Path(s.prefix, "tasks", "q", q)
+	if len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q) {
+		to = list[0].Link
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// places are the pages, tasks and jobs that a text may mean, the likeliest first.
+func (s *server) places(ctx context.Context, q string) ([]place, error) {
+	list := []place{}
+	for _, page := range [][2]string{{"Now", ""}, {"Tasks", "tasks"}, {"Runs", "runs"}, {"Timeline", "timeline"}, {"System", "system"}} {
+		if q != "" && strings.HasPrefix(strings.ToLower(page[0]), strings.ToLower(q)) {
+			list = append(list, place{page[0], "page", frame.Path(s.prefix, page[1])})
+		}
+	}
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Search: q, Limit: mostPlaces, Slim: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		one := place{show.Shorten(show.Printable(t.ID), 80), "task", frame.Path(s.prefix, "task", "id", t.ID)}
+		if t.ID == q {
+			list = append([]place{one}, list...)
+			continue
+		}
+		list = append(list, one)
+	}
+	if len(q) < 6 { // ids of jobs are long
+		return list[:min(len(list), mostPlaces)], nil
+	}
+	jobs, err := s.queue.List(ctx, jobqueue.Filter{Part: q, Limit: mostPlaces})
+	for _, j := range jobs {
+		name := j.Tracker
+		if name == "" {
+			name = j.Task
+		}
+		list = append(list, place{show.Shorten(show.Printable(name), 60) + " " + show.Tail(j.JID), "run", frame.Path(s.prefix, "run", "job", j.JID)})
+	}
+	return list[:min(len(list), mostPlaces)], err
+}

@@ -1,0 +1,223 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/why"
+	"github.com/nextrun/nextrun/store"
+)
+
+// logLines bounds the log that a page shows.
+const logLines = 500
+
+// runView is the page of a run: of a tick, told as `nextrun why --at` does, and of its job; or of a job of no tick.
+type runView struct {
+	*why.Story `json:"story,omitempty"`
+
+	Job      *jobRow       `json:"job,omitempty"` // nil: it is in another queue, gone, or was never there
+	State    string        `json:"state"`
+	Name     string        `json:"-"` // the task, otherwise the handler
+	Answer   string        `json:"answer,omitempty"`
+	Findings []why.Finding `json:"findings,omitempty"` // why the job waits, if it does
+	Bars     storyBars     `json:"-"`
+	Args     string        `json:"args,omitempty"`
+	Lines    []logLine     `json:"log"`
+	More     bool          `json:"more"` // there are more lines, or some after FromLine
+	FromLine int64         `json:"after,omitempty"`
+	NextLine int64         `json:"next,omitempty"`
+	Can      []string      `json:"-"` // what may be done with the job
+	Unread   []string      `json:"unread,omitempty"`
+}
+
+// jobRow is a job.
+type jobRow struct {
+	JID       string    `json:"jid"`
+	Handler   string    `json:"handler"`
+	Group     string    `json:"group"`
+	Task      string    `json:"task,omitempty"`
+	Subject   string    `json:"subject,omitempty"`
+	State     string    `json:"state"`
+	Submitted time.Time `json:"submitted"`
+	Started   time.Time `json:"started,omitzero"`
+	Finished  time.Time `json:"finished,omitzero"`
+	Took      string    `json:"took,omitempty"`
+	Unusual   string    `json:"-"` // how its duration differs from that of others of its task; empty: not much
+	Retries   int       `json:"retries"`
+	Progress  int       `json:"progress"`
+	Worker    string    `json:"worker,omitempty"`
+	Result    string    `json:"result,omitempty"`
+}
+
+type logLine struct {
+	At      time.Time `json:"at"`
+	Level   string    `json:"level"`
+	Message string    `json:"message"`
+}
+
+func (s *server) runPage(ctx context.Context, r *http.Request) (any, error) {
+	q, zone := r.URL.Query(), frame.Zone(r)
+	d := &runView{Lines: []logLine{}}
+	job, task, at := q.Get("job"), q.Get("id"), time.Time{} // the newest tick
+	var err error
+	if text := q.Get("at"); text != "" {
+		if at, err = momentOf(text, zone); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case job != "":
+		j, err := s.queue.Get(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		if !j.Due.IsZero() {
+			task, at = j.Tracker, j.Due
+		}
+	case task == "":
+		return nil, frame.Bad("which run? Add ?id=TASK&at=TIME or ?job=ID to the address")
+	}
+	if task != "" {
+		if err := d.tell(ctx, s, task, at, zone); err != nil && (job == "" || !errors.Is(err, store.ErrNotFound)) {
+			return nil, err
+		}
+	}
+	if d.Story != nil && d.Run != nil && d.Run.Own() {
+		job = cmp.Or(job, d.Run.JID)
+	}
+	if job != "" {
+		_, _ = fmt.Sscan(q.Get("after"), &d.FromLine)
+		err = d.readJob(ctx, s, job, zone)
+	}
+	return d, err
+}
+
+// tell adds what became of a tick.
+func (d *runView) tell(ctx context.Context, s *server, task string, at time.Time, zone *time.Location) (err error) {
+	story, err := why.Tell(ctx, s.db, task, at, zone)
+	if err != nil {
+		return err
+	}
+	d.Story, d.Name, d.State = story, task, story.State
+	d.Answer, d.Unread = show.Shorten(show.Printable(s.mask.Line(story.Answer)), 600), story.Unread
+	if d.Bars = s.bars(story.Steps, zone); story.Run != nil && !story.Run.Own() {
+		for _, line := range story.Output {
+			d.Lines = append(d.Lines, logLine{Message: show.Shorten(show.Printable(s.mask.Line(line)), 500)})
+		}
+	}
+	return nil
+}
+
+// readJob adds the job and its log.
+func (d *runView) readJob(ctx context.Context, s *server, id string, zone *time.Location) error {
+	j, err := s.queue.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	d.Job = &jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State), Submitted: j.Submitted,
+		Started: j.Started, Finished: j.Finished, Took: took(j.Started, j.Finished), Retries: j.Retries, Progress: j.Progress, Worker: j.Worker,
+		Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
+	d.State, d.Name, d.Args = string(j.State), cmp.Or(d.Name, j.Tracker, j.Task), s.mask.Args(j.Args)
+	findings, err := why.ExplainJob(ctx, s.db, &j, zone)
+	if err != nil {
+		return err
+	}
+	if d.Findings = s.shownFindings(findings); j.State == jobqueue.Success && j.Tracker != "" {
+		if d.Job.Unusual, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
+			return err
+		}
+	}
+	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
+		d.Can = append(d.Can, "retry")
+	}
+	if j.Finished.IsZero() {
+		d.Can = append(d.Can, "cancel")
+	}
+	return d.readLog(ctx, s)
+}
+
+func (d *runView) readLog(ctx context.Context, s *server) error {
+	lines, err := s.queue.Logs(ctx, jobqueue.LogFilter{JID: d.Job.JID, After: d.FromLine, Limit: logLines + 1})
+	if len(lines) > logLines {
+		lines, d.More = lines[:logLines], true
+		d.NextLine = lines[logLines-1].Counter
+	}
+	for _, l := range lines {
+		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), show.Shorten(show.Printable(s.mask.Line(l.Message)), show.MostArgs)})
+	}
+	return err
+}
+
+// Result is the result of the job, if the story does not tell it.
+func (d *runView) Result() string {
+	if d.Job == nil || d.Story != nil && d.Bars.Bars != nil {
+		return ""
+	}
+	return d.Job.Result
+}
+
+// storyBars are the steps of a story, and how long all of them lasted.
+type storyBars struct {
+	Bars  []storyBar
+	Lasts time.Duration
+}
+
+// storyBar is a step, and its time as a part of a width of 1000.
+type storyBar struct {
+	why.Step
+
+	At   string // when it began; empty: when the step before it did
+	Path string
+}
+
+// Took is how long the step lasted.
+func (b storyBar) Took() time.Duration { return b.To.Sub(b.From) }
+
+// momentOf reads a time as links and forms write it, in a zone if it names none.
+func momentOf(text string, zone *time.Location) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, frame.Bad("unknown time %q; use a time such as 2026-03-28 14:30", show.Printable(text))
+}
+
+// bars places steps between the first and the end of the last one.
+func (s *server) bars(steps []why.Step, zone *time.Location) (bars storyBars) {
+	if len(steps) == 0 {
+		return bars
+	}
+	from := steps[0].From
+	to := slices.MaxFunc(steps, func(a, b why.Step) int { return a.To.Compare(b.To) }).To
+	bars.Lasts = to.Sub(from)
+	place := func(at time.Time) int { return int(1000 * at.Sub(from) / max(bars.Lasts, 1)) }
+	before := ""
+	for i := range steps {
+		step := &steps[i]
+		step.Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
+		layout, at := "15:04:05.000", step.From.In(zone)
+		if at.Format(time.DateOnly) != from.In(zone).Format(time.DateOnly) {
+			layout = "2 Jan 15:04:05"
+		}
+		bar := storyBar{Step: *step, At: at.Format(layout)}
+		x := min(place(step.From), 994)
+		bar.Path = fmt.Sprintf("M%d 18v-15h%dv15z", x, max(place(step.To)-x, 6))
+		if bar.At == before {
+			bar.At = ""
+		}
+		before, bars.Bars = at.Format(layout), append(bars.Bars, bar)
+	}
+	return bars
+}

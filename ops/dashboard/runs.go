@@ -1,0 +1,331 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// runsPerPage is how many runs a page shows.
+const runsPerPage = 100
+
+// runList is the page of the runs of all tasks: ticks with their jobs, ticks that did not run, and jobs of no task.
+type runList struct {
+	State   string    `json:"state,omitempty"` // of jobs, or not-run; empty: any
+	Task    string    `json:"task,omitempty"`
+	Handler string    `json:"handler,omitempty"`
+	Group   string    `json:"group,omitempty"`
+	Last    string    `json:"-"` // the name of a time until now; empty: another time
+	From    time.Time `json:"from,omitzero"`
+	To      time.Time `json:"to,omitzero"`
+	Runs    []runRow  `json:"runs"`
+	Chips   []chip    `json:"states"`
+	paged
+}
+
+// runRow is a run in a list.
+type runRow struct {
+	Task    string    `json:"task,omitempty"` // empty: it is a job of no task
+	Handler string    `json:"handler,omitempty"`
+	JID     string    `json:"jid,omitempty"`
+	State   string    `json:"state"`
+	At      time.Time `json:"at"` // when it was due; of a job of no tick, when it was submitted
+	Until   time.Time `json:"until,omitzero"`
+	Times   int       `json:"times,omitempty"` // ticks that were left out together; -1: more than 10,000
+	Took    string    `json:"took,omitempty"`
+	Retries int       `json:"retries,omitempty"`
+	Hand    string    `json:"by_hand,omitempty"` // how somebody has asked for it
+	Note    string    `json:"note,omitempty"`    // the error, or why it did not run
+	Silent  string    `json:"silent,omitempty"`  // how long ago its worker last gave a sign of life, if that is long
+	Tick    bool      `json:"-"`                 // At is that of a tick
+	decided time.Time
+}
+
+// notRunning selects the ticks that did not run.
+const notRunning = periodic.NotRun
+
+// runStates are what runs can be selected by.
+var runStates = []chip{
+	{"", "All", -1}, {string(jobqueue.Running), "Running", 0}, {string(jobqueue.Waiting), "Waiting", 0}, {"retrying", "Retrying", 0}, {string(jobqueue.Failed), "Failed", -1},
+	{string(jobqueue.Cancelled), "Cancelled", -1}, {string(jobqueue.Success), "Succeeded", -1}, {notRunning, "Did not run", -1},
+}
+
+// lastTime is a time until now.
+type lastTime struct {
+	name string
+	long time.Duration
+}
+
+// lasts are the times until now that the page offers.
+var lasts = []lastTime{{"hour", time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
+
+// paged is a page of a list.
+type paged struct {
+	Page int  `json:"page"`
+	More bool `json:"more"` // there is another one
+}
+
+// mostPages is how far back a list goes: a page costs as much as all before it.
+const mostPages = 50
+
+func pageOf(r *http.Request) paged {
+	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	return paged{Page: min(max(n, 1), mostPages)}
+}
+
+// cut leaves those of a list that are on the page of so many.
+func cut[T any](p *paged, list []T, of int) []T {
+	p.More = len(list) > p.Page*of && p.Page < mostPages
+	return list[min((p.Page-1)*of, len(list)):min(p.Page*of, len(list))]
+}
+
+func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	d := runList{paged: pageOf(r), State: q.Get("state"), Task: q.Get("task"), Handler: q.Get("handler"), Group: q.Get("group"), Runs: []runRow{}}
+	if d.State == string(jobqueue.Stuck) {
+		d.State = "retrying"
+	}
+	if !slices.ContainsFunc(runStates, func(c chip) bool { return c.Value == d.State }) {
+		var names []string
+		for _, c := range runStates[1:] {
+			names = append(names, c.Value)
+		}
+		return nil, frame.Bad("unknown state %q; use one of %s", show.Printable(d.State), strings.Join(names, " "))
+	}
+	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), frame.Zone(r)); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(d.readJobs(ctx, s), d.readTicks(ctx, s), d.readElsewhere(ctx, s)); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(d.Runs, func(a, b runRow) int { return b.decided.Compare(a.decided) })
+	d.Runs = cut(&d.paged, d.Runs, runsPerPage)
+	return &d, d.count(ctx, s)
+}
+
+// readTime finds the time that is asked for: until now, or of the address.
+func (d *runList) readTime(last, from, to string, now time.Time, zone *time.Location) (err error) {
+	i := slices.IndexFunc(lasts, func(one lastTime) bool { return one.name == last })
+	if i >= 0 {
+		d.From, d.Last = now.Add(-lasts[i].long), last
+	}
+	for asked, at := range map[string]*time.Time{from: &d.From, to: &d.To} {
+		if asked != "" {
+			d.Last = ""
+			if *at, err = momentOf(asked, zone); err != nil {
+				return err
+			}
+		}
+	}
+	if !d.To.IsZero() && !d.From.Before(d.To) {
+		return frame.Bad("from is %s, which is not before %s", show.Moment(d.From, zone), show.Moment(d.To, zone))
+	}
+	return nil
+}
+
+// most is how many rows of each kind are read.
+func (d *runList) most() int { return d.Page*runsPerPage + 1 }
+
+// Unfinished reports whether runs are listed that have not ended: then their time does not matter.
+func (d *runList) Unfinished() bool {
+	return d.State == string(jobqueue.Running) || d.State == string(jobqueue.Waiting) || d.State == "retrying"
+}
+
+// readJobs adds jobs of nextrun's own queue.
+func (d *runList) readJobs(ctx context.Context, s *server) error {
+	if d.State == notRunning {
+		return nil
+	}
+	f := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: d.most(), Since: d.From, Until: d.To}
+	switch d.State {
+	case "":
+	case string(jobqueue.Running):
+		f.States = []jobqueue.State{jobqueue.Running, jobqueue.Scheduled}
+	default:
+		f.States = []jobqueue.State{jobqueue.StateOf(d.State)}
+	}
+	if d.Unfinished() {
+		f.Since, f.Until = time.Time{}, time.Time{}
+	}
+	jobs, err := s.queue.List(ctx, f)
+	if err != nil {
+		return err
+	}
+	services, err := view.Of(s.db).Services(ctx)
+	if err != nil {
+		return err
+	}
+	keys := make([]periodic.TickKey, len(jobs))
+	for i, j := range jobs {
+		row := runRow{Task: j.Tracker, Handler: j.Task, JID: j.JID, State: string(j.State), At: j.Submitted, Retries: j.Retries, decided: j.Submitted, Tick: !j.Due.IsZero()}
+		if row.Tick {
+			row.At = j.Due
+		}
+		if row.Took = took(j.Started, j.Finished); row.State != string(jobqueue.Success) {
+			row.Note = show.Shorten(show.Printable(s.mask.Line(j.Result)), 300)
+		}
+		if j.State == jobqueue.Running {
+			row.Silent = silent(j.Worker, services, s.now())
+		}
+		d.Runs, keys[i] = append(d.Runs, row), periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
+	}
+	runs, err := view.Of(s.db).Of(ctx, keys)
+	for i := range d.Runs {
+		if at := slices.IndexFunc(runs, func(r view.Run) bool { return r.JID == d.Runs[i].JID }); at >= 0 {
+			d.Runs[i].Hand = runs[at].Hand()
+		}
+	}
+	return err
+}
+
+// took is how long a run took; empty: it has not ended.
+func took(started, finished time.Time) string {
+	if started.IsZero() || finished.IsZero() {
+		return ""
+	}
+	return round(finished.Sub(started))
+}
+
+// readTicks adds ticks that have no job in nextrun's own queue: those that did not run, and of all states those of events and other queues.
+func (d *runList) readTicks(ctx context.Context, s *server) error {
+	if d.State != "" && d.State != notRunning || d.Handler != "" {
+		return nil
+	}
+	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.State), DueFrom: d.From, DueTo: d.To, Limit: d.most()})
+	for i := range list {
+		if r := &list[i]; !r.Own() { // others are there as jobs
+			d.Runs = append(d.Runs, s.runRow(r))
+		}
+	}
+	return err
+}
+
+// readElsewhere adds the runs of other queues that ended so: of the time of the page, or of the newest ones.
+func (d *runList) readElsewhere(ctx context.Context, s *server) error {
+	if state := jobqueue.StateOf(d.State); !state.Final() || d.Handler != "" {
+		return nil
+	}
+	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Submitted, DueFrom: d.From, DueTo: d.To, Limit: mostElsewhere})
+	for i := range list {
+		if r := &list[i]; !r.Own() && r.State == d.State {
+			d.Runs = append(d.Runs, s.runRow(r))
+		}
+	}
+	return err
+}
+
+// mostElsewhere is among how many ticks those of other queues are looked for.
+const mostElsewhere = 5000
+
+// runRow is a run without a job in nextrun's own queue.
+func (s *source) runRow(r *view.Run) runRow {
+	c := s.cell(*r, time.UTC)
+	return runRow{Task: r.TaskID, JID: r.JID, State: c.State, At: r.Due, Until: r.Until, Times: r.Missed, Took: c.Took, Hand: c.Hand,
+		Note: show.Shorten(text.Tails(show.Printable(s.mask.Line(c.Why))), 300), Tick: true, decided: r.Decided}
+}
+
+// count says how many runs each state has, where that is known at once.
+func (d *runList) count(ctx context.Context, s *server) error {
+	t, err := view.Of(s.db).Totals(ctx)
+	if err != nil {
+		return err
+	}
+	in := map[string]int{string(jobqueue.Running): t.Running(), string(jobqueue.Waiting): t.Jobs[jobqueue.Waiting], "retrying": t.Jobs[jobqueue.Stuck]}
+	for _, c := range runStates {
+		if n, known := in[c.Value]; known {
+			c.N = n
+		}
+		if c.Value == notRunning {
+			if c.N, err = d.countNotRun(ctx, s); err != nil {
+				return err
+			}
+		}
+		d.Chips = append(d.Chips, c)
+	}
+	return nil
+}
+
+// mostCounted is how many records of ticks are counted.
+const mostCounted = 10_000
+
+// countNotRun counts the ticks of the time of the page, or of the last day, that did not run; -1: they are too many. Of ticks that were missed
+// together, each counts.
+func (d *runList) countNotRun(ctx context.Context, s *server) (sum int, err error) {
+	from := d.From
+	if from.IsZero() {
+		from = s.now().AddDate(0, 0, -1)
+	}
+	list, err := s.tasks.Ticks(ctx, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.NotRun, DueFrom: from, DueTo: d.To, Limit: mostCounted})
+	for _, k := range list {
+		if sum += max(k.Missed, 1); k.Missed < 0 {
+			sum += periodic.MaxCounted
+		}
+	}
+	if len(list) == mostCounted {
+		return -1, err
+	}
+	return sum, err
+}
+
+// Lasts are the times until now that the page offers.
+func (d *runList) Lasts() (names []string) {
+	for _, one := range lasts {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+// Link is what leads to the same list with another value of one of its parameters.
+func (d *runList) Link(prefix, name string, value any) string {
+	pairs := map[string]any{"state": d.State, "task": d.Task, "handler": d.Handler, "group": d.Group, "last": d.Last, name: value}
+	if d.Last == "" && name != "last" {
+		for field, at := range map[string]time.Time{"from": d.From, "to": d.To} {
+			if !at.IsZero() {
+				pairs[field] = at.UTC().Format(time.RFC3339)
+			}
+		}
+	}
+	var list []any
+	for field, value := range pairs {
+		list = append(list, field, value)
+	}
+	return frame.Path(prefix, "runs", list...)
+}
+
+// changeJob cancels or retries a job.
+func (s *server) changeJob(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
+	id := r.PostForm.Get("id")
+	back = cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(id))
+	switch action := r.PostForm.Get("action"); action {
+	case "cancel":
+		state, err := s.queue.Cancel(ctx, id)
+		if err != nil {
+			return "", "", err
+		}
+		if state == jobqueue.Cancelled {
+			return "The job is cancelled.", back, nil
+		}
+		return "The job is asked to stop.", back, nil
+	case "retry":
+		err := s.queue.Retry(ctx, id)
+		if errors.Is(err, store.ErrNotFound) { // it is in another queue
+			err = s.tasks.Retry(ctx, id)
+		}
+		return "The job waits again.", back, err
+	default:
+		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
+	}
+}

@@ -1,0 +1,120 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/ops/dashboard"
+)
+
+type runData struct {
+	Runs []struct {
+		JID, Task, State, Note string
+		Times                  int
+	}
+	States []struct {
+		Value string
+		N     int
+	}
+	More bool
+}
+
+func (d *runData) list() (list []string) {
+	for _, k := range d.Runs {
+		list = append(list, k.Task+" "+k.State)
+	}
+	return list
+}
+
+// hours adds ticks of each hour, the newest first: success, missed, and skipped since a job ran.
+func (s *site) hours(id, newest string, now time.Time) {
+	s.task(id)
+	for i, what := range newest {
+		due := now.Truncate(time.Hour).Add(-time.Duration(i+1) * time.Hour)
+		if what == '.' {
+			s.ran(id, due, time.Second, "success")
+			continue
+		}
+		decision := map[rune][]string{'m': {"missed", "newest"}, 's': {"skipped", "overlap"}}[what]
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, cause) VALUES (?, ?, ?, ?, ?)`, id, sqldb.Timestamp(due), decision[0], sqldb.Timestamp(due), decision[1])
+	}
+}
+
+// Which runs were left out last night is one page, of all tasks, by state, group, task and time.
+func TestRunsThatDidNotHappen(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		now := time.Now().UTC()
+		s.hours("pay", ".m..s", now)
+		s.hours("mail", "..s...", now)
+		s.Exec(`UPDATE periodic_task SET group_ = 'night' WHERE id = 'mail'`)
+		ago := func(hours int) sqldb.Timestamp { return sqldb.Timestamp(now.Add(-time.Duration(hours) * time.Hour)) }
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed, until, cause) VALUES ('pay', ?, 'missed', ?, 11, ?, 'newest')`, ago(30), ago(20), ago(20))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, reason) VALUES ('mail', ?, 'skipped', ?, 'long ago')`, ago(60), ago(60))
+		for path, want := range map[string]string{
+			"&state=not-run&last=24+hours":           "[pay missed mail skipped pay skipped pay missed]", // what was missed together lasts until 20 hours ago
+			"&state=not-run&group=night&last=hour":   "[]",
+			"&state=not-run&task=pay":                "[pay missed pay skipped pay missed]",
+			"&state=not-run&last=7+days&task=mail":   "[mail skipped mail skipped]",
+			"&last=24+hours&task=mail":               "[mail success mail success mail skipped mail success mail success mail success]",
+			"&state=success&last=24+hours&task=mail": "[mail success mail success mail success mail success mail success]",
+			"&state=failed":                          "[]",
+		} {
+			var d runData
+			if s.data("/runs?format=json"+path, &d); fmt.Sprint(d.list()) != want {
+				s.Errorf("%q: %s, want %s", path, d.list(), want)
+			}
+		}
+		s.shows("/runs?state=not-run&last=7+days", "Did not run 15", "11 ticks", "not decided in time", "a job of the task had not ended", "!state good")
+		s.shows("/runs?state=failed", "No run is like that.")
+		s.shows("/runs?group=it's&from=2026-01-01T00:00&to=2026-01-02T00:00", "Since Thu 1 Jan, 00:00:00 until Fri 2 Jan, 00:00:00.", "Of the group it's.")
+	})
+}
+
+// A job whose worker is silent says so, and a long list has pages.
+func TestRunsArePaged(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("bad", "worse")
+		now := time.Now().Truncate(time.Second)
+		for i := range 90 {
+			s.ran("worse", now.Add(-time.Duration(i+1)*time.Minute), time.Second, []string{"failed", "success"}[i%2])
+			if i < 20 {
+				s.ran("bad", now.Add(-time.Duration(i+1)*time.Minute), time.Second, "failed")
+			}
+		}
+		s.Exec("INSERT INTO job (jid, task, state, worker, submitted, started) VALUES ('lost', 'work', 'running', 'vm@x', ?, ?)", sqldb.Timestamp(now), sqldb.Timestamp(now))
+		s.Exec("INSERT INTO worker (id, kind, version, started, seen) VALUES ('vm@x', 'executor', 'v', ?, ?)", sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-3*time.Minute)))
+		s.shows("/runs?state=running", "no sign of life for 3 min", `href="/run?job=lost"`, "Running 1")
+		seen, d := map[string]bool{}, runData{}
+		for _, page := range []string{"1", "2"} {
+			s.data("/runs?format=json&page="+page, &d)
+			for _, j := range d.Runs {
+				seen[j.JID] = true
+			}
+			if d.More != (page == "1") {
+				s.Errorf("page %s says that there are more: %v", page, d.More)
+			}
+		}
+		if len(seen) != 111 {
+			s.Errorf("two pages have %d of 111 runs", len(seen))
+		}
+		s.shows("/runs", `href="/runs?page=2">older`, "!← newer")
+		s.shows("/runs?page=2", `href="/runs?page=1">← newer`, "!older →")
+		s.shows("/runs?state=failed&task=bad", "!older →", `href="/runs?state=failed&amp;task=bad" aria-current="true"`)
+	})
+}
+
+// Jobs of other queues count on Now and on the page of the system, as far as nextrun knows of them.
+func TestJobsOfOtherQueuesAreCounted(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("a", "b")
+		s.Exec(`UPDATE periodic_task SET sink = CASE WHEN id = 'a' THEN 'river' ELSE 'legacy' END`)
+		for i, hours := range []int{3, 2, 1} {
+			at := sqldb.Timestamp(time.Now().Add(-time.Duration(hours) * time.Hour))
+			s.Exec(`INSERT INTO periodic_open (task_id, due, sink, ref, jid, submitted, look) VALUES ('a', ?, 'river', ?, ?, ?, ?)`, at, fmt.Sprint(i), fmt.Sprint(i), at, at)
+		}
+		s.shows("/", "3 open in other queues", `href="/system#others"`)
+		s.shows("/system", "river 1 3 ", "3 h ago", "legacy 1 it does not tell how jobs end")
+	})
+}

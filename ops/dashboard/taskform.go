@@ -1,0 +1,187 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// edit is a form of the columns that people own, and what it would change.
+type edit struct {
+	Preview *preview       `json:"preview,omitempty"` // of the timer
+	Fields  []field        `json:"-"`
+	Changes []columnChange `json:"changes"`
+	Error   string         `json:"error,omitempty"`
+	SQL     string         `json:"sql,omitempty"` // that makes the same change
+	Token   string         `json:"-"`             // of the row as the form has read it
+}
+
+// field is a column in a form.
+type field struct {
+	Name, Value, Help string
+	Allowed           []string
+	Long              bool // it needs the whole width
+}
+
+// columnChange is a column that a form would change.
+type columnChange struct {
+	Name string `json:"name"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// formColumns are the columns of a form: the id of a task is for ever.
+func formColumns(isNew bool) []periodic.Column {
+	list := column.OfUsers(periodic.Columns())
+	if isNew {
+		return list
+	}
+	return column.Without(list, "id")
+}
+
+// fieldsOf are the fields of a form for a task.
+func (s *source) fieldsOf(t *periodic.Task, isNew bool) (list []field) {
+	for _, c := range formColumns(isNew) {
+		f := field{Name: c.Name, Value: s.inForm(c, t), Help: strings.ReplaceAll(c.Help, "`", ""), Allowed: c.Allowed, Long: c.Kind == column.JSON || c.Name == "timer" || c.Name == "summary"}
+		if c.Kind == column.Truth {
+			f.Allowed = []string{"true", "false"}
+		}
+		f.Help, _, _ = strings.Cut(f.Help, "; - reads")
+		list = append(list, f)
+	}
+	return list
+}
+
+// inForm is the value of a column as a form has it: of args, what need not be seen is masked.
+func (s *source) inForm(c periodic.Column, t *periodic.Task) string {
+	if c.Kind == column.JSON {
+		return s.mask.Args(t.Args)
+	}
+	return c.Get(t).String()
+}
+
+// fill sets the columns of a task that a form has values for.
+func (s *source) fill(t *periodic.Task, form url.Values, isNew bool) error {
+	for _, c := range formColumns(isNew) {
+		text := strings.TrimSpace(strings.ReplaceAll(form.Get(c.Name), "\r", ""))
+		if !form.Has(c.Name) || text == s.inForm(c, t) {
+			continue
+		}
+		v, err := parse(c, text)
+		if c.Kind == column.JSON && strings.Contains(text, "***") {
+			err = errors.New("without ***: write anew what is not shown, or change it with nextrun task set")
+		}
+		if err != nil {
+			return frame.Bad("%s is %q and must be %v", c.Name, show.Shorten(show.Printable(form.Get(c.Name)), 100), err)
+		}
+		c.Set(t, v)
+	}
+	return nil
+}
+
+// parse reads a value as a form has it. Nothing stands for NULL where the column has that.
+func parse(c periodic.Column, text string) (column.Value, error) {
+	if text == "" && c.Get(new(periodic.Task)).Null {
+		return column.Value{Kind: c.Kind, Null: true}, nil
+	}
+	switch c.Kind {
+	case column.Text, column.JSON:
+		return column.Value{Kind: c.Kind, Text: text}, nil
+	case column.Truth:
+		return column.Of(text == "true"), nil
+	}
+	return column.Parse(c.Kind, text)
+}
+
+// tryEdit shows what a form would change.
+func (s *server) tryEdit(t periodic.Task, form url.Values, now time.Time) *edit {
+	changed := t
+	e := &edit{Token: token(&t)}
+	err := s.fill(&changed, form, false)
+	if err == nil {
+		err = changed.Validate()
+	}
+	if err != nil {
+		e.Error = show.Printable(err.Error())
+	}
+	for _, c := range formColumns(false) {
+		if from, to := c.Get(&t), c.Get(&changed); from != to {
+			e.Changes = append(e.Changes, columnChange{c.Name, s.shown(c, from), s.shown(c, to)})
+		}
+	}
+	if e.Fields = s.fieldsOf(&changed, false); changed.Timer != t.Timer {
+		e.Preview = tryTimer(&t, changed.Timer, now)
+	}
+	if len(e.Changes) > 0 && e.Error == "" {
+		e.SQL = show.UpdateSQL(&t, &changed, s.mask)
+	}
+	return e
+}
+
+// shown is a value as a page shows it.
+func (s *source) shown(c periodic.Column, v column.Value) string {
+	if v.Null {
+		return "none"
+	}
+	if c.Kind == column.JSON {
+		return s.mask.Args(v.Text)
+	}
+	return show.Shorten(show.Printable(v.String()), 300)
+}
+
+// newTask is the form of a task that does not exist yet.
+func (s *server) newTask(form url.Values) (any, error) {
+	t := periodic.NewTask("", "", "")
+	d := taskView{New: true, Task: &t, Edit: &edit{}}
+	err := s.fill(&t, form, true)
+	if err == nil && form.Has("id") {
+		err = t.Validate()
+	}
+	if err != nil {
+		d.Edit.Error = show.Printable(err.Error())
+	} else if form.Has("id") {
+		none := t
+		none.Timer = ""
+		d.Edit.Preview = tryTimer(&none, t.Timer, s.now())
+		d.Edit.SQL = show.RowSQL(&t, s.mask)
+	}
+	d.Edit.Fields = s.fieldsOf(&t, true)
+	return &d, nil
+}
+
+// token tells a task from the same one after an edit.
+func token(t *periodic.Task) string {
+	var all strings.Builder
+	for _, c := range formColumns(false) {
+		all.WriteString(c.Get(t).String() + "\x00")
+	}
+	return frame.Digest(all.String())
+}
+
+// editTask saves a form, unless somebody else has changed the task meanwhile.
+func (s *server) editTask(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
+	form := r.PostForm
+	id := strings.TrimSpace(form.Get("id"))
+	if form.Get("action") == "add" {
+		t := periodic.NewTask(id, "", "")
+		if err := s.fill(&t, form, true); err != nil {
+			return "", "", err
+		}
+		return "The task is added.", "task?id=" + queryEscape(id), s.tasks.Add(ctx, t)
+	}
+	err = s.tasks.Update(ctx, id, func(t *periodic.Task) error {
+		if token(t) != form.Get("was") {
+			return frame.Bad("somebody has changed the task meanwhile; look at it again")
+		}
+		return s.fill(t, form, false)
+	})
+	return "The task is saved.", "task?id=" + queryEscape(id), err
+}
