@@ -13,6 +13,8 @@ RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath \
     -ldflags="-s -w -X github.com/nextrun/nextrun/ops/cli.version=$VERSION" -o /nextrun ./cmd/nextrun
 
 FROM debian:bookworm-slim
+# Adopts and reaps what the commands of jobs leave behind; else they fill the container.
+RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /nextrun /usr/local/bin/nextrun
 COPY LICENSE dist/licenses.txt /usr/share/doc/nextrun/
@@ -26,5 +28,5 @@ VOLUME /var/lib/nextrun
 ENV NEXTRUN_HEALTH=127.0.0.1:8321
 HEALTHCHECK --interval=15s --timeout=10s --start-period=30s CMD ["nextrun", "health"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["nextrun"]
+ENTRYPOINT ["tini", "-s", "--", "nextrun"]
 CMD ["serve", "--migrate"]

@@ -3,8 +3,10 @@ package web
 import (
 	"context"
 	"errors"
+	stdlog "log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -27,8 +29,20 @@ type Server struct {
 func NewServer(name, address string, handler http.Handler, log logrus.FieldLogger) *Server {
 	return &Server{name: name, address: address, log: log, ended: make(chan struct{}), server: &http.Server{
 		Handler: handler, ReadHeaderTimeout: serverTimeout, ReadTimeout: serverTimeout, WriteTimeout: 2 * serverTimeout,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: stdlog.New(complaints{name, log}, "", 0),
 	}}
+}
+
+// complaints are lines of the server, which would go to standard error without a logger.
+type complaints struct {
+	name string
+	log  logrus.FieldLogger
+}
+
+// Write implements [io.Writer].
+func (c complaints) Write(line []byte) (int, error) {
+	c.log.WithField("error", strings.TrimSpace(string(line))).Warn(c.name + ": a request failed")
+	return len(line), nil
 }
 
 // Start listens, and serves until Stop.

@@ -45,7 +45,8 @@ type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
 	// nothing of the job is inserted into it. Required.
 	Argv []string `yaml:"command"`
-	// Env are NAME=value pairs in addition to this process's environment. The
+	// Env are NAME=value pairs in addition to this process's environment, without
+	// what systemd meant for this process alone. The
 	// variables about the job go before them.
 	Env []string
 	// Without names variables of this process that the program does not get, such
@@ -130,12 +131,17 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	return c.verdict(cmd, err)
 }
 
-// inherited is the environment that the program gets from this process: not the trace
-// in which this process was started.
+// ownVariables are meant for this process alone: the trace in which it was started, and what systemd(1) gives it.
+var ownVariables = []string{
+	"TRACEPARENT", "TRACESTATE", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+	"JOURNAL_STREAM", "CREDENTIALS_DIRECTORY", "INVOCATION_ID",
+}
+
+// inherited is the environment that the program gets from this process.
 func (c CommandConfig) inherited(environment []string) []string {
 	return slices.DeleteFunc(environment, func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return name == "TRACEPARENT" || name == "TRACESTATE" || slices.Contains(c.Without, name)
+		return slices.Contains(ownVariables, name) || slices.Contains(c.Without, name)
 	})
 }
 

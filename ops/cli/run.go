@@ -24,6 +24,7 @@ import (
 // Run keeps no state; it may be called several times at once.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	env := &ui.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Now: time.Now, Zone: time.Local}
+	defer env.Finish()
 	begun := false
 	root := rootCommand(env)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {

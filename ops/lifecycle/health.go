@@ -31,12 +31,17 @@ type StageHealth struct {
 type Report struct {
 	Healthy bool          `json:"healthy"` // all is up, and neither starting nor stopping
 	Stages  []StageHealth `json:"stages"`
+	LogLost int64         `json:"log_lines_lost,omitempty"` // how many lines of the log nobody took
 }
 
 // Health reports on every stage, in order.
 func (p *Process) Health(ctx context.Context) Report {
 	stages, sick := p.look(ctx)
-	return Report{p.started.Load() && sick == nil, stages}
+	report := Report{Healthy: p.started.Load() && sick == nil, Stages: stages}
+	if p.cfg.LogLost != nil {
+		report.LogLost = p.cfg.LogLost()
+	}
+	return report
 }
 
 func (p *Process) snapshot() (stages []Stage, done int, failed *StageError) {

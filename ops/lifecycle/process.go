@@ -27,6 +27,8 @@ type Config struct {
 	StopTimeout time.Duration
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
+	// LogLost, if not nil, says how many lines of the log nobody took, for the report on the health.
+	LogLost func() int64
 }
 
 // Process is what runs in stages. Health, HealthHandler and Hurry may be used at any time; Add,

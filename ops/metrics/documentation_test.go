@@ -94,7 +94,8 @@ func listed(scraped string) (list string, types map[string]string) {
 
 // The reference has every metric, as it is. Alerts and dashboards ask for no others.
 func TestReferenceOfMetrics(t *testing.T) {
-	both(t, metrics.Options{}, func(f *fixture) {
+	process := metrics.Options{Healthy: func() bool { return true }, LogLost: func() int64 { return 2 }}
+	both(t, process, func(f *fixture) {
 		list, types := listed(f.everything())
 		page.Part(f, "../../docs/reference.md", "metrics", list)
 

@@ -25,6 +25,10 @@ type Options struct {
 	Cache time.Duration
 	// Version and Revision are those of the program, for the labels of nextrun_build_info.
 	Version, Revision string
+	// Healthy says whether the process works, for nextrun_healthy. nil: there is no such series.
+	Healthy func() bool
+	// LogLost says how many lines of the log nobody took. nil: there is no such series.
+	LogLost func() int64
 }
 
 func (o Options) withDefaults() Options {
@@ -45,6 +49,7 @@ type Metrics struct {
 	jobs     *jobs
 	events   events
 	build    *prometheus.GaugeVec
+	process  []prometheus.Collector
 
 	mutex    sync.Mutex
 	database *database // nil: none is watched
@@ -56,6 +61,19 @@ func New(options Options) *Metrics {
 	m := &Metrics{options: options, schedule: newSchedule(options), jobs: newJobs(), events: newEvents(),
 		build: gauges("build_info", "1; the labels say what runs.", "version", "revision", "goversion")}
 	set(m.build, 1, options.Version, options.Revision, runtime.Version())
+	if options.Healthy != nil {
+		m.process = append(m.process, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "healthy",
+			Help: "1 while the process works, as /healthz says."}, func() float64 {
+			if options.Healthy() {
+				return 1
+			}
+			return 0
+		}))
+	}
+	if options.LogLost != nil {
+		m.process = append(m.process, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: "log_lines_lost_total",
+			Help: "Lines of the log that nobody took."}, func() float64 { return float64(options.LogLost()) }))
+	}
 	for _, c := range []*prometheus.CounterVec{m.schedule.problems, m.schedule.cleared, m.jobs.errors} {
 		add(c, 0)
 	}
@@ -74,6 +92,9 @@ func (m *Metrics) Describe(chan<- *prometheus.Desc) {}
 // Collect implements [prometheus.Collector].
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.build.Collect(out)
+	for _, c := range m.process {
+		c.Collect(out)
+	}
 	m.schedule.collect(out)
 	m.jobs.collect(out)
 	m.events.collect(out)

@@ -3,7 +3,7 @@
 # The checks of test-containers for what docker-compose.yml does not run: the image alone on
 # SQLite, and the small image.
 
-isolated=(--init --stop-timeout 60 --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp)
+isolated=(--stop-timeout 60 --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp)
 
 # check_alone runs the image as docs/install.md says, with its database in a volume.
 check_alone() {

@@ -52,6 +52,9 @@ Exit code 0: healthy; 1: unhealthy, or no answer.`,
 			for _, one := range report.Stages {
 				t.Add(one.Stage, string(one.State), one.Error)
 			}
+			if report.LogLost > 0 {
+				t.Add("log", "up", ui.Counted(report.LogLost, "line")+" lost: nobody took them")
+			}
 			if err := env.PrintTable(t, report, asJSON); err != nil {
 				return err
 			}

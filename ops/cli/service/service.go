@@ -62,6 +62,7 @@ type services struct {
 	name      string
 	db        *store.DB
 	log       *logrus.Logger
+	lines     *ui.Lines // where its lines go
 	process   *lifecycle.Process
 	hangups   chan os.Signal      // of capacity 1: SIGHUP
 	queues    periodic.Submitters // of the configuration

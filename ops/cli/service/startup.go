@@ -44,11 +44,12 @@ const (
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
 	s := &services{env: env, log: env.Logger(), hangups: make(chan os.Signal, 1)}
+	s.lines = env.NeverWait(s.log)
 	address, err := healthAddress(env, f.health)
 	if err != nil {
 		return err
 	}
-	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log}); err != nil {
+	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log, LogLost: s.lines.Lost}); err != nil {
 		return err
 	}
 	ctx, stop := withSignals(ctx, s.process.Hurry, s.hangups)

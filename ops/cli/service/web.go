@@ -60,7 +60,8 @@ func (s *services) makeServers(ctx context.Context, f *webFlags, standard string
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			return ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
 		}
-		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision})
+		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision, LogLost: s.lines.Lost,
+			Healthy: func() bool { return s.process.Health(context.Background()).Healthy }})
 		s.metrics.Watch(s.db)
 		s.parts = append(s.parts, part{stageMetrics, web.NewServer(stageMetrics, address, s.metricsHandler(), s.log)})
 	}

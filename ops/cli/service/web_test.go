@@ -72,7 +72,7 @@ func TestServiceShowsMetrics(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'write', 'yearly', '2026-01-01 00:00:00')`)
 		b.WaitFor("job ended", "report")
 		for _, want := range []string{`nextrun_task_ticks_total{decision="submitted",task="report"} 1`, `nextrun_jobs_total{handler="write",outcome="success"} 1`,
-			`nextrun_build_info{goversion="go1`, `go_goroutines`} {
+			`nextrun_build_info{goversion="go1`, `go_goroutines`, "nextrun_healthy 1", "nextrun_log_lines_lost_total 0"} {
 			storetest.Eventually(t, want, func() bool { // the job may end before its tick is counted
 				_, body := fetch(t, address+"metrics", "", nil)
 				return strings.Contains(body, want)

@@ -20,6 +20,7 @@ type Env struct {
 	Version        string                      // of the program
 	Revision       string                      // the commit that it was built from; empty: not known
 	Terminal       func(io.Writer) (width int) // tests: the width of a terminal; nil: that of the device
+	lines          *Lines                      // nil: who writes to Stderr waits for it
 }
 
 // GlobalFlags are the flags that all commands know.

@@ -17,6 +17,9 @@ type Terminal struct {
 // terminal looks at a stream. Terminals get colours, unless NO_COLOR is set (https://no-color.org).
 func (env *Env) terminal(w io.Writer) Terminal {
 	var t Terminal
+	if l, is := w.(*Lines); is {
+		w = l.to
+	}
 	if env.Terminal != nil {
 		t.Width = env.Terminal(w)
 	} else if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {

@@ -1,0 +1,155 @@
+package main_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+)
+
+// logged is a running service whose log goes where a test says.
+type logged struct {
+	*testing.T
+	shell   clitest.Shell
+	command *exec.Cmd
+	health  string // address
+	dir     string
+	ended   chan struct{}
+}
+
+// systemd is what a service manager says to a service, and means for no other process.
+var systemd = []string{"WATCHDOG_USEC=60000000", "LISTEN_FDS=1", "LISTEN_PID=1", "LISTEN_FDNAMES=a", "JOURNAL_STREAM=8:1",
+	"CREDENTIALS_DIRECTORY=/run/credentials/x", "INVOCATION_ID=17"}
+
+// serveTo starts a service with a handler that writes its environment and its ignored signals to the file child.
+func serveTo(t *testing.T, s clitest.Shell, log *os.File) *logged {
+	t.Helper()
+	l := &logged{T: t, shell: s, health: freeAddress(t), dir: t.TempDir(), ended: make(chan struct{})}
+	config := filepath.Join(l.dir, "nextrun.yaml")
+	write(t, config, "handlers: {look: {command: [sh, -c, 'env > new; grep SigIgn /proc/self/status >> new; mv new child'], dir: '"+l.dir+"'}}")
+	l.command = exec.CommandContext(t.Context(), build(t), "serve", "--config", config, "--health", l.health)
+	l.command.Env = append(append(os.Environ(), systemd...), "NEXTRUN_DB="+s.Env["NEXTRUN_DB"], "NEXTRUN_NAME=test")
+	l.command.Stderr = log
+	if err := l.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = l.command.Wait() // the exit code tells
+		close(l.ended)
+	}()
+	t.Cleanup(func() {
+		_ = l.command.Process.Kill() // unless it has ended
+		<-l.ended
+	})
+	storetest.Eventually(t, "the service is healthy", func() bool {
+		report, err := lifecycle.AskHealth(t.Context(), l.health)
+		return err == nil && report.Healthy
+	})
+	return l
+}
+
+// works has a job run, and the service say that it is healthy although lines were lost.
+func (l *logged) works() {
+	l.Helper()
+	_ = os.Remove(filepath.Join(l.dir, "child"))
+	l.shell.Exec(l.T, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('look', 'look', 'yearly', '2026-01-01 00:00:00')`)
+	storetest.Eventually(l, "the job's command has run", func() bool {
+		_, err := os.Stat(filepath.Join(l.dir, "child"))
+		return err == nil
+	})
+	storetest.Eventually(l, "the job has ended", func() bool {
+		return strings.Contains(l.shell.Must(l.T, "job", "list", "--task", "look"), " success")
+	})
+	l.shell.Says(l.T, ui.Done, "health --health "+l.health, "scheduler up", "log up", "lost: nobody took them")
+}
+
+// ends has a signal end the idle service in order and soon.
+func (l *logged) ends() {
+	l.Helper()
+	begun := time.Now()
+	if err := l.command.Process.Signal(syscall.SIGTERM); err != nil {
+		l.Fatal(err)
+	}
+	select {
+	case <-l.ended:
+	case <-time.After(storetest.Patience):
+		l.Fatal("SIGTERM does not end it")
+	}
+	if took, exit := time.Since(begun), l.command.ProcessState.ExitCode(); exit != ui.Done || took > 5*time.Second {
+		l.Errorf("exit code %d after %s", exit, took)
+	}
+}
+
+// Nobody reads the log's pipe: the service goes on, says so, and ends when it has to.
+func TestServiceGoesOnWhenNobodyReadsItsLog(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		read, log, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer read.Close()
+		l := serveTo(t, s, log)
+		_ = log.Close()
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+			SELECT 'task-with-a-name-that-makes-its-line-in-the-log-a-long-one-' || i, 'nobody', 'yearly', '2026-01-01 00:00:00' FROM n`)
+		storetest.Eventually(t, "lines are lost", func() bool {
+			report, err := lifecycle.AskHealth(t.Context(), l.health)
+			return err == nil && report.LogLost > 0
+		})
+		l.works()
+		l.ends()
+	})
+}
+
+// The reader of the log has gone, or the disk is full: the service goes on, and its commands inherit nothing of that,
+// nor what the service manager told the service.
+func TestServiceGoesOnWithoutItsLog(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		read, log, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := serveTo(t, s, log)
+		_ = log.Close()
+		if !bufio.NewScanner(read).Scan() {
+			t.Fatal("it has no log")
+		}
+		_ = read.Close()
+		l.works()
+		child := readFile(t, filepath.Join(l.dir, "child"))
+		for _, pair := range systemd {
+			if strings.Contains(child, pair) {
+				t.Errorf("the command gets %s", pair)
+			}
+		}
+		if !strings.Contains(child, "SigIgn:\t0000000000000000") {
+			t.Errorf("the command ignores signals:\n%s", child)
+		}
+		l.ends()
+	})
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = full.Close() })
+	t.Run("full disk", func(t *testing.T) {
+		t.Parallel()
+		s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t), "NEXTRUN_NAME": "test"}}
+		s.Must(t, "migrate", "up")
+		l := serveTo(t, s, full)
+		l.works()
+		l.ends()
+	})
+}

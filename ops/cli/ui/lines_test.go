@@ -1,0 +1,80 @@
+package ui_test
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/ops/cli/ui"
+)
+
+// loggerTo returns a logger whose lines go to a file without waiting for it.
+func loggerTo(t *testing.T, to *os.File) (say func(string), lines *ui.Lines, finish func()) {
+	t.Helper()
+	env := &ui.Env{Stderr: to, Getenv: func(string) string { return "" }}
+	log := env.Logger()
+	lines = env.NeverWait(log)
+	return func(text string) { log.Info(text) }, lines, env.Finish
+}
+
+// Lines that nobody takes make nobody wait; they are counted, and the first line that gets through says how many they were.
+func TestLogThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	say, lines, finish := loggerTo(t, write)
+	for lines.Lost() == 0 {
+		say(strings.Repeat("x", 10_000))
+	}
+	all := bufio.NewScanner(read)
+	for said := false; !said; {
+		if !all.Scan() {
+			t.Fatal("no line says how many were lost")
+		}
+		said = strings.Contains(all.Text(), "log lines were lost") && strings.Contains(all.Text(), "lost=1")
+	}
+	drained := make(chan int)
+	go func() {
+		n := 0
+		for all.Scan() {
+			n++
+		}
+		drained <- n
+	}()
+	say("the last one")
+	finish()
+	_ = write.Close()
+	if n := <-drained; n < 50 || lines.Lost() != 1 {
+		t.Errorf("%d lines came, %d were lost", n, lines.Lost())
+	}
+}
+
+// A log that is gone or full loses lines, and ends nothing.
+func TestLogThatIsGoneOrFull(t *testing.T) {
+	t.Parallel()
+	read, gone, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = read.Close()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	for _, file := range []*os.File{gone, full} {
+		say, lines, finish := loggerTo(t, file)
+		say("one")
+		storetest.Eventually(t, "the line is lost", func() bool { return lines.Lost() == 1 })
+		say("two")
+		finish()
+		if lines.Lost() != 2 {
+			t.Errorf("%s: %d lines were lost, want 2", file.Name(), lines.Lost())
+		}
+		_ = file.Close()
+	}
+}
