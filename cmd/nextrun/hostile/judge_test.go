@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // named checks what the log says of the rows.
@@ -57,20 +56,6 @@ func (p *pace) nothingLost() {
 			if strings.HasPrefix(r.About, "healthy-") {
 				p.Errorf("guarantees: %s: %s: %s", f.Text, r.About, r.Detail)
 			}
-		}
-	}
-}
-
-// compare compares how late healthy rows were with how late they normally are. What G5
-// promises is never too late.
-func (p *pace) compare(quiet, beside map[string][]time.Duration) {
-	p.Helper()
-	for kind, list := range beside {
-		before := quiet[kind]
-		p.Logf("%ss: normally %d, late by %v in the median, %v at the 99th percentile; %d beside hostile rows, %v, %v", kind,
-			len(before), at(before, 0.5), at(before, 0.99), len(list), at(list, 0.5), at(list, 0.99))
-		if at(list, 0.5) > max(2*at(before, 0.5), g5) {
-			p.Errorf("%ss of healthy tasks are later than twice the normal, and than %s", kind, g5)
 		}
 	}
 }

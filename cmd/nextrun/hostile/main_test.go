@@ -68,7 +68,7 @@ func readSettings(t *testing.T) settings {
 func (s settings) long() bool { return s.duration > 0 }
 
 // parallel lets the tests of the short form run beside each other. Those of the long one
-// measure.
+// have a thousand tasks each.
 func (s settings) parallel(t *testing.T) {
 	t.Helper()
 	if !s.long() {
