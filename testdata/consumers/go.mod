@@ -6,14 +6,14 @@ replace github.com/nextrun/nextrun => ../..
 
 require (
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/lib/pq v1.12.3
-	github.com/mattn/go-sqlite3 v1.14.53
 	github.com/nextrun/nextrun v0.0.0
 	github.com/riverqueue/river v0.51.2
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
 )
 
 require (
+	github.com/lib/pq v1.12.3 // indirect
+	github.com/mattn/go-sqlite3 v1.14.53 // indirect
 	github.com/sirupsen/logrus v1.10.2 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 )

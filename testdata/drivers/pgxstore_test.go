@@ -291,3 +291,9 @@ func TestPgxLinks(t *testing.T) {
 		t.Errorf("it links\n%s\nwant\n%s", strings.Join(modules, "\n"), strings.Join(want, "\n"))
 	}
 }
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
