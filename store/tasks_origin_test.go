@@ -150,33 +150,6 @@ func TestApplyAndEditsOfPeople(t *testing.T) {
 	})
 }
 
-func TestApplyTouchesOnlyItsOrigin(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		mustAdd(t, env.tasks, periodic.NewTask("mine", "echo", "daily"))
-		mustAdd(t, env.tasks, periodic.NewTask("by-hand", "echo", "daily"))
-		env.declare(t, periodic.Apply{Origin: "other"}, "theirs=daily")
-		dry := env.declare(t, periodic.Apply{DryRun: true, Prune: periodic.PruneDelete}, "mine=hourly")
-		if len(dry.Changes) != 1 || len(env.texts(t, "SELECT id FROM periodic_task WHERE origin = 'app'")) != 0 {
-			t.Errorf("a dry run gives %+v", dry)
-		}
-		env.declare(t, periodic.Apply{Prune: periodic.PruneDelete}, "mine=hourly two=daily")
-		env.declare(t, periodic.Apply{Prune: periodic.PruneDelete}, "mine=hourly")
-		env.has(t, "pruned", "by-hand=daily mine=hourly theirs=daily")
-
-		var owned *periodic.OriginError
-		theirs := periodic.Apply{Origin: "app", Tasks: []periodic.Task{periodic.NewTask("theirs", "echo", "hourly"), periodic.NewTask("new", "echo", "hourly")}}
-		if _, err := env.tasks.Apply(t.Context(), theirs); !errors.As(err, &owned) || !strings.Contains(err.Error(), `task "theirs": "other" declares it`) {
-			t.Errorf("a task of another origin: %v", err)
-		}
-		theirs.Origin = ""
-		if _, err := env.tasks.Apply(t.Context(), theirs); !errors.As(err, &owned) {
-			t.Errorf("a task of another origin, without one: %v", err)
-		}
-		env.has(t, "refused", "by-hand=daily mine=hourly theirs=daily")
-	})
-}
-
 // A program that names its queues learns at its start of a schedule that none of them would get, before anything is
 // stored. One that does not name them is warned, since another program may have the queue.
 func TestApplyKnowsTheQueuesOfTheProgram(t *testing.T) {

@@ -10,47 +10,6 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-func TestTasksRunNow(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		tasks := env.tasks
-		mustAdd(t, tasks, periodic.NewTask("on", "echo", "2099-01-01"))
-		off := periodic.NewTask("off", "echo", "2099-01-01")
-		off.Enabled, off.Args = false, `{"n": 1}`
-		mustAdd(t, tasks, off)
-		env.schedule(t)
-		for _, id := range []string{"on", "off"} {
-			if err := tasks.RunNow(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
-		}
-		env.schedule(t)
-		for _, id := range []string{"on", "off"} {
-			jobs := env.texts(t, `SELECT jid FROM job WHERE tracker = '`+id+`'`)
-			if len(jobs) != 1 {
-				t.Fatalf("%s: jobs %v, want one", id, jobs)
-			}
-			ticks, err := tasks.Ticks(t.Context(), periodic.TickFilter{TaskID: id})
-			if err != nil || len(ticks) != 1 || ticks[0].JID != jobs[0] {
-				t.Errorf("%s: ticks %+v (%v), want the one of job %s", id, ticks, err, jobs[0])
-			}
-		}
-		if args := env.texts(t, `SELECT args FROM job WHERE tracker = 'off'`); args[0] != `{"n": 1}` {
-			t.Errorf("the job's args are %s", args)
-		}
-		if got := mustGet(t, tasks, "on"); got.NextRun.Year() != 2099 {
-			t.Errorf("after the run the timer goes on at %s, want 2099", got.NextRun)
-		}
-		if mustGet(t, tasks, "off").Enabled {
-			t.Error("running a task has enabled it")
-		}
-		var pending *periodic.PendingError
-		if err := tasks.RunNow(t.Context(), "off"); !errors.As(err, &pending) {
-			t.Errorf("a second run beside a waiting job: %v, want a PendingError", err)
-		}
-	})
-}
-
 // In acts in the caller's transaction: nothing shows before its commit, and a
 // refused task leaves it usable.
 func TestTasksInTransactionsOfOthers(t *testing.T) {

@@ -2,35 +2,20 @@ package kafka_test
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/kafka"
-	"github.com/nextrun/nextrun/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func quick(name string) relay.Config {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return relay.Config{
-		Name: name, Lease: 2 * time.Second, PollInterval: 200 * time.Millisecond, BatchSize: 10,
-		RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond, Logger: log,
-	}
-}
 
 // cluster is a Kafka cluster that fails as it is told.
 func cluster(t *testing.T, options ...kfake.Opt) *kfake.Cluster {
@@ -83,37 +68,6 @@ func header(r *kgo.Record, name string) string {
 	}
 	return ""
 }
-
-func open(t *testing.T, url string) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), url, store.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-func appendEvents(t *testing.T, db *store.DB, n int) []outbox.Event {
-	t.Helper()
-	events := make([]outbox.Event, n)
-	for i := range events {
-		topic := []string{"orders", "bills"}[i%2]
-		events[i] = outbox.Event{Topic: topic, Type: "x", AggregateID: fmt.Sprintf("%s-%d", topic, i%7), Payload: "{}"}
-	}
-	err := db.Update(t.Context(), func(tx *store.Tx) (err error) {
-		events, err = outbox.AppendTx(t.Context(), tx, events...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events
-}
-
 func distinct(records []*kgo.Record) map[string]bool {
 	ids := map[string]bool{}
 	for _, r := range records {

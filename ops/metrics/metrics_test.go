@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -149,39 +148,6 @@ func TestCountersBeginAtZero(t *testing.T) {
 			`nextrun_ticks_total{decision="submitted",sink="job"} 0`, `nextrun_ticks_total{decision="late",sink="event"} 0`,
 			`nextrun_events_published_total{topic="orders"} 2`, `nextrun_events_dead_total{topic="orders"} 0`, `nextrun_event_failures_total{topic="orders"} 0`,
 			`nextrun_lock_changes_total{change="leading",lock="main"} 1`, `nextrun_lock_changes_total{change="lost",lock="main"} 0`)
-	})
-}
-
-// A scheduler that is dead is seen by anybody who reads the database.
-func TestNobodySchedules(t *testing.T) {
-	both(t, metrics.Options{}, func(f *fixture) {
-		f.Exec(`DELETE FROM periodic_task`)
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', 'yearly', '2025-01-01 00:00:00')`)
-		f.due("report")
-		f.shows(`nextrun_tasks_overdue 1`, `nextrun_schedulers 0`, `nextrun_task_stale_since_timestamp_seconds{task="report"} 1.7672256e+09`)
-		if got := grep(f.scrape(), "nextrun_overdue_seconds_max "); !strings.Contains(got, "e+0") {
-			f.Errorf("the task is overdue for months: %s", got)
-		}
-		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{task="report"}`) {
-			f.Errorf("the task that is overdue is not named: %q", got)
-		}
-		f.Exec(`INSERT INTO worker (id, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
-		f.shows(`nextrun_schedulers 1`)
-	})
-}
-
-func TestFailedRunShows(t *testing.T) {
-	both(t, metrics.Options{}, func(f *fixture) {
-		f.Exec(`INSERT INTO periodic_task (id, task, timer, retry_limit) VALUES ('report', 'work', 'yearly', 0)`)
-		f.schedule()
-		f.due("report")
-		f.schedule()
-		f.work(1, func(context.Context, *jobqueue.JobContext) error { return errors.New("secret") })
-		f.shows(`nextrun_task_failures{task="report"} 1`, `nextrun_jobs_total{handler="work",outcome="failed"} 1`,
-			`nextrun_task_last_success_timestamp_seconds{task="report"} 0`)
-		if got := grep(f.scrape(), "secret"); got != "" {
-			f.Errorf("an error is in the metrics: %s", got)
-		}
 	})
 }
 

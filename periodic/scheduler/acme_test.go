@@ -96,10 +96,6 @@ func withAcme(q sink.Submitter) func(*scheduler.Config) {
 	return func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"acme": q} }
 }
 
-func withOther(q sink.Submitter) func(*scheduler.Config) {
-	return func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"other": q} }
-}
-
 func (f *fixture) acme() *acme {
 	f.exec("CREATE TABLE acme_job (ref varchar(254) PRIMARY KEY, task varchar(254), args text, tracker varchar(254), state varchar(20))")
 	return &acme{refuse: map[string]sink.Submission{}}
@@ -131,19 +127,6 @@ const (
 	decision = "SELECT decision FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
 	reason   = "SELECT reason FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
 )
-
-// aHeld adds a task with a job that runs in the queue acme, and a tick that waits
-// for it.
-func (f *fixture) aHeld(overlap string) *acme {
-	f.Helper()
-	q := f.acme()
-	f.planned(q, overlap)
-	f.tick("a", 2, withAcme(q))
-	f.exec("UPDATE acme_job SET state = 'busy'")
-	f.tick("a", 1, withAcme(q))
-	f.waitsFor("a", 1)
-	return q
-}
 
 // waitsFor fails unless a task has so many decided ticks, and is due.
 func (f *fixture) waitsFor(id string, ticks int) {

@@ -158,36 +158,3 @@ func TestAheadFirstJobsComeFirst(t *testing.T) {
 		w.guarantees()
 	})
 }
-
-// Every tick of a task that elapses every second is submitted, at its time.
-func TestAheadEverySecond(t *testing.T) {
-	for name, lead := range map[string]time.Duration{"default": 0, "short": 10 * time.Millisecond, "long": 10 * time.Second, "off": -1} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(f *fixture) {
-				f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
-				f.once()
-				var late []time.Duration
-				s, _ := f.start(unwatched{f.db.Periodic()}, func(c *scheduler.Config) {
-					c.Lead = lead
-					c.Observe = func(e scheduler.Event) {
-						if e.Kind == scheduler.EventTick {
-							late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
-						}
-					}
-				})
-				pass(time.Minute + 500*time.Millisecond)
-				f.stop(s)
-				if len(late) < 60 || len(late) > 61 {
-					f.Fatalf("%d ticks in a minute", len(late))
-				}
-				for _, d := range late {
-					if d < 0 || d > 2*time.Millisecond {
-						f.Errorf("a tick was decided %s after its due", d)
-					}
-				}
-				f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-				f.guarantees()
-			})
-		})
-	}
-}

@@ -2,12 +2,8 @@ package scheduler_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // day is a day as a user writes it, some days from today.
@@ -83,34 +79,4 @@ func TestCatchupObeysCalendars(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A name of a calendar that does not exist is refused by Go, and Apply changes a row by its name and first day.
-func TestChangeCalendars(t *testing.T) {
-	both(t, func(f *fixture) {
-		tasks := periodic.NewTasks(f.db.Tasks())
-		day := func(d int) time.Time { return time.Date(2026, 12, d, 0, 0, 0, 0, time.UTC) }
-		change := func(rows ...days.Row) {
-			f.Helper()
-			_, err := tasks.Apply(f.Context(), periodic.Apply{Calendars: rows})
-			f.done(err)
-		}
-		change(days.Row{Name: "c", First: day(24)}, days.Row{Name: "c", First: day(28), Reason: "free"}, days.Row{Name: "cc", First: day(24)})
-		change(days.Row{Name: "c", First: day(28), Last: day(31)})
-		rows, err := tasks.Calendars(f.Context())
-		if err != nil || fmt.Sprint(rows) != fmt.Sprint([]days.Row{{Name: "c", First: day(28), Last: day(31)}, {Name: "cc", First: day(24)}}) {
-			f.Errorf("%+v, %v", rows, err)
-		}
-		task := periodic.NewTask("t", "x", "daily")
-		task.Days.Exclude = "c,d"
-		if err := tasks.Add(f.Context(), task); err == nil || !strings.Contains(err.Error(), `exclude_calendars names the calendar "d", which does not exist`) {
-			f.Errorf("Add: %v", err)
-		}
-		task.Days.Exclude = "c, cc"
-		f.done(tasks.Add(f.Context(), task))
-		task, err = tasks.Get(f.Context(), "t")
-		if err != nil || len(task.Days.Calendars) != 2 {
-			f.Errorf("%+v, %v", task.Days, err)
-		}
-	})
 }

@@ -83,19 +83,6 @@ func TestHeldTickFollowsAJobThatIsEnding(t *testing.T) {
 	f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
 }
 
-// Replace: a job that an executor has is asked to cancel, the tick follows.
-func TestReplaceAsksARunningJobToCancel(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.held("replace")
-		f.want(1, "SELECT count(*) FROM job WHERE jid = 'first' AND state = 'running' AND cancel IS NOT NULL AND finished IS NULL")
-		f.exec("UPDATE job SET state = 'cancelled' WHERE jid = 'first'")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-		f.want(2, "SELECT count(*) FROM job")
-		f.guarantees()
-	})
-}
-
 // Replace: an executor takes the job between mark and submit. It is not
 // cancelled behind its back, and the tick waits.
 func TestReplaceWhenTheJobIsTakenMeanwhile(t *testing.T) {

@@ -28,6 +28,12 @@ func (unwatched) Watch(ctx context.Context, _ string, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
 
+// midnight is when the clock of a bubble starts.
+var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// sleepUntil sleeps until a time of the bubble's clock.
+func sleepUntil(at time.Time) { pass(time.Until(at)); synctest.Wait() }
+
 // pass lets fake time pass.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 

@@ -3,7 +3,6 @@ package scheduler_test
 import (
 	"net/url"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -139,25 +138,6 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job")
 	})
 	seen.until(t, "job after reconnecting", nth(2, submitted("report")))
-}
-
-// A lost notification costs at most one poll interval.
-func TestNoticeLostCostsOnePollInterval(t *testing.T) {
-	bubble(t, func(f *fixture) {
-		s, _ := f.start(unwatched{f.db.Periodic()}, polls)
-		pass(10 * time.Second)
-		synctest.Wait()
-		begun := time.Now()
-		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'backup', 'yearly', ?)", f.at(0))
-		for f.one("SELECT count(*) FROM job") == "0" {
-			pass(time.Second)
-			synctest.Wait()
-		}
-		if took := time.Since(begun); took > scheduler.DefaultPollInterval {
-			f.Errorf("noticed after %s, the poll interval is %s", took, scheduler.DefaultPollInterval)
-		}
-		f.stop(s)
-	})
 }
 
 // Behind a transaction pooler there is no LISTEN: by configuration nextrun does

@@ -51,33 +51,6 @@ func TestRunNowRunsAPausedTask(t *testing.T) {
 	})
 }
 
-// A task that is changed or applied stays paused, and times in any form are taken.
-func TestAPauseIsNoPartOfTheDefinition(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, paused, paused_until) VALUES ('report', 'x', 'yearly', '2026-01-01 00:00', '2199-01-01 00:00')")
-		tasks := periodic.NewTasks(f.db.Tasks())
-		if err := tasks.Update(f.Context(), "report", func(t *periodic.Task) error { t.Timer = "monthly"; t.Pause = periodic.Pause{}; return nil }); err != nil {
-			f.Fatal(err)
-		}
-		file := periodic.NewTask("report", "x", "weekly")
-		applied, err := tasks.Apply(f.Context(), periodic.Apply{Tasks: []periodic.Task{file}})
-		changes := applied.Changes
-		if err != nil || len(changes) != 1 || len(changes[0].Columns) != 1 {
-			f.Errorf("apply changes %+v (%v)", changes, err)
-		}
-		task, err := tasks.Get(f.Context(), "report")
-		if err != nil || task.Pause.Since.Year() != 2026 || task.Pause.Until.Year() != 2199 {
-			f.Errorf("the pause is %+v (%v)", task.Pause, err)
-		}
-		if list, err := tasks.List(f.Context(), periodic.TaskFilter{State: periodic.TaskPaused}); err != nil || len(list) != 1 {
-			f.Errorf("paused tasks: %v (%v)", list, err)
-		}
-		if _, err := f.SQL.Exec("UPDATE periodic_task SET paused_until = '0001-01-01 00:00:00'"); err == nil {
-			f.Error("a time before 1970 was taken")
-		}
-	})
-}
-
 // Somebody who resumes a task by `paused` alone leaves nothing of the pause, and a new
 // pause does not end when an earlier one did.
 func TestPausesBySQLBeginAndEndCleanly(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/scheduler"
-	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // A queue that cannot be asked about its jobs is reported once, not for each of them.
@@ -54,16 +53,4 @@ func TestQueueLeftBehindIsBroken(t *testing.T) {
 	q.broken = nil
 	f.ends(withAcme(q))
 	f.want(2, "SELECT count(*) FROM periodic_tick WHERE task_id = 'b'")
-}
-
-// RunOnce ends although a queue refuses a tick for now.
-func TestQueueRefusalDoesNotKeepOnceRunning(t *testing.T) {
-	f := newSQLiteFixture(t)
-	q := f.aHeld("queue")
-	q.refuse["a"] = sink.Submission{Refused: "later", Passing: true}
-	f.exec("UPDATE acme_job SET state = 'done'")
-	f.ends(withAcme(q))
-	delete(q.refuse, "a")
-	f.ends(withAcme(q))
-	f.want("submitted", decision, "a")
 }

@@ -55,15 +55,3 @@ func TestQueueReplaces(t *testing.T) {
 		f.want(2, "SELECT count(*) FROM acme_job WHERE state = 'cancelled'")
 	})
 }
-
-// A tick that waits goes when the job before it has ended, although the queue does not
-// tell, and a scheduler that was not there when it fell due sees to it.
-func TestQueueWaitEnds(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aHeld("queue")
-		f.start(f.db.Periodic(), withAcme(q))
-		f.exec("UPDATE acme_job SET state = 'done'")
-		f.soon(2, acmeJobs, "a")
-		f.guarantees()
-	})
-}

@@ -3,28 +3,7 @@ package scheduler_test
 import (
 	"testing"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/sink"
 )
-
-// A scheduler that knows another queue only does not end the wait for a job of this one.
-func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
-	both(t, func(f *fixture) {
-		q := f.aHeld("queue")
-		f.ends(withOther(&acme{refuse: map[string]sink.Submission{}}))
-		f.ends(withAcme(q))
-		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
-	})
-}
-
-// RunOnce ends although a tick is ready whose sink the scheduler does not know.
-func TestQueueUnknownDoesNotKeepOnceRunning(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.aHeld("queue")
-		f.exec("UPDATE acme_job SET state = 'done'")
-		f.ends()
-	})
-}
 
 // A task moves to the table job and back under programs that do not know the other queue.
 func TestQueueMovesWithoutItsConfiguration(t *testing.T) {

@@ -1,8 +1,6 @@
 package scheduler_test
 
 import (
-	"bytes"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -99,37 +97,5 @@ func (f *fixture) refused(message, query string, args ...any) {
 		f.Errorf("%s %q was accepted", query, args)
 	case !strings.Contains(err.Error(), message):
 		f.Errorf("%s %q: the message does not name %q: %v", query, args, message, err)
-	}
-}
-
-// The sqlite3 program is enough: the triggers use nothing that only Go registers.
-func TestSQLite3Program(t *testing.T) {
-	storetest.Client(t, storetest.SQLite)
-	f := newSQLiteFixture(t)
-	run := func(statement string) (string, error) {
-		command := exec.CommandContext(t.Context(), "sqlite3", strings.TrimPrefix(f.URL, "sqlite:"))
-		command.Stdin = strings.NewReader(".timeout 10000\n" + statement)
-		var out bytes.Buffer
-		command.Stdout, command.Stderr = &out, &out
-		err := command.Run()
-		return out.String(), err
-	}
-	for _, bad := range []string{"'2026'", "'12:30'", "'2026-02-31 00:00'", "'now'", "1782909000"} {
-		if out, err := run("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('bad', 'backup', 'daily', " + bad + ");"); err == nil ||
-			!strings.Contains(out, "nextrun must be a UTC time") {
-			t.Errorf("%s: %v %s", bad, err, out)
-		}
-	}
-	if out, err := run("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('good', 'backup', 'yearly', datetime('now'));"); err != nil {
-		t.Fatal(err, out)
-	}
-	f.once()
-	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
-	if out, err := run("UPDATE periodic_task SET args = 'nonsense', enabled = true; SELECT problem FROM periodic_task;"); err != nil ||
-		!strings.Contains(out, "args is not JSON") {
-		t.Error(err, out)
-	}
-	if out, err := run("DELETE FROM periodic_task;"); err != nil {
-		t.Error(err, out)
 	}
 }

@@ -44,25 +44,6 @@ func TestLateCommitIsNotPassedOver(t *testing.T) {
 	})
 }
 
-func TestNothingOvertakesAMessageThatWaits(t *testing.T) {
-	both(t, func(f *fixture) {
-		want := f.append(events("t", 3)...)
-		f.Exec(`UPDATE outbox_message SET attempts = 1, retry = '9999-01-01 00:00:00.000000' WHERE event_id = ?`, want[1].ID)
-		r := newReceiver()
-		f.relay(r.publisher(), f.quick("one"))
-		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-		f.append(events("other", 1)...) // has the relay look again
-		r.await(f, 2)
-		f.Want(2, `SELECT count(*) FROM outbox_message WHERE topic = 't' AND published IS NULL`)
-		f.Exec(`UPDATE outbox_message SET retry = NULL`)
-		r.await(f, 4)
-		r.set(func(r *receiver) {
-			r.got = slices.DeleteFunc(r.got, func(e outbox.Event) bool { return e.Topic == "other" })
-		})
-		r.check(f, want)
-	})
-}
-
 // A batch ends before the event whose payload would be too much for it; one
 // that is too long by itself goes alone.
 func TestBatchKeepsToItsBytes(t *testing.T) {

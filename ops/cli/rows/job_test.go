@@ -57,35 +57,6 @@ func TestJobJSONIsTheSameInListAndShow(t *testing.T) {
 	})
 }
 
-func TestJobListFilters(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		a := s.Submit(t, "a", "--group", "g1", "--task", "t1")
-		b := s.Submit(t, "b", "--group", "g2")
-		s.Must(t, "job", "cancel", b)
-		for args, want := range map[string]string{
-			"":                          b + " " + a, // those submitted last first
-			"--handler a":               a,
-			"--group g2":                b,
-			"--state waiting":           a,
-			"--state waiting,cancelled": b + " " + a,
-			"-n 1":                      b,
-			"--task t1 -n 1":            a,
-			"--handler none":            "",
-		} {
-			var jobs []struct{ JID string }
-			s.JSON(t, &jobs, append([]string{"job", "list"}, strings.Fields(args)...)...)
-			var got []string
-			for _, j := range jobs {
-				got = append(got, j.JID)
-			}
-			if strings.Join(got, " ") != want {
-				t.Errorf("job list %s: %v, want %s", args, got, want)
-			}
-		}
-	})
-}
-
 // A list without rows says whether there is what it was asked about.
 func TestListsOfNothing(t *testing.T) {
 	t.Parallel()

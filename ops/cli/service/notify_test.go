@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"testing"
 	"time"
 
@@ -73,27 +72,6 @@ func TestJoexHearsOfJobs(t *testing.T) {
 			t.Errorf("in the end the executor heard %q", <-heard)
 		}
 	})
-}
-
-// An executor that does not answer costs a line in the log, and no job.
-func TestJoexThatIsGone(t *testing.T) {
-	t.Parallel()
-	schema, err := os.ReadFile("../../../testdata/docspell/postgres.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := storetest.New(t, storetest.Postgres)
-	d.Exec(string(schema))
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	d.Exec(`INSERT INTO node (id, type, url, updated, created, not_found) VALUES ('joex1', 'joex', ?, now(), now(), 1)`, gone.URL)
-	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
-	s.Must(t, "migrate", "up")
-	b := s.Start(t, "scheduler")
-	b.WaitFor("job submitted", "task=8Xp1-house-keeping")
-	b.WaitFor("WARN", "cannot notify of new jobs", "url="+gone.URL+"/api/v1/notify", "connection refused")
-	s.Submit(t, "housekeeping")
-	d.Want(1, "SELECT count(*) FROM job WHERE tracker IS NULL AND task = 'housekeeping'")
 }
 
 // A URL of the configuration takes the place of Docspell's executors, and none of both.
