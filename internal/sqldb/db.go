@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 )
@@ -31,6 +32,8 @@ type Pools struct {
 	Begin func(ctx context.Context, readOnly bool) (Transaction, error)
 	// Closers close what was opened.
 	Closers []func() error
+	// Doubt is told that a connection was found to be silent, so that others may be; nil: nothing follows from that.
+	Doubt func()
 	// Lent: the pool is the program's.
 	Lent bool
 }
@@ -58,6 +61,19 @@ func (p Pools) begin(ctx context.Context, readOnly bool) (Transaction, error) {
 		pool = p.Read
 	}
 	return pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && p.Read == p.Write})
+}
+
+// Suspect says that a connection was found to be silent, so that others may be.
+func (p Pools) Suspect() {
+	if p.Doubt != nil {
+		p.Doubt()
+	}
+}
+
+// TimedOut reports whether an error is that nothing came from the network for too long.
+func TimedOut(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // URL is the database's URL without its password.

@@ -103,7 +103,12 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 // as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
 	began := time.Now()
-	defer func() { err = db.health.outcome(err, !readOnly, began) }()
+	defer func() {
+		if errors.Is(err, ErrUnavailable) && TimedOut(err) {
+			db.pools.Suspect()
+		}
+		err = db.health.outcome(err, !readOnly, began)
+	}()
 	opening := db.timing.opening(ctx, wait)
 	sqlTx, err := db.pools.Begin(context.WithValue(ctx, openingKey{}, opening), readOnly)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/nextrun/nextrun/store/internal/postgres"
 )
 
-// patience is how long it may take to make a connection, to close it, or to get an answer on
-// it: those who listen have nothing else to wait for.
+// patience is how long it may take to make a connection.
 const patience = 10 * time.Second
 
 // place is where watchers listen.
@@ -43,8 +42,7 @@ func (p place) listen(ctx context.Context, l postgres.Listener) {
 		if err == nil {
 			pause.Reset()
 			l.Made()
-			hear(ctx, conn, l)
-			l.Lost()
+			l.Lost(hear(ctx, conn, l))
 			closeConn(ctx, conn)
 		} else {
 			l.Failed(err)
@@ -80,28 +78,32 @@ func (p place) connect(ctx context.Context, l postgres.Listener) (*pgx.Conn, err
 }
 
 // hear hands on what a connection hears, until it is lost.
-func hear(ctx context.Context, conn *pgx.Conn, l postgres.Listener) {
+func hear(ctx context.Context, conn *pgx.Conn, l postgres.Listener) error {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, postgres.PingEvery)
 		_, err := conn.WaitForNotification(waiting)
 		cancel()
-		switch {
-		case err == nil:
+		if err == nil {
 			l.Heard()
-		case ctx.Err() != nil || !pgconn.Timeout(err) || ping(ctx, conn) != nil:
-			return
+			continue
+		}
+		if ctx.Err() == nil && pgconn.Timeout(err) {
+			err = ping(ctx, conn)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
 func ping(ctx context.Context, conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, postgres.PingLimit)
 	defer cancel()
 	return conn.Ping(ctx)
 }
 
 func closeConn(ctx context.Context, conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgres.LastMoment)
 	defer cancel()
 	_ = conn.Close(ctx)
 }

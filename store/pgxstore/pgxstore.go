@@ -36,13 +36,14 @@ import (
 // do not, as behind a transaction pooler.
 //
 // Of the options Create, ConnectTimeout and MaxConns are of no use here. Timeouts of
-// statements and locks are set in each transaction. That a server falls silent while a
-// statement runs is noticed by the system only; set tcp_user_timeout or keepalives.
+// statements and locks are set in each transaction. When a connection falls silent, nextrun resets
+// the pool: connections that nobody uses are closed, others when they come back.
 func New(ctx context.Context, pool *pgxpool.Pool, options store.Options) (*store.DB, error) {
 	if pool == nil {
 		return nil, errors.New("pgxstore.New: the *pgxpool.Pool is nil")
 	}
-	over := sql.OpenDB(lent{stdlib.GetPoolConnector(pool), pool.Config()})
+	lines := &postgres.Lines{Patience: postgres.Patience(options.StatementTimeout)}
+	over := sql.OpenDB(lent{stdlib.GetPoolConnector(pool), pool, lines, options.PollOnly || options.ListenURL != ""})
 	over.SetMaxIdleConns(0) // the pool keeps them
 	db, err := store.New(ctx, over, options)
 	if err != nil {
@@ -56,7 +57,9 @@ func New(ctx context.Context, pool *pgxpool.Pool, options store.Options) (*store
 type lent struct {
 	driver.Connector
 
-	config *pgxpool.Config
+	pool   *pgxpool.Pool
+	lines  *postgres.Lines
+	shared bool // the sessions are a pooler's
 }
 
 var _ postgres.Lender = lent{}
@@ -72,10 +75,20 @@ func (lent) Open(string) (driver.Conn, error) {
 // Lend implements [postgres.Lender].
 func (l lent) Lend(s *postgres.Server, o sqldb.Options) error {
 	s.Closers = []func() error{s.Write.Close}
-	at, err := placeOf(l.config, o.ListenURL)
+	s.Doubt = l.doubt
+	at, err := placeOf(l.pool.Config(), o.ListenURL)
 	if err != nil {
 		return err
 	}
 	s.Listen = at.listen
 	return nil
+}
+
+// doubt replaces the connections of the pool: those that nobody uses at once, not after a farewell that nobody hears.
+func (l lent) doubt() {
+	l.lines.Doubt()
+	for _, idle := range l.pool.AcquireAllIdle(context.Background()) {
+		_ = idle.Hijack().PgConn().Conn().Close()
+	}
+	l.pool.Reset()
 }

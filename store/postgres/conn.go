@@ -3,20 +3,24 @@ package postgres
 import (
 	"context"
 	"net"
-	"sync/atomic"
 	"time"
+
+	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
-// answerGrace is how much longer than a statement may take an answer may.
-const answerGrace = 5 * time.Second
-
-// dialer makes connections that fail if the server, or the network, falls
-// silent: every statement has a timeout, so an answer that does not come will
-// not come. The system itself notices that after a quarter of an hour, or never.
+// dialer makes the connections of a pool.
 type dialer struct {
-	plain    net.Dialer
-	patience time.Duration
+	plain net.Dialer
+	lines *server.Lines
 }
+
+// dialing is a connection that is being made for a pool. The end of ctx ends it, which the driver does not see to.
+type dialing struct {
+	ctx  context.Context
+	line *server.Line
+}
+
+type dialingKey struct{}
 
 // Dial implements [pq.Dialer].
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
@@ -30,44 +34,29 @@ func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (ne
 	return d.DialContext(ctx, network, address)
 }
 
-// DialContext implements [pq.DialerContext].
+// DialContext implements [pq.DialerContext]. What is not made for the pool asks the server to cancel a statement.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	made, pooled := ctx.Value(dialingKey{}).(*dialing)
+	if !pooled {
+		within, cancel := context.WithTimeout(ctx, server.LastMoment)
+		defer cancel()
+		conn, err := d.plain.DialContext(within, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return brief{conn}, conn.SetDeadline(time.Now().Add(server.LastMoment))
+	}
 	conn, err := d.plain.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return &impatientConn{Conn: conn, patience: d.patience}, nil
+	made.line = d.lines.Open(conn)
+	made.line.Ask(made.ctx)
+	return made.line, nil
 }
 
-// impatientConn gives each read and write a time limit, unless it has one.
-type impatientConn struct {
-	net.Conn
-	patience time.Duration
-	limited  atomic.Bool
-}
+// brief is a connection that keeps its deadline.
+type brief struct{ net.Conn }
 
-// SetDeadline implements [net.Conn]; pq limits the making of a connection so.
-func (c *impatientConn) SetDeadline(t time.Time) error {
-	c.limited.Store(!t.IsZero())
-	return c.Conn.SetDeadline(t)
-}
-
-// Read implements [net.Conn].
-func (c *impatientConn) Read(p []byte) (int, error) {
-	if !c.limited.Load() {
-		if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
-			return 0, err
-		}
-	}
-	return c.Conn.Read(p)
-}
-
-// Write implements [net.Conn].
-func (c *impatientConn) Write(p []byte) (int, error) {
-	if !c.limited.Load() {
-		if err := c.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
-			return 0, err
-		}
-	}
-	return c.Conn.Write(p)
-}
+// SetDeadline implements [net.Conn].
+func (brief) SetDeadline(time.Time) error { return nil }

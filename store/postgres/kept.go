@@ -11,22 +11,24 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
+	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
 // connector makes connections that need fewer exchanges with the server than those of the
 // driver: they send the first query of a transaction with BEGIN, and keep statements.
-type connector struct{ *pq.Connector }
+type connector struct {
+	*pq.Connector
+	shared bool // the sessions are a pooler's: nothing stays in them
+}
 
 // Connect implements [driver.Connector].
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	made, err := c.Connector.Connect(ctx)
+	making := &dialing{ctx: ctx}
+	made, err := c.Connector.Connect(context.WithValue(ctx, dialingKey{}, making))
 	if err != nil {
 		return nil, err
 	}
-	if plain, ok := made.(plainConn); ok {
-		return &conn{plainConn: plain}, nil
-	}
-	return made, nil
+	return &conn{plainConn: made.(plainConn), line: making.line, shared: c.shared}, nil
 }
 
 // plainConn is what a connection of the driver can do.
@@ -50,6 +52,8 @@ type plainConn interface {
 // a new one if there is none.
 type conn struct {
 	plainConn
+	line   *server.Line
+	shared bool
 	mark   string               // that was left last
 	kept   map[string]statement // in the session with the mark
 	own    bool                 // this transaction has that session
@@ -57,7 +61,27 @@ type conn struct {
 }
 
 // IsValid implements [driver.Validator].
-func (c *conn) IsValid() bool { return !c.broken && c.plainConn.IsValid() }
+func (c *conn) IsValid() bool { return !c.broken && !c.line.Doubtful() && c.plainConn.IsValid() }
+
+// ResetSession implements [driver.SessionResetter].
+func (c *conn) ResetSession(ctx context.Context) error {
+	if !c.IsValid() {
+		return driver.ErrBadConn
+	}
+	return c.plainConn.ResetSession(ctx)
+}
+
+// Close implements [driver.Conn].
+func (c *conn) Close() error {
+	_ = c.line.SetDeadline(time.Now().Add(server.LastMoment)) // or it is closed
+	return c.plainConn.Close()
+}
+
+// Ping implements [driver.Pinger].
+func (c *conn) Ping(ctx context.Context) error {
+	c.line.Ask(ctx)
+	return c.plainConn.Ping(ctx)
+}
 
 // marked is a query for the mark of the session. If there is none, it leaves the given one.
 func marked(mark string) string {
@@ -68,17 +92,23 @@ func marked(mark string) string {
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	c.own = false
+	c.line.Ask(ctx)
 	opening := sqldb.OpeningOf(ctx)
 	if opening == nil || opening.SQL == "" {
-		return c.plainConn.BeginTx(ctx, options)
+		tx, err := c.plainConn.BeginTx(ctx, options)
+		return &plainTx{tx, c, ctx}, err
 	}
 	begin := "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
 	if options.ReadOnly {
 		begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; "
 	}
+	begin += opening.SQL
 	mark := rand.Text()
+	if !c.shared {
+		begin += ", " + marked(mark)
+	}
 	opening.Asked = time.Now()
-	row, err := c.row(ctx, begin+opening.SQL+", "+marked(mark))
+	row, err := c.row(ctx, begin)
 	if err != nil {
 		c.broken = true // it may have begun
 		return nil, err
@@ -88,10 +118,11 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		c.broken = true
 		return nil, errors.New("begin: the server sent no time")
 	}
-	switch before := text(row[len(row)-2]); before {
-	case "":
+	switch before := text(row[len(row)-2]); {
+	case c.shared:
+	case before == "":
 		c.mark, c.kept = mark, map[string]statement{}
-	case c.mark:
+	case before == c.mark:
 		c.own = true
 	}
 	opening.Sent, opening.Now = true, now
@@ -129,6 +160,7 @@ type begun struct {
 
 // Commit implements [driver.Tx].
 func (t *begun) Commit() error {
+	t.line.Ask(t.ctx)
 	rows, err := t.plainConn.QueryContext(t.ctx, "COMMIT", nil)
 	if err != nil {
 		t.broken = true
@@ -156,8 +188,28 @@ func (t *begun) Rollback() error {
 	return err
 }
 
+// plainTx is a transaction that the driver has begun.
+type plainTx struct {
+	driver.Tx
+	conn *conn
+	ctx  context.Context
+}
+
+// Commit implements [driver.Tx].
+func (t *plainTx) Commit() error {
+	t.conn.line.Ask(t.ctx)
+	return t.Tx.Commit()
+}
+
+// PrepareContext implements [driver.ConnPrepareContext].
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.line.Ask(ctx)
+	return c.plainConn.PrepareContext(ctx, query)
+}
+
 // QueryContext implements [driver.QueryerContext].
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.line.Ask(ctx)
 	kept, err := c.prepared(ctx, query)
 	if err != nil {
 		return nil, err
@@ -171,6 +223,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 
 // ExecContext implements [driver.ExecerContext].
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.line.Ask(ctx)
 	kept, err := c.prepared(ctx, query)
 	if err != nil {
 		return nil, err

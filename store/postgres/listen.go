@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
@@ -21,7 +22,7 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 	events := func(event pq.ListenerEventType, err error) { // one at a time
 		switch {
 		case event == pq.ListenerEventDisconnected:
-			l.Lost()
+			l.Lost(err)
 		case err != nil:
 			l.Failed(p.scrub(err))
 		}
@@ -42,8 +43,9 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 
 // hear hands on what a listener hears, until it is closed.
 func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
-	ping := time.NewTicker(server.PingEvery)
-	defer ping.Stop()
+	var pings sync.WaitGroup
+	defer pings.Wait()
+	pings.Go(func() { ping(ctx, listener) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -57,8 +59,20 @@ func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
 			default:
 				l.Heard()
 			}
-		case <-ping.C:
-			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
+		}
+	}
+}
+
+// ping has the server answer now and then. The listener reports connections that break, and makes others.
+func ping(ctx context.Context, listener *pq.Listener) {
+	ticks := time.NewTicker(server.PingEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+			_ = listener.Ping()
 		}
 	}
 }
@@ -75,8 +89,20 @@ func (d watchDialer) Dial(network, address string) (net.Conn, error) {
 // DialTimeout implements [pq.Dialer].
 func (d watchDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
-	if err == nil {
-		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	return pinged{conn}, nil
+}
+
+// pinged is a connection on which silence is an error.
+type pinged struct{ net.Conn }
+
+// Read implements [net.Conn].
+func (c pinged) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(server.PingEvery + server.PingLimit)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
 }

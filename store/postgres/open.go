@@ -52,16 +52,19 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	migrate := sql.OpenDB(slow)
+	slow.Dialer(&dialer{lines: &server.Lines{}})
+	migrate := sql.OpenDB(connector{slow, true})
 	migrate.SetMaxIdleConns(1)
-	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
-	pool := sql.OpenDB(connector{quick})
+	lines := &server.Lines{Patience: server.Patience(o.StatementTimeout)}
+	quick.Dialer(&dialer{lines: lines})
+	pool := sql.OpenDB(connector{quick, o.PollOnly || o.ListenURL != ""})
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	return server.New(ctx, server.Server{
 		Pools: sqldb.Pools{
 			URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
+			Doubt: lines.Doubt,
 		},
 		Listen: listen,
 	}, o)

@@ -211,6 +211,11 @@ func TestPgxListens(t *testing.T) {
 	}
 }
 
+func TestPgxConnectionsThatFallSilent(t *testing.T) {
+	t.Parallel()
+	pooltest.Silence(t, func(url string) *store.DB { return openPgx(t, newPool(t, url), store.Options{}) })
+}
+
 // With PollOnly nobody listens.
 func TestPgxPollOnly(t *testing.T) {
 	t.Parallel()

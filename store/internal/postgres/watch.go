@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,8 +17,14 @@ const (
 	ListenAgainMax = time.Second
 )
 
-// PingEvery is how often a connection that listens is looked after.
-const PingEvery = 30 * time.Second
+// A connection that listens is asked for an answer so often, and may take so long for it: nothing else
+// comes from a network that has fallen silent.
+const (
+	PingEvery = 5 * time.Second
+	PingLimit = 5 * time.Second
+)
+
+var errSilent = errors.New("listen for changes: the network fell silent, listening again on a new connection")
 
 // Listen listens on a connection of its own until ctx ends. When the connection is lost,
 // it makes another one.
@@ -27,8 +34,8 @@ type Listen func(ctx context.Context, l Listener)
 // goroutines.
 type Listener struct {
 	Channels []string
-	Made     func() // a new connection listens
-	Lost     func() // it is lost
+	Made     func()      // a new connection listens
+	Lost     func(error) // it is lost
 	Failed   func(error)
 	Heard    func() // a notification
 }
@@ -48,11 +55,15 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 	for _, topic := range w.Topics {
 		l.Channels = append(l.Channels, string(topic))
 	}
-	l.Lost = func() {
+	l.Lost = func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		quiet = time.Time{}
 		pause.Reset()
+		if sqldb.TimedOut(err) && ctx.Err() == nil {
+			d.server.Suspect()
+			w.Report(errSilent)
+		}
 	}
 	l.Failed = func(err error) {
 		mu.Lock()
