@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"io"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers/statement"
+	"github.com/nextrun/nextrun/store"
 )
 
 // runs runs a job with a statement, and returns it at its end.
@@ -44,6 +46,25 @@ func (e tasksEnv) runs(t *testing.T, s statement.Work, args string) jobqueue.Job
 	return job
 }
 
+// loggedIn is the database for a login that has no rights of its own, but is the owner by its settings.
+func (e tasksEnv) loggedIn(t *testing.T, login string, roles ...string) tasksEnv {
+	t.Helper()
+	owner := e.One("SELECT current_user")
+	e.Exec("CREATE ROLE " + login + " LOGIN NOINHERIT PASSWORD 'p'; ALTER ROLE " + login + " SET role = " + owner)
+	for _, role := range append(roles, owner) {
+		e.Exec("GRANT " + role + " TO " + login)
+	}
+	address, err := url.Parse(e.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User = url.UserPassword(login, "p")
+	if e.db, err = store.Open(t.Context(), address.String(), store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 func TestStatementEndsItsJob(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
@@ -70,6 +91,7 @@ func TestStatementThatFails(t *testing.T) {
 			"no object":      {"INSERT INTO effect VALUES (:a)", "[]", "no JSON object"},
 			"no such table":  {"INSERT INTO effects VALUES (1)", "{}", "effects"},
 			"no such column": {"DELETE FROM effect WHERE b = 1", "{}", "b"},
+			"a later row":    {"SELECT abs(n) FROM (SELECT 1 AS n UNION ALL SELECT CAST('-9223372036854775808' AS bigint)) AS v", "{}", "o"},
 		} {
 			job := env.runs(t, statement.Work{SQL: strings.Split(c.sql, "; ")}, c.args)
 			if job.State != jobqueue.Failed || !strings.Contains(job.Result, c.want) || strings.Contains(job.Result, "nextrun migrate") {
@@ -122,6 +144,12 @@ func TestStatementOfARole(t *testing.T) {
 		}
 		if job := env.runs(t, statement.Work{SQL: []string{"CALL commits()"}}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
 			t.Errorf("a procedure that commits: %s: %s", job.State, job.Result)
+		}
+		worker := env.loggedIn(t, role+"_login", role)
+		defer env.Exec("DROP ROLE " + role + "_login")
+		defer closed(t, worker.db)
+		if job := worker.runs(t, statement.Work{SQL: []string{"INSERT INTO effect VALUES (current_user)"}, Role: role}, "{}"); job.State != jobqueue.Success {
+			t.Errorf("a login that is another role by its settings: %s: %s", job.State, job.Result)
 		}
 	})
 }

@@ -60,8 +60,8 @@ type CommandConfig struct {
 	// timeout, cancellation or shutdown. 0: 5 s; negative: none.
 	KillGrace time.Duration `yaml:"kill_grace"`
 	// MaxOutput is how many bytes of output of an attempt go to the job log, in at
-	// most MaxOutput/16 + 100 lines; the rest is read and dropped. 0:
-	// 1 MiB; negative: no output.
+	// most MaxOutput/16 + 100 lines: the first ones, up to half of it, and the last ones of each stream. What is between them is
+	// read and dropped, and a line says so. 0: 1 MiB; negative: no output.
 	MaxOutput int `yaml:"max_output"`
 	// PermanentCodes are exit codes after which the job is not tried again.
 	PermanentCodes []int
@@ -103,11 +103,10 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 
 func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error {
 	output := newOutput(job, c.MaxOutput)
-	stdout, stderr := &stream{output: output, level: jobqueue.Info}, &stream{output: output, level: jobqueue.Warn}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(append(c.inherited(os.Environ()), c.Env...), variables(ctx, job)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(job.Args), stdout, stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(job.Args), output.stdout, output.stderr
 	cmd.WaitDelay = drainTime // for a grandchild that holds one of them open
 	ownGroup(cmd)
 	defer endsWithExecutor(cmd)()
@@ -120,7 +119,7 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	err := cmd.Wait()
 	close(exited)
 	byUs := <-stopped
-	output.end(stdout, stderr)
+	output.end()
 	killGroup(cmd) // what the program has started and left behind
 	if byUs {      // an exit code of 0 then says that it stopped in order, not that it is done
 		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))

@@ -92,8 +92,10 @@ func TestCommandConfigIsChecked(t *testing.T) {
 func TestCommandOutput(t *testing.T) {
 	t.Parallel()
 	umlauts := "x" + strings.Repeat("ü", 20_000)
-	capped := func(lines int) func(log []string) bool {
-		return func(log []string) bool { return len(log) == lines+1 && strings.Contains(log[lines], "dropped") }
+	capped := func(first, last int) func(log []string) bool {
+		return func(log []string) bool {
+			return len(log) == first+1+last && strings.HasSuffix(log[first], " bytes of standard output are left out here")
+		}
 	}
 	exactly := func(lines ...string) func(log []string) bool {
 		return func(log []string) bool { return slices.Equal(log, lines) }
@@ -111,8 +113,8 @@ func TestCommandOutput(t *testing.T) {
 			handlers.CommandConfig{Argv: []string{"cat"}},
 			umlauts, func(log []string) bool { return len(log) == 3 && strings.Join(log, "") == umlauts },
 		},
-		"capped":             {handlers.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, "", capped(10)},
-		"empty lines capped": {handlers.CommandConfig{Argv: script(`yes '' | head -20000`), MaxOutput: 1024}, "", capped(1024/16 + 100)},
+		"capped":             {handlers.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, "", capped(5, 5)},
+		"empty lines capped": {handlers.CommandConfig{Argv: script(`yes '' | head -20000`), MaxOutput: 1024}, "", capped((1024/16+100)/2, (1024/16+100)/2)},
 		"env goes before without": {
 			handlers.CommandConfig{
 				Argv:    script(`env | grep ^HANDLERS_TEST_ | sort`),
@@ -124,6 +126,34 @@ func TestCommandOutput(t *testing.T) {
 	} {
 		if a := run(t.Context(), command(t, c.cfg), jobqueue.Job{Args: c.args}); a.err != nil || !c.want(a.log) {
 			t.Errorf("%s: %v, %d lines of log: %.1000q", name, a.err, len(a.log), a.log)
+		}
+	}
+}
+
+// Of a long output the log has the beginning and the end, of each stream, and says where how much is missing.
+func TestCommandWhoseOutputIsLong(t *testing.T) {
+	t.Parallel()
+	const flood = `seq -f 'row %020g' 50000`
+	for name, c := range map[string]struct {
+		script string
+		want   []string // ends of lines
+	}{
+		"the error comes last":                     {flood + `; echo 'disk full' >&2`, []string{"01", "of standard output are left out here", "50000", "disk full"}},
+		"the error comes in the middle of a flood": {flood + `; echo 'disk full' >&2; ` + flood, []string{"01", "disk full", "50000"}},
+		"standard output beside a flood of errors": {`echo begun; ` + flood + ` >&2; echo ended`, []string{"begun", "of standard error are left out here", "ended"}},
+		"both flood":               {flood + ` >&2 & ` + flood + `; wait; echo ended`, []string{"of standard output are left out here", "of standard error are left out here", "50000", "ended"}},
+		"all of it fits":           {`seq -f 'row %020g' 400`, []string{"01", "200", "201", "400"}},
+		"a line that does not fit": {`seq -f '%020000g' 1`, []string{"16385 bytes of standard output are left out here", "01"}},
+	} {
+		a := run(t.Context(), command(t, handlers.CommandConfig{Argv: script(c.script), MaxOutput: 10 << 10}), jobqueue.Job{})
+		size := len(strings.Join(a.log, ""))
+		for _, want := range c.want {
+			if !slices.ContainsFunc(a.log, func(line string) bool { return strings.HasSuffix(line, want) }) {
+				t.Errorf("%s: no line ends with %q: %.100q", name, want, a.log)
+			}
+		}
+		if a.err != nil || size > 11<<10 {
+			t.Errorf("%s: %v, and %d bytes of log", name, a.err, size)
 		}
 	}
 }

@@ -47,10 +47,10 @@ func (c HTTPConfig) Validate() error {
 	return p.Err()
 }
 
-// HTTP returns a handler that makes an HTTP call. A status of 2xx is
-// success; 5xx, 429, 408, 425 and calls without an answer are tried again, no sooner
-// than Retry-After says; every other status fails the job at once. The
-// beginning of the answer goes to the job log. The values of headers and the URL's
+// HTTP returns a handler that makes an HTTP call. A status of 2xx is success once the whole answer has come;
+// 5xx, 429, 408, 425, and calls whose answer does not come or breaks off are tried again, no sooner
+// than Retry-After says; every other status fails the job at once. The answer goes to the job log, of a long one
+// the first 8 KiB and the last 8. The values of headers and the URL's
 // path, query and user part, which may hold secrets, do not: where an answer repeats
 // one, the log has xxxxx.
 func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
@@ -93,14 +93,16 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}
-	defer response.Body.Close() //nolint:errcheck // it has been read as far as we care
-	if text := c.quote(response.Body); text != "" {
-		job.Log(jobqueue.Info, text)
-	}
+	answer := newExcerpt(c.Secrets)
+	_, broken := io.Copy(answer, response.Body)
+	_ = response.Body.Close() // it has been read to its end
+	answer.log(job)
 	status := c.Secrets.Clean(response.Status)
 	answered := fmt.Errorf("%s: answered %s", c.place, status)
 	switch code := response.StatusCode; {
-	case code >= 200 && code <= 299:
+	case code/100 == 2 && broken != nil:
+		return fmt.Errorf("%w, but not to its end: %w", answered, c.Failure(broken))
+	case code/100 == 2:
 		job.SetResult(status)
 		return nil
 	case web.MayPass(code):
@@ -146,22 +148,4 @@ func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.R
 		request.Header.Set("Nextrun-Due", job.Due.UTC().Format(time.RFC3339Nano))
 	}
 	return request, nil
-}
-
-// maxBody is how much of an answer goes to the job log.
-const maxBody = 16 << 10
-
-// quote is the beginning of an answer as the job log may have it. It reads more
-// than it returns, so that no part of a secret remains at the cut.
-func (c *caller) quote(body io.Reader) string {
-	more := 0
-	if len(c.Secrets) > 0 {
-		more = len(c.Secrets[0])
-	}
-	text, _ := io.ReadAll(io.LimitReader(body, int64(maxBody+more))) // what came before an error may help
-	clean := c.Secrets.Clean(string(text))
-	if len(text) == maxBody+more {
-		clean = clean[:len(clean)-more]
-	}
-	return strings.TrimSpace(clean[:min(len(clean), maxBody)])
 }

@@ -1,12 +1,15 @@
 package handlers_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +109,66 @@ func TestHTTPStatusDecides(t *testing.T) {
 	}
 }
 
+// A server that reports its progress is heard to the end of its work, and the log has both ends of what it said.
+func TestHTTPAttemptEndsWithTheAnswer(t *testing.T) {
+	t.Parallel()
+	var done atomic.Bool
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for n := range 100 {
+			_, _ = fmt.Fprintf(w, "row %d of 100 %s\n", n+1, strings.Repeat(".", 1000))
+			_ = http.NewResponseController(w).Flush()
+		}
+		done.Store(true)
+	})
+	a := run(t.Context(), call(t, handlers.HTTPConfig{URL: server.URL}), jobqueue.Job{})
+	if a.err != nil || a.Result != "200 OK" || !done.Load() {
+		t.Errorf("%v, result %q; done: %t", a.err, a.Result, done.Load())
+	}
+	log := strings.Join(a.log, "\n")
+	for _, want := range []string{"row 1 of 100", "row 100 of 100", "bytes of the answer are left out here"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not have %q: %q", want, log)
+		}
+	}
+	if len(log) > 17<<10 {
+		t.Errorf("the log has %d bytes of the answer", len(log))
+	}
+}
+
+// answered is a transport that calls a function when the head of an answer is there.
+type answered func()
+
+func (f answered) RoundTrip(r *http.Request) (*http.Response, error) {
+	defer f()
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// An answer of 200 that does not come to its end is no success, whatever ends it.
+func TestHTTPAnswerThatIsCutIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{io.ErrUnexpectedEOF, jobqueue.ErrTimeout, jobqueue.ErrCancelled, jobqueue.ErrShutdown} {
+		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "row 1 of 100\n")
+			_ = http.NewResponseController(w).Flush()
+			if errors.Is(cause, io.ErrUnexpectedEOF) {
+				panic(http.ErrAbortHandler)
+			}
+			<-r.Context().Done()
+		})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cfg := handlers.HTTPConfig{URL: server.URL, Timeout: time.Hour, Client: &http.Client{Transport: answered(func() {
+			if cause != io.ErrUnexpectedEOF { //nolint:errorlint // it is that one
+				cancel(cause)
+			}
+		})}}
+		a := run(ctx, call(t, cfg), jobqueue.Job{})
+		cancel(nil)
+		if a.err == nil || jobqueue.IsPermanent(a.err) || a.Result != "" || !strings.Contains(a.err.Error(), "answered 200 OK, but not to its end") {
+			t.Errorf("%v: the attempt ended with %v, result %q, log %q", cause, a.err, a.Result, a.log)
+		}
+	}
+}
+
 func TestHTTPConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []handlers.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"},
@@ -121,8 +184,10 @@ func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
 	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = io.WriteString(w, "seen: "+r.URL.RequestURI()+" "+strings.Repeat("x", 16<<10-60))
-		_ = r.Header.Write(w)
+		for range 300 { // the cuts fall into what is repeated
+			_, _ = io.WriteString(w, "seen: "+r.URL.RequestURI()+" ")
+			_ = r.Header.Write(w)
+		}
 	})
 	a := run(t.Context(), call(t, handlers.HTTPConfig{
 		URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/services/s3cret-path?token=s3cret-token",

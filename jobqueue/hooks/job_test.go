@@ -31,7 +31,7 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 		dead, failed := f.submit("works", ""), f.submit("fails", "nightly")
 		f.Exec("UPDATE job SET state = 'running', worker = 'gone@000000000001', started = submitted WHERE jid = $1", dead)
 		f.Exec("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', $1, 'info', '2026-01-01 00:00:00.000000', $2, 1)",
-			failed, strings.Repeat("x", 1<<20))
+			failed, strings.Repeat("x", 1<<20)+"the end")
 		want := map[string]hooks.Event{dead: hooks.Failure, failed: hooks.Failure}
 		for _, handler := range []string{"works", "fails-once", "completes"} {
 			want[f.submit(handler, "")] = hooks.Success
@@ -47,7 +47,7 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 			if n.Task != "nightly" || n.Handler != "fails" || n.Error != "exit status 2" || n.Hook != "on_failure" || n.Job.State != "failed" || n.Job.Finished.IsZero() {
 				t.Errorf("got %+v of the job %+v", n, n.Job)
 			}
-			if !strings.HasSuffix(n.Output, "no such file\nfailed: exit status 2") || len(n.Output) > 8<<10 {
+			if !strings.HasSuffix(n.Output, "no such file\nfailed: exit status 2") || !strings.Contains(n.Output, "the end\n") || len(n.Output) > 8<<10 {
 				t.Errorf("the output has %d bytes", len(n.Output))
 			}
 		}

@@ -56,19 +56,24 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 	}
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicTasks)
-		if err := r.begin(ctx, tx); err != nil {
+		before, err := r.begin(ctx, tx)
+		if err != nil {
 			return err
 		}
 		rows := int64(0)
 		for i, s := range r.list {
-			n, err := r.exec(ctx, tx, s.text, args[i])
+			do := r.exec
+			if r.sqlite && s.reads() {
+				do = r.read
+			}
+			n, err := do(ctx, tx, s.text, args[i])
 			if err != nil {
 				return r.at(i, err)
 			}
 			rows += n
 		}
 		if r.Role != "" {
-			if _, err := tx.Exec(ctx, "SET LOCAL ROLE NONE"); err != nil {
+			if err := setRole(ctx, tx, before); err != nil {
 				return err
 			}
 		}
@@ -77,23 +82,21 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 	})
 }
 
-// begin lets the statements take their time, which the context limits, and sets the role.
-func (r runner) begin(ctx context.Context, tx *sqldb.Tx) error {
+// begin lets the statements take their time, which the context limits, and sets the role. It returns the role that was
+// there before.
+func (r runner) begin(ctx context.Context, tx *sqldb.Tx) (before string, err error) {
 	if r.sqlite {
-		return nil
+		return "", nil
 	}
-	_, err := tx.Exec(ctx, "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)")
-	if err != nil {
-		return err
+	err = tx.First(ctx, &before, "SELECT current_setting('role') FROM set_config('statement_timeout', '0', true) AS s, set_config('lock_timeout', '0', true) AS l")
+	if err != nil || r.Role == "" {
+		return before, err
 	}
-	return r.setRole(ctx, tx)
+	return before, setRole(ctx, tx, r.Role)
 }
 
-func (r runner) setRole(ctx context.Context, tx *sqldb.Tx) error {
-	if r.Role == "" {
-		return nil
-	}
-	_, err := tx.Exec(ctx, `SET LOCAL ROLE "`+strings.ReplaceAll(r.Role, `"`, `""`)+`"`)
+func setRole(ctx context.Context, tx *sqldb.Tx, role string) error {
+	_, err := tx.Exec(ctx, "SELECT set_config('role', $1, true)", role)
 	return err
 }
 
@@ -103,6 +106,20 @@ func (r runner) exec(ctx context.Context, tx *sqldb.Tx, text string, args []any)
 		return 0, r.others(ctx, err)
 	}
 	return result.RowsAffected()
+}
+
+// read reads the rows of a statement to the end: exec ends at the first one on SQLite.
+func (r runner) read(ctx context.Context, tx *sqldb.Tx, text string, args []any) (int64, error) {
+	rows, err := tx.DBTX().QueryContext(ctx, text, args...)
+	if err != nil {
+		return 0, r.others(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // what is read to its end is closed
+	count := int64(0)
+	for rows.Next() {
+		count++
+	}
+	return count, rows.Err()
 }
 
 // others has it that a column is missing which is none of nextrun's.
@@ -176,8 +193,10 @@ func (w Work) Check(ctx context.Context, on sqldb.Opened) error {
 		return err
 	}
 	return r.db.View(ctx, func(tx *sqldb.Tx) error {
-		if err := r.setRole(ctx, tx); err != nil {
-			return err
+		if r.Role != "" {
+			if err := setRole(ctx, tx, r.Role); err != nil {
+				return err
+			}
 		}
 		for i, s := range r.list {
 			verb := s.words[0]

@@ -119,6 +119,14 @@ func (s *statement) placeholder(name, mark string) string {
 	return fmt.Sprintf("%s%d", mark, n+1)
 }
 
+// reads reports whether a statement changes no rows.
+func (s *statement) reads() bool {
+	changes := func(word string) bool {
+		return slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, word)
+	}
+	return slices.Contains([]string{"SELECT", "VALUES", "WITH"}, s.words[0]) && (s.words[0] != "WITH" || !slices.ContainsFunc(s.words, changes))
+}
+
 // refused says why a statement cannot be part of the transaction of a job; empty: it can, as far
 // as its words tell.
 func (s *statement) refused() string {

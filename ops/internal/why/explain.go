@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -122,7 +123,7 @@ func (e *Explanation) readOutput(ctx context.Context, db *store.DB) (err error) 
 	return err
 }
 
-// endOfLog are the last n lines of the log of a job.
+// endOfLog are the last n lines of the log of a job; a message may have several.
 func endOfLog(ctx context.Context, db *store.DB, jid string, n int) ([]string, error) {
 	var lines []sqldb.RowText
 	err := sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
@@ -130,9 +131,9 @@ func endOfLog(ctx context.Context, db *store.DB, jid string, n int) ([]string, e
 	})
 	output := []string{}
 	for _, line := range slices.Backward(lines) {
-		output = append(output, string(line))
+		output = append(output, strings.Split(string(line), "\n")...)
 	}
-	return output, err
+	return output[max(0, len(output)-n):], err
 }
 
 // readQueue reads what the task's queue tells of its job or event.

@@ -11,7 +11,7 @@ import (
 )
 
 // hookLines is how many of the last lines of its log go with a job that has ended, and
-// hookWidth how many characters of each: more than a hook receives.
+// hookWidth how many of the last characters of each: more than a hook receives.
 const (
 	hookLines = 50
 	hookWidth = 8<<10 + 1
@@ -95,7 +95,7 @@ func (tx jobTx) lastLines(ctx context.Context, told []exchange.Told) error {
 		return err
 	}
 	var lines []struct{ JID, Message string }
-	err = tx.Select(ctx, &lines, `SELECT l.jid, substr(l.message, 1, $3) AS message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
+	err = tx.Select(ctx, &lines, `SELECT l.jid, substr(l.message, `+tx.SQL().Greatest+`(1, length(l.message) - $3 + 1)) AS message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
 		WHERE l.counter > (SELECT max(m.counter) FROM joblog AS m WHERE m.jid = v.value) - $2
 		ORDER BY l.jid, l.counter`, r.Param, hookLines, hookWidth)
 	for _, line := range lines {
