@@ -123,7 +123,11 @@ func (p *cronParser) numbers(f int, text string, at int) (i cronItem, err error)
 		return i, err
 	}
 	if i.high < i.low && !(f == cronWeekday && i.low == 7 && !stepped) {
-		return i, p.failAt(at, "the range %s ends before it starts", body)
+		meant := ""
+		if f == cronWeekday && i.high == 0 {
+			meant = low + "-7"
+		}
+		return i, p.failMeant(at, meant, "the range %s ends before it starts", body)
 	}
 	return i, nil
 }
@@ -133,6 +137,8 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	field := &cronFields[f]
 	n, ok := cronNumber(text)
 	switch {
+	case strings.Contains(text, "~"):
+		return 0, p.failAt(at, "~ is a random time of cronie; write a time, and give the task a jitter")
 	case text == "":
 		return 0, p.failAt(at, "the %s is missing", field.name)
 	case ok && !isDigit(text[0]) && !field.named(text):

@@ -47,6 +47,12 @@ func TestIntervals(t *testing.T) {
 			"2026-10-25T00:30:00Z 2026-10-26T01:30:00Z"},
 		{"every 1 day from 2011-12-29 04:00 Pacific/Apia", "2011-12-29T14:00:00Z",
 			"2011-12-30T14:00:00Z 2011-12-31T14:00:00Z"},
+		// a start in a gap moves itself alone
+		{"every 1 day from 2026-03-29 02:30 Europe/Berlin", "2026-03-28T00:00:00Z", "2026-03-29T01:30:00Z 2026-03-30T00:30:00Z"},
+		{"every month from 2026-03-29 02:30 Europe/Berlin", "2026-03-29T01:30:00Z", "2026-04-29T00:30:00Z 2026-05-29T00:30:00Z"},
+		{"every year from 2026-03-29 02:30 Europe/Berlin", "2026-03-29T01:30:00Z", "2027-03-29T00:30:00Z 2028-03-29T00:30:00Z"},
+		{"every 24h from 2026-03-29 02:30 Europe/Berlin", "2026-03-28T00:00:00Z", "2026-03-29T01:30:00Z 2026-03-30T01:30:00Z"},
+		{"every 1 day from 2011-12-30 04:00 Pacific/Apia", "2011-12-29T00:00:00Z", "2011-12-30T14:00:00Z 2011-12-31T14:00:00Z"},
 		// the second time that the clock shows the anchor
 		{"every 1 day from 2026-10-25T02:30:00+01:00 Europe/Berlin", "2026-10-25T00:00:00Z",
 			"2026-10-25T01:30:00Z 2026-10-26T01:30:00Z"},

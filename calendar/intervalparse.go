@@ -33,7 +33,9 @@ func parseInterval(t text, anchor time.Time) (Schedule, error) {
 	if v.Anchor < elapse.Instant(elapse.FirstWall) || v.Anchor > elapse.Instant(elapse.LastWall) {
 		return nil, p.failAt(at, "an interval must start in the years %d to %d", elapse.FirstYear, elapse.LastYear)
 	}
-	v.Start = v.Zone.Reading(v.Anchor)
+	if v.Unit.Micros > 0 || v.Zone.Resolve(v.Start) != v.Anchor { // else it is what was written, which may lie in a gap
+		v.Start = v.Zone.Reading(v.Anchor)
+	}
 	return v, nil
 }
 
@@ -163,7 +165,8 @@ func (p *intervalParser) from(v *elapse.Interval) (at int, err error) {
 	}
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			v.Anchor = v.Zone.Resolve(elapse.Wall(elapse.InstantOf(t)))
+			v.Start = elapse.Wall(elapse.InstantOf(t))
+			v.Anchor = v.Zone.Resolve(v.Start)
 			return w.at, nil
 		}
 	}

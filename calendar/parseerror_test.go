@@ -54,6 +54,8 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"0 0 L-3 * *", "    ^", "stands alone"},
 		{"*/0 * * * *", "  ^", "expected a step of at least 1"},
 		{"30-10 * * * *", "^", "the range 30-10 ends before it starts"},
+		{"0 8 * * FRI-SUN", "        ^", `the range FRI-SUN ends before it starts; did you mean "FRI-7"?`},
+		{"0~30 2 * * *", "^", "~ is a random time of cronie; write a time, and give the task a jitter"},
 		{"@midnight", "^", `did you mean "@daily"?`},
 		{"@every 5m", "^", `did you mean "every 5m"?`},
 		{"@daily x", "       ^", "expected the end of the timer"},

@@ -49,7 +49,7 @@ func explainInterval(v *elapse.Interval) string {
 	if v.Count == 1 {
 		text = "every " + v.Unit.Name
 	}
-	from := v.Anchor.Time().In(v.Zone.Location).Format("2006-01-02 15:04:05")
+	from := elapse.Instant(v.Start).Time().Format("2006-01-02 15:04:05")
 	text += ", counted from " + strings.TrimSuffix(from, ":00") + ", " + zoneWords(v.Zone)
 	if days, _ := v.Start.Split(); v.Unit.Months > 0 && elapse.DateOf(days).Day > 28 {
 		text += "; on the last day of months that are too short"

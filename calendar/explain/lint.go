@@ -11,14 +11,15 @@ import (
 
 // The codes of findings. They are stable; the messages are not.
 const (
-	LintNever       = "never"          // the schedule never elapses again
-	LintLeapYears   = "leap-years"     // it elapses in leap years only
-	LintShortMonths = "short-months"   // it names days that some of its months lack
-	LintEither      = "day-or-weekday" // a day of the month or a weekday is enough
-	LintUneven      = "uneven"         // a step does not divide its hour, minute or day
-	LintMoved       = "dst-moved"      // a change of the clock moves an elapse
-	LintAdded       = "dst-added"      // a change of the clock repeats an hour, and elapses in it
-	LintMerged      = "dst-merged"     // a change of the clock repeats an hour, and elapses once
+	LintNever       = "never"           // the schedule never elapses again
+	LintLeapYears   = "leap-years"      // it elapses in leap years only
+	LintShortMonths = "short-months"    // it names days that some of its months lack
+	LintEither      = "day-or-weekday"  // a day of the month or a weekday is enough
+	LintYear        = "year-as-weekday" // six fields begin with seconds, and were meant to end with a year
+	LintUneven      = "uneven"          // a step does not divide its hour, minute or day
+	LintMoved       = "dst-moved"       // a change of the clock moves an elapse
+	LintAdded       = "dst-added"       // a change of the clock repeats an hour, and elapses in it
+	LintMerged      = "dst-merged"      // a change of the clock repeats an hour, and elapses once
 )
 
 // Finding is something that the author of a timer may not expect. It is not an error.
@@ -48,10 +49,12 @@ func Lint(s calendar.Schedule, at time.Time) (list []Finding) {
 	if s.Next(at).IsZero() {
 		return []Finding{never(s, at)}
 	}
+	text := s.String()
 	switch s := s.(type) {
 	case interface{ Elapses() *elapse.Set }:
 		set := s.Elapses()
-		list = append(append(lintDates(set), lintEither(set)...), lintUneven(set.Clock())...)
+		list = append(append(lintDates(set), lintEither(set)...), lintYear(text)...)
+		list = append(list, lintUneven(set.Clock())...)
 		list = append(list, lintClock(set.Zone, set, set.Clock().EveryHour(), at)...)
 	case *elapse.Interval:
 		if s.Unit.Micros == 0 {

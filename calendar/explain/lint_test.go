@@ -24,6 +24,10 @@ func TestLint(t *testing.T) {
 		{"0 0 13 * 5", "day-or-weekday: elapses on the 13th of every month and on Fridays; a day that is one of the two is enough"},
 		{"0 0 1-7 6 1", "day-or-weekday: elapses on the 1st to 7th of June and on Mondays in June; a day that is one of the two is enough"},
 		{"0 0 */12 * 5", ""},
+		{"CRON_TZ=UTC 0 12 * * ? *", `year-as-weekday: its six fields begin with seconds; if the last one was meant as a year, leave it out: "0 12 * * ?"`},
+		{"0 12 * * ?", ""},
+		{"0 0 12 * * ?", ""},
+		{"0 0 12 * * ? *", ""},
 		{"0 0 1 * 0-6", ""},
 		{"Fri *-*-13", ""},
 		{"*/7 * * * *", "uneven: elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes"},
@@ -40,6 +44,11 @@ func TestLint(t *testing.T) {
 			"dst-added: 2026-10-25 02:00 occurs twice and elapses both times at 2026-10-25T01:00:00Z"},
 		{"2026-10-* 05:00 Europe/Berlin", ""},
 		{"every 1 day from 2026-03-01 02:30 Europe/Berlin",
+			"dst-moved: 2026-03-29 02:30 does not exist and elapses at 03:30 at 2026-03-29T01:30:00Z; " +
+				"dst-moved: 2027-03-28 02:30 does not exist and elapses at 03:30 at 2027-03-28T01:30:00Z; " +
+				"dst-merged: 2026-10-25 02:30 occurs twice and elapses the first time only at 2026-10-25T00:30:00Z; " +
+				"dst-merged: 2027-10-31 02:30 occurs twice and elapses the first time only at 2027-10-31T00:30:00Z"},
+		{"every 1 day from 2026-03-29 02:30 Europe/Berlin",
 			"dst-moved: 2026-03-29 02:30 does not exist and elapses at 03:30 at 2026-03-29T01:30:00Z; " +
 				"dst-moved: 2027-03-28 02:30 does not exist and elapses at 03:30 at 2027-03-28T01:30:00Z; " +
 				"dst-merged: 2026-10-25 02:30 occurs twice and elapses the first time only at 2026-10-25T00:30:00Z; " +

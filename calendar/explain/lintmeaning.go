@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
@@ -15,6 +16,19 @@ func lintEither(s *elapse.Set) []Finding {
 	}
 	return []Finding{{Code: LintEither,
 		Message: "elapses " + explainDates(s.Rule) + "; a day that is one of the two is enough"}}
+}
+
+// lintYear looks for six fields whose last one is a year elsewhere: their weekday, which is our month, may be a question mark.
+func lintYear(timer string) []Finding {
+	fields := strings.Fields(timer)
+	if strings.Contains(fields[0], "=") { // the zone
+		fields = fields[1:]
+	}
+	if len(fields) != 6 || fields[4] != "?" {
+		return nil
+	}
+	return []Finding{{Code: LintYear, Message: fmt.Sprintf(
+		"its six fields begin with seconds; if the last one was meant as a year, leave it out: %q", strings.Join(fields[:5], " "))}}
 }
 
 // lintUneven looks for a step that starts again before it is complete, as every 7 minutes does at

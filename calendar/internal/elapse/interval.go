@@ -11,7 +11,7 @@ type Interval struct {
 	Count  int64
 	Unit   Unit
 	Anchor Instant
-	Start  Wall // what the clock shows at the anchor
+	Start  Wall // what the clock shows at the anchor; of days and longer units in a gap, what it would show
 	Zone   *Zone
 	Zoned  bool // the zone was given
 }
@@ -31,11 +31,14 @@ func (v *Interval) Simplify() {
 
 // String implements calendar.Schedule.
 func (v *Interval) String() string {
-	from := v.Anchor.Time()
-	if Wall(v.Anchor)%Minute == v.Start%Minute {
+	layout, from := time.RFC3339Nano, v.Anchor.Time()
+	switch {
+	case v.Start != v.Zone.Reading(v.Anchor):
+		layout, from = "2006-01-02T15:04:05.999999", Instant(v.Start).Time()
+	case Wall(v.Anchor)%Minute == v.Start%Minute:
 		from = from.In(v.Zone.Location) // RFC 3339 knows offsets of whole minutes only
 	}
-	text := "every " + v.amount() + " from " + from.Format(time.RFC3339Nano)
+	text := "every " + v.amount() + " from " + from.Format(layout)
 	if v.Zoned {
 		text += " " + v.Zone.Name
 	}
