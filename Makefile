@@ -129,7 +129,7 @@ test-static: ## Build without SQLite, in both ways, and try the programs
 .PHONY: test-river
 test-river: ## The part of test-queues that needs no npm: feed River
 	@scripts/need cc
-	cd testdata/consumers && NEXTRUN_TEST_PACE=1 ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
+	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
 
 .PHONY: test-queues
 test-queues: ## Feed the other queues and let their real workers run the jobs; needs npm
