@@ -4,10 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -22,7 +21,7 @@ func Example_completeTx() {
 	must(err)
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "app.db")
-	logrus.SetLevel(logrus.ErrorLevel)
+	slog.SetLogLoggerLevel(slog.LevelError)
 
 	ctx := context.Background()
 	db, err := store.Open(ctx, "sqlite:"+file, store.Options{Create: true})

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -31,7 +30,7 @@ func Example() {
 	must(err)
 	defer os.RemoveAll(dir)
 	databaseURL := "sqlite:" + filepath.Join(dir, "app.db") // or postgres://...
-	logrus.SetLevel(logrus.ErrorLevel)
+	slog.SetLogLoggerLevel(slog.LevelError)
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -3,11 +3,10 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -22,7 +21,7 @@ func ExampleDB_Hooks() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
 	defer func() { _ = os.RemoveAll(dir) }()
-	logrus.SetLevel(logrus.ErrorLevel)
+	slog.SetLogLoggerLevel(slog.LevelError)
 	ctx := context.Background()
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
 	must(err)

@@ -3,11 +3,10 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -28,7 +27,7 @@ func TestNewWakesWithinTheProcess(t *testing.T) {
 		if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		silent, _ := test.NewNullLogger()
+		silent := slog.New(slog.DiscardHandler)
 		const never = time.Hour // no poll helps
 		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s", PollInterval: never, Logger: silent})
 		if err != nil {

@@ -3,13 +3,11 @@ package store_test
 import (
 	"context"
 	"database/sql"
-	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -89,8 +87,7 @@ func serveAll(t *testing.T, url string) <-chan string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "x"})
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,10 @@
 package store_test
 
 import (
-	"io"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -22,8 +20,7 @@ func (e tasksEnv) runs(t *testing.T, s statement.Work, args string) jobqueue.Job
 	if err != nil {
 		t.Fatal(err)
 	}
-	logger := logrus.New()
-	logger.SetOutput(io.Discard)
+	logger := slog.New(slog.DiscardHandler)
 	work, err := executor.New(e.db.Jobs(), executor.Config{Name: "e", Logger: logger, RetryLimit: executor.Never})
 	if err != nil {
 		t.Fatal(err)

@@ -6,13 +6,12 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -44,8 +43,7 @@ func TestHolder(t *testing.T) {
 // executing starts an executor whose jobs end when they may.
 func executing(t testing.TB, db *store.DB, name string, begun chan<- string, end <-chan struct{}) *executor.Executor {
 	t.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	e, err := executor.New(db.Jobs(), executor.Config{Name: name, PoolSize: 1, PollInterval: time.Hour, Logger: log, ShutdownGrace: -1})
 	if err != nil {
 		t.Fatal(err)

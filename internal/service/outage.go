@@ -1,10 +1,9 @@
 package service
 
 import (
+	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/sirupsen/logrus"
 )
 
 // Outage is a time in which a database cannot be reached. All services that use the
@@ -12,11 +11,11 @@ import (
 // of them fail. It is safe for concurrent use; its zero value is ready.
 type Outage struct {
 	mu     sync.Mutex
-	begun  time.Time          // zero: there is no outage
-	writes bool               // writing failed: that reading succeeds does not end it
-	said   time.Duration      // how long it had lasted when the log was last told
-	log    logrus.FieldLogger // told of the beginning; nil: nobody was
-	ended  time.Time          // the end of the last one
+	begun  time.Time     // zero: there is no outage
+	writes bool          // writing failed: that reading succeeds does not end it
+	said   time.Duration // how long it had lasted when the log was last told
+	log    *slog.Logger  // told of the beginning; nil: nobody was
+	ended  time.Time     // the end of the last one
 }
 
 // outageError is an error that an outage causes.
@@ -51,7 +50,7 @@ func (o *Outage) Reached(writing bool, workBegan time.Time) {
 		return
 	}
 	if o.log != nil {
-		o.log.WithField("after", lasted(time.Since(o.begun))).Info("database works again")
+		o.log.Info("database works again", "after", lasted(time.Since(o.begun)))
 	}
 	o.begun, o.writes, o.said, o.log, o.ended = time.Time{}, false, 0, nil, time.Now()
 }
@@ -63,7 +62,7 @@ const (
 )
 
 // tell logs at the beginning, then ever more rarely.
-func (o *Outage) tell(log logrus.FieldLogger, err error) {
+func (o *Outage) tell(log *slog.Logger, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.begun.IsZero() { // it has ended since
@@ -71,12 +70,12 @@ func (o *Outage) tell(log logrus.FieldLogger, err error) {
 	}
 	if o.log == nil {
 		o.log = log
-		log.WithError(err).Error("database does not work, retrying")
+		log.Error("database does not work, retrying", "error", err)
 		return
 	}
 	if d := time.Since(o.begun); d >= o.said+min(max(o.said, outageLeast), outageMost) {
 		o.said = d
-		log.WithError(err).WithField("for", lasted(d)).Error("database still does not work, retrying")
+		log.Error("database still does not work, retrying", "error", err, "for", lasted(d))
 	}
 }
 

@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // However many services fail and however often, an outage is a line at its
@@ -19,10 +17,8 @@ import (
 func TestOutageIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		log := logrus.New()
-		log.SetOutput(&out)
-		log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true})
+		var out storetest.Log
+		log := out.Logger()
 		var o service.Outage
 		gone := errors.New("connection refused")
 		for range 600 {
@@ -36,11 +32,11 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 		}
 		o.Reached(true, time.Now())
 		o.Reached(true, time.Now())
-		want := `level=error msg="database does not work, retrying" error="connection refused"
-level=error msg="database still does not work, retrying" error="connection refused" for=10s
-level=error msg="database still does not work, retrying" error="connection refused" for=20s
-level=error msg="database still does not work, retrying" error="connection refused" for=40s
-level=info msg="database works again" after=1m0s
+		want := `level=ERROR msg="database does not work, retrying" error="connection refused"
+level=ERROR msg="database still does not work, retrying" error="connection refused" for=10s
+level=ERROR msg="database still does not work, retrying" error="connection refused" for=20s
+level=ERROR msg="database still does not work, retrying" error="connection refused" for=40s
+level=INFO msg="database works again" after=1m0s
 `
 		if got := out.String(); got != want {
 			t.Errorf("the log has\n%s\nwant\n%s", got, want)

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	stdlog "log"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/sirupsen/logrus"
 )
 
 // serverTimeout limits how long a request may take to come in, and how long the end of a server waits for those that it
@@ -19,14 +18,14 @@ const serverTimeout = 10 * time.Second
 // Server answers requests at an address. It is a service, which is started once.
 type Server struct {
 	name, address string
-	log           logrus.FieldLogger
+	log           *slog.Logger
 	server        *http.Server
 	ended         chan struct{}
 	err           error
 }
 
 // NewServer returns a server that has yet to start. The name is for the log.
-func NewServer(name, address string, handler http.Handler, log logrus.FieldLogger) *Server {
+func NewServer(name, address string, handler http.Handler, log *slog.Logger) *Server {
 	return &Server{name: name, address: address, log: log, ended: make(chan struct{}), server: &http.Server{
 		Handler: handler, ReadHeaderTimeout: serverTimeout, ReadTimeout: serverTimeout, WriteTimeout: 2 * serverTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: stdlog.New(complaints{name, log}, "", 0),
@@ -36,12 +35,12 @@ func NewServer(name, address string, handler http.Handler, log logrus.FieldLogge
 // complaints are lines of the server, which would go to standard error without a logger.
 type complaints struct {
 	name string
-	log  logrus.FieldLogger
+	log  *slog.Logger
 }
 
 // Write implements [io.Writer].
 func (c complaints) Write(line []byte) (int, error) {
-	c.log.WithField("error", strings.TrimSpace(string(line))).Warn(c.name + ": a request failed")
+	c.log.Warn(c.name+": a request failed", "error", strings.TrimSpace(string(line)))
 	return len(line), nil
 }
 
@@ -57,7 +56,7 @@ func (s *Server) Start(ctx context.Context) error {
 			s.err = err
 		}
 	}()
-	s.log.WithField("address", "http://"+listener.Addr().String()+"/").Info(s.name + " listening")
+	s.log.Info(s.name+" listening", "address", "http://"+listener.Addr().String()+"/")
 	return nil
 }
 

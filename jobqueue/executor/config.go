@@ -3,10 +3,9 @@ package executor
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
@@ -89,8 +88,8 @@ type Config struct {
 	Hooks Hooks
 	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
 	Tracer Tracer
-	// Logger takes the log lines. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger takes the log lines. nil: slog.Default().
+	Logger *slog.Logger
 	// Observe, if not nil, is called for every [Event], possibly from several
 	// goroutines at once. It must return at once.
 	Observe func(Event)
@@ -106,7 +105,7 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.RetryCap, DefaultRetryCap)
 	service.SetDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
 	service.SetDefault(&c.ShutdownGrace, DefaultShutdownGrace)
-	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	service.SetDefault(&c.Logger, slog.Default())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }

@@ -1,9 +1,8 @@
 package executor
 
 import (
+	"log/slog"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -49,70 +48,80 @@ func (e *Executor) emit(event Event) {
 }
 
 // logEvent makes a log line of an event: constant messages, data in fields.
-func logEvent(logger logrus.FieldLogger, event Event) {
+func logEvent(logger *slog.Logger, event Event) {
 	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {
 		return
 	}
-	fields := logrus.Fields{}
+	level, message := words(event)
+	ctx := service.About(event)
+	if !logger.Enabled(ctx, level) {
+		return // there are many jobs: make no fields for lines that are not written
+	}
+	logger.Log(ctx, level, message, fields(event)...)
+}
+
+func fields(event Event) (fields []any) {
 	if event.Job.JID != "" {
-		fields["jid"] = event.Job.JID
+		fields = append(fields, "jid", event.Job.JID)
 	}
 	if event.Job.Tracker != "" {
-		fields["task"] = event.Job.Tracker
+		fields = append(fields, "task", event.Job.Tracker)
 	}
 	if event.Job.Task != "" {
-		fields["handler"], fields["group"] = event.Job.Task, event.Job.Group
+		fields = append(fields, "handler", event.Job.Task, "group", event.Job.Group)
 	}
 	if event.Kind == EventEnded {
-		fields["attempt"] = event.Job.Retries + 1
+		fields = append(fields, "attempt", event.Job.Retries+1)
 	}
 	if event.Attempts != 0 {
-		fields["max_attempts"] = event.Attempts
+		fields = append(fields, "max_attempts", event.Attempts)
 	}
 	if event.Worker != "" {
-		fields["worker"] = event.Worker
+		fields = append(fields, "worker", event.Worker)
 	}
 	if event.State != "" {
-		fields["state"] = event.State.Word()
+		fields = append(fields, "state", event.State.Word())
 	}
 	if event.Count != 0 {
-		fields["jobs"] = event.Count
+		fields = append(fields, "jobs", event.Count)
 	}
 	if event.Running != "" {
-		fields["running"], fields["grace"] = event.Running, event.Grace
+		fields = append(fields, "running", event.Running, "grace", event.Grace)
 	}
 	if event.Duration != 0 {
-		fields["duration"] = event.Duration.Round(time.Millisecond).String()
+		fields = append(fields, "duration", event.Duration.Round(time.Millisecond).String())
 	}
 	if event.Err != nil {
-		fields["error"] = event.Err
+		fields = append(fields, "error", event.Err)
 	}
-	line := service.WithEvent(logger, fields, event)
+	return fields
+}
+
+func words(event Event) (level slog.Level, message string) {
 	switch event.Kind {
 	case EventStarted:
-		line.Info("executor started")
+		return slog.LevelInfo, "executor started"
 	case EventStopping:
-		line.Info("executor is stopping")
+		return slog.LevelInfo, "executor is stopping"
 	case EventStopped:
-		line.Info("executor stopped")
+		return slog.LevelInfo, "executor stopped"
 	case EventBegun:
-		line.Debug("job begun")
+		return slog.LevelDebug, "job begun"
 	case EventEnded:
 		switch event.State {
 		case jobqueue.Stuck:
-			line.Warn("job failed, and is tried again")
+			return slog.LevelWarn, "job failed, and is tried again"
 		case jobqueue.Failed:
-			line.Warn("job ended")
-		default:
-			line.Info("job ended")
+			return slog.LevelWarn, "job ended"
 		}
+		return slog.LevelInfo, "job ended"
 	case EventLost:
-		line.Warn("job lost: another worker has it, or it was cancelled or changed in the table")
+		return slog.LevelWarn, "job lost: another worker has it, or it was cancelled or changed in the table"
 	case EventInterrupted:
-		line.Warn("job taken back: its worker has died")
+		return slog.LevelWarn, "job taken back: its worker has died"
 	case EventRefused:
-		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
-	case EventTrouble:
-		line.Error("executor: database work failed, retrying")
+		return slog.LevelError, "the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it"
+	default: // EventTrouble
+		return slog.LevelError, "executor: database work failed, retrying"
 	}
 }

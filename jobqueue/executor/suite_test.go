@@ -3,12 +3,10 @@ package executor_test
 import (
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -241,6 +239,6 @@ func receive[T any](q *fixture, ch <-chan T, what string) T {
 }
 
 // silent is a logger for tests that do not look at the log.
-var silent = &logrus.Logger{Out: io.Discard}
+var silent = slog.New(slog.DiscardHandler)
 
 func nothing(context.Context, *jobqueue.JobContext) error { return nil }

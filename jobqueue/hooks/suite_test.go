@@ -3,12 +3,10 @@ package hooks_test
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -35,11 +33,7 @@ func both(t *testing.T, test func(f *fixture)) {
 	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(&fixture{d, d.Store}) })
 }
 
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
-}
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (f *fixture) hooks(h hooks.Hooks) *store.Hooks {
 	f.Helper()

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
@@ -19,7 +18,7 @@ import (
 
 // exampleDatabase is an empty database with nextrun's tables.
 func exampleDatabase(ctx context.Context) (db *store.DB, remove func()) {
-	logrus.SetLevel(logrus.FatalLevel)
+	slog.SetLogLoggerLevel(slog.LevelError)
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
 	db, err = store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})

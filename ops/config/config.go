@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
-	"github.com/sirupsen/logrus"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/watched"
@@ -34,7 +34,7 @@ type Config struct {
 	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
 	Notify string                        // section queues: the key notify of the queue job
 
-	Log logrus.FieldLogger // hears of files that were replaced; nil: logrus.StandardLogger()
+	Log *slog.Logger // hears of files that were replaced; nil: slog.Default()
 
 	variables []string         // that hold secrets, as the file says
 	lacking   map[string]error // by place: variables and files that are not there

@@ -2,10 +2,9 @@ package config
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"sync"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 )
@@ -54,9 +53,9 @@ func (c *Config) Reload() error {
 	return c.source.take(text)
 }
 
-func (c *Config) log() logrus.FieldLogger {
+func (c *Config) log() *slog.Logger {
 	if c.Log == nil {
-		return logrus.StandardLogger()
+		return slog.Default()
 	}
 	return c.Log
 }
@@ -86,7 +85,7 @@ func (l *live[T]) get() T {
 	l.of = now
 	value, err := l.build(now)
 	if err != nil {
-		now.log().WithError(err).Error("configuration: a part of it cannot be used; what it was before stays")
+		now.log().Error("configuration: a part of it cannot be used; what it was before stays", "error", err)
 		return l.value
 	}
 	if old, ok := any(l.value).(publisher); ok {

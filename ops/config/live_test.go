@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	logtest "github.com/sirupsen/logrus/hooks/test"
-
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -101,15 +100,15 @@ func TestSecretsAreReadAgain(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "token")
 	replace(t, secret, "t0ken-1\n")
 	c := newCaller(t, secret, "")
-	log, lines := logtest.NewNullLogger()
-	c.Log = log
+	var lines storetest.Log
+	c.Log = lines.Logger()
 	c.want("at first", "/a", "t0ken-1")
 	replace(t, secret, "t0ken-2\n")
 	c.want("after a rename", "/a", "t0ken-2")
 	replace(t, secret, "")
 	c.want("of an empty file", "/a", "t0ken-2")
-	if last := lines.LastEntry(); last == nil || !strings.Contains(last.Message, "what it was before stays") || strings.Contains(last.Message, "t0ken") {
-		t.Errorf("the log says %+v", last)
+	if said := lines.String(); !strings.Contains(said, "what it was before stays") || strings.Contains(said, "t0ken") {
+		t.Errorf("the log says %s", said)
 	}
 	replace(t, secret, "t0ken-3")
 	c.want("of the whole file", "/a", "t0ken-3")

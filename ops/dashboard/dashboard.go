@@ -5,11 +5,10 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -57,8 +56,8 @@ type Options struct {
 	Wake func()
 	// Mask are parts of names in args whose values are not shown. nil: DefaultMask.
 	Mask []string
-	// Logger receives what goes wrong. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger receives what goes wrong. nil: slog.Default().
+	Logger *slog.Logger
 }
 
 // DefaultMask are the parts of names whose values in args are not shown.
@@ -101,7 +100,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 		o.Mask = DefaultMask
 	}
 	if o.Logger == nil {
-		o.Logger = logrus.StandardLogger()
+		o.Logger = slog.Default()
 	}
 	s := &server{
 		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},

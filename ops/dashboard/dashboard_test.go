@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus/hooks/test"
 	"golang.org/x/net/html"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -46,7 +46,7 @@ func one(t *testing.T, o dashboard.Options, run func(s *site)) {
 }
 
 func serve(d *migrated.Database, o dashboard.Options, run func(s *site)) {
-	o.Logger, _ = test.NewNullLogger()
+	o.Logger = slog.New(slog.DiscardHandler)
 	pages, err := dashboard.Handler(d.As("operator"), o)
 	if err != nil {
 		d.Fatal(err)

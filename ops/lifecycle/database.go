@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/sirupsen/logrus"
+	"log/slog"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/migrations"
@@ -29,21 +28,21 @@ func Database(db *store.DB) Stage {
 
 // Schema is the stage that compares the tables with what this version needs; with
 // migrate, it makes them before. It refuses to start if statements would fail, and
-// logs what else is missing (nil: to logrus.StandardLogger()).
-func Schema(db *store.DB, migrate bool, log logrus.FieldLogger) Stage {
-	service.SetDefault[logrus.FieldLogger](&log, logrus.StandardLogger())
+// logs what else is missing (nil: to slog.Default()).
+func Schema(db *store.DB, migrate bool, log *slog.Logger) Stage {
+	service.SetDefault(&log, slog.Default())
 	return Stage{Name: SchemaStage, Up: func(ctx context.Context) error {
 		if migrate {
 			done, err := migrations.Of(db).Up(ctx)
 			for _, m := range done {
-				log.WithField("migration", m.Name).Info("migration applied")
+				log.Info("migration applied", "migration", m.Name)
 			}
 			return err
 		}
 		err := migrations.Of(db).Check(ctx)
 		var missing *migrations.MissingError
 		if errors.As(err, &missing) && !missing.Breaks() {
-			log.WithError(missing).Warn("the database's schema is not complete")
+			log.Warn("the database's schema is not complete", "error", missing)
 			return nil
 		}
 		if err != nil {

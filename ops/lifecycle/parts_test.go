@@ -3,11 +3,9 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -21,7 +19,7 @@ import (
 )
 
 // parts are the services of a database.
-func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.Service {
+func parts(t *testing.T, db *store.DB, log *slog.Logger) map[string]lifecycle.Service {
 	t.Helper()
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Logger: log})
 	if err != nil {
@@ -40,11 +38,7 @@ func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.
 	return map[string]lifecycle.Service{"scheduler": scheduler, "executor": executor, "relay": relay}
 }
 
-func silent() *logrus.Logger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
-}
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // A part whose first statement has no answer yet does not count as started.
 func TestStartWaitsForTheFirstAnswer(t *testing.T) {

@@ -3,11 +3,10 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
@@ -25,8 +24,8 @@ type Config struct {
 	// StopTimeout limits how long [Process.Run], or a start that fails, lets the stages stop; then each gets a
 	// last second. 0: 50 s: an executor may wait 20 s for its jobs.
 	StopTimeout time.Duration
-	// Logger takes the log lines. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger takes the log lines. nil: slog.Default().
+	Logger *slog.Logger
 	// LogLost, if not nil, says how many lines of the log nobody took, for the report on the health.
 	LogLost func() int64
 }
@@ -52,7 +51,7 @@ type Process struct {
 func New(cfg Config) (*Process, error) {
 	service.SetDefault(&cfg.StartTimeout, 30*time.Second)
 	service.SetDefault(&cfg.StopTimeout, 50*time.Second)
-	service.SetDefault[logrus.FieldLogger](&cfg.Logger, logrus.StandardLogger())
+	service.SetDefault(&cfg.Logger, slog.Default())
 	p := &Process{cfg: cfg, ended: make(chan struct{}), hurried: make(chan struct{})}
 	p.hurry = sync.OnceFunc(func() { close(p.hurried) })
 	p.end = sync.OnceFunc(func() { close(p.ended) })

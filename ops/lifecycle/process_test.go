@@ -3,7 +3,7 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/ops/lifecycle"
 )
@@ -65,8 +63,7 @@ func well() error { return nil }
 
 func newProcess(t *testing.T, services ...*fake) *lifecycle.Process {
 	t.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	p, err := lifecycle.New(lifecycle.Config{Logger: log})
 	if err != nil {
 		t.Fatal(err)

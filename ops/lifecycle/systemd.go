@@ -22,7 +22,7 @@ func (p *Process) tellSystemd(state string) {
 		_ = conn.Close()
 	}
 	if err != nil {
-		p.cfg.Logger.WithError(err).WithField("state", state).Warn("systemd could not be told the state of this process")
+		p.cfg.Logger.Warn("systemd could not be told the state of this process", "error", err, "state", state)
 	}
 }
 

@@ -1,11 +1,9 @@
 package nextruntest
 
 import (
-	"io"
+	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -24,7 +22,7 @@ type Options struct {
 	Submitters periodic.Submitters
 	// Logger takes the scheduler's log lines, with the time of the host. nil: they are
 	// dropped.
-	Logger logrus.FieldLogger
+	Logger *slog.Logger
 }
 
 // Schedule is a set of tasks and a scheduler, whose clock the test moves. Its methods end
@@ -44,7 +42,7 @@ func New(t testing.TB, o Options) *Schedule {
 		o.Start = Start
 	}
 	if o.Logger == nil {
-		o.Logger = silent()
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	run := &machine{}
 	t.Cleanup(func() {
@@ -56,12 +54,6 @@ func New(t testing.TB, o Options) *Schedule {
 		t.Fatalf("nextruntest.New: %v", err)
 	}
 	return &Schedule{t: t, start: o.Start, run: run, tasks: periodic.NewTasks(run.db.Tasks())}
-}
-
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
 }
 
 // DB is the database, for what this package has no method for.

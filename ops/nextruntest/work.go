@@ -2,6 +2,7 @@ package nextruntest
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -29,7 +30,7 @@ func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Opt
 	s.t.Helper()
 	ended := make(chan executor.Event, 1000)
 	worker, err := executor.New(s.run.db.Jobs(), executor.Config{
-		Name: "nextruntest", PoolSize: 1, PollInterval: 50 * time.Millisecond, Logger: silent(),
+		Name: "nextruntest", PoolSize: 1, PollInterval: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 		Observe: func(e executor.Event) {
 			switch e.Kind {
 			case executor.EventEnded, executor.EventLost, executor.EventTrouble, executor.EventRefused:

@@ -20,12 +20,11 @@ package notify
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
@@ -50,8 +49,8 @@ type Config struct {
 	Addresses func(ctx context.Context) ([]string, error)
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
-	// Logger takes the log lines. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger takes the log lines. nil: slog.Default().
+	Logger *slog.Logger
 }
 
 // Notifier sends requests after commits. Make one with [New]. All methods are safe
@@ -74,7 +73,7 @@ func New(cfg Config) (*Notifier, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	service.SetDefault[logrus.FieldLogger](&cfg.Logger, logrus.StandardLogger())
+	service.SetDefault(&cfg.Logger, slog.Default())
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	}
@@ -160,7 +159,7 @@ func (n *Notifier) current(ctx context.Context) []string {
 	defer cancel()
 	list, err := n.cfg.Addresses(ctx)
 	if err != nil {
-		n.cfg.Logger.WithError(err).Warn("the addresses to notify of new jobs cannot be read; using the last ones")
+		n.cfg.Logger.Warn("the addresses to notify of new jobs cannot be read; using the last ones", "error", err)
 		return n.addresses
 	}
 	list = slices.Compact(slices.Sorted(slices.Values(list)))

@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,8 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	logtest "github.com/sirupsen/logrus/hooks/test"
-
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/notify"
 )
 
@@ -40,10 +40,10 @@ func TestRequestsAreCoalesced(t *testing.T) {
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log, text := logtest.NewNullLogger()
+		var text storetest.Log
 		c := &consumer{}
 		n := start(t, notify.Config{
-			URL: "http://user:pass-word@worker/wake?token=s3cret", Transport: c, Logger: log,
+			URL: "http://user:pass-word@worker/wake?token=s3cret", Transport: c, Logger: text.Logger(),
 		})
 		n.Notify()
 		pass(time.Minute)
@@ -58,13 +58,13 @@ func TestOutage(t *testing.T) {
 		n.Notify()
 		pass(time.Minute)
 		stop(t, n)
-		lines := strings.Split(strings.TrimSpace(said(t, text)), "\n")
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], "cannot notify") || !strings.Contains(lines[1], "works again") {
-			t.Errorf("the log is:\n%s", said(t, text))
+			t.Errorf("the log is:\n%s", text.String())
 		}
 		for _, secret := range []string{"pass-word", "s3cret"} {
-			if strings.Contains(said(t, text), secret) {
-				t.Errorf("the log shows %s:\n%s", secret, said(t, text))
+			if strings.Contains(text.String(), secret) {
+				t.Errorf("the log shows %s:\n%s", secret, text.String())
 			}
 		}
 	})
@@ -74,10 +74,9 @@ func TestOutage(t *testing.T) {
 func TestSilentConsumer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log, _ := logtest.NewNullLogger()
 		silent, good := &consumer{status: http.StatusOK, takes: time.Hour}, &consumer{status: http.StatusOK}
 		n := start(t, notify.Config{
-			Transport: byHost{"silent": silent, "good": good}, Logger: log,
+			Transport: byHost{"silent": silent, "good": good}, Logger: slog.New(slog.DiscardHandler),
 			Addresses: func(context.Context) ([]string, error) { return []string{"http://silent", "http://good"}, nil },
 		})
 		begun := time.Now()
@@ -120,12 +119,12 @@ func TestStopSendsWhatIsDue(t *testing.T) {
 func TestAddressesChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log, text := logtest.NewNullLogger()
+		var text storetest.Log
 		a, b := &consumer{status: http.StatusOK}, &consumer{status: http.StatusOK}
 		var mu sync.Mutex
 		list, trouble, reads := []string{"http://a", "http://a", "none"}, error(nil), 0
 		n := start(t, notify.Config{
-			Transport: byHost{"a": a, "b": b}, Logger: log,
+			Transport: byHost{"a": a, "b": b}, Logger: text.Logger(),
 			Addresses: func(context.Context) ([]string, error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -147,15 +146,15 @@ func TestAddressesChange(t *testing.T) {
 			t.Errorf("a has %d, b %d, after %d reads", len(a.heard()), len(b.heard()), reads)
 		}
 		mu.Unlock()
-		if !strings.Contains(said(t, text), "not an http or https URL") {
-			t.Errorf("the log lacks the bad address:\n%s", said(t, text))
+		if !strings.Contains(text.String(), "not an http or https URL") {
+			t.Errorf("the log lacks the bad address:\n%s", text.String())
 		}
 		next(time.Minute, func() {})
 		next(time.Minute, func() { trouble = errors.New("no database") })
 		next(time.Minute, func() {})
 		next(time.Minute, func() { trouble = nil })
-		if len(a.heard()) != 2 || len(b.heard()) != 4 || strings.Count(said(t, text), "no database") != 2 {
-			t.Errorf("a has %d, b %d:\n%s", len(a.heard()), len(b.heard()), said(t, text))
+		if len(a.heard()) != 2 || len(b.heard()) != 4 || strings.Count(text.String(), "no database") != 2 {
+			t.Errorf("a has %d, b %d:\n%s", len(a.heard()), len(b.heard()), text.String())
 		}
 		stop(t, n)
 	})
@@ -168,11 +167,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer elsewhere.Close()
 	server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
-	log, text := logtest.NewNullLogger()
-	n := start(t, notify.Config{URL: server.URL, Logger: log})
+	var text storetest.Log
+	n := start(t, notify.Config{URL: server.URL, Logger: text.Logger()})
 	n.Notify()
 	stop(t, n)
-	if !strings.Contains(said(t, text), "307 Temporary Redirect (redirects are not followed)") {
-		t.Errorf("the log is:\n%s", said(t, text))
+	if !strings.Contains(text.String(), "307 Temporary Redirect (redirects are not followed)") {
+		t.Errorf("the log is:\n%s", text.String())
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/web"
 )
@@ -18,7 +17,7 @@ const maxAnswer = 64 << 10
 // receiver sends requests to one address, one after the other.
 type receiver struct {
 	n       *Notifier
-	log     logrus.FieldLogger
+	log     *slog.Logger
 	address string
 	target  web.Target
 	commits chan struct{} // of capacity one: those that the next request tells of
@@ -26,7 +25,7 @@ type receiver struct {
 
 func newReceiver(n *Notifier, address string) *receiver {
 	target := web.NewTarget(address, nil)
-	return &receiver{n, n.cfg.Logger.WithField("url", target.Path), address, target, make(chan struct{}, 1)}
+	return &receiver{n, n.cfg.Logger.With("url", target.Path), address, target, make(chan struct{}, 1)}
 }
 
 // run sends requests until no commit is to follow. It logs when they begin to fail, and when they work again.
@@ -40,7 +39,7 @@ func (r *receiver) run(ctx context.Context) {
 		case err != nil && ctx.Err() != nil:
 			return // it was given up
 		case err != nil && !down:
-			r.log.WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
+			r.log.Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL", "error", err)
 		}
 		down = err != nil
 	}

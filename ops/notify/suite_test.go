@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/ops/notify"
@@ -51,20 +49,6 @@ func (c *consumer) heard() []time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]time.Time(nil), c.at...)
-}
-
-// said is what a logger wrote.
-func said(t *testing.T, log *logtest.Hook) string {
-	t.Helper()
-	var all strings.Builder
-	for _, entry := range log.AllEntries() {
-		line, err := entry.String()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.WriteString(line)
-	}
-	return all.String()
 }
 
 func start(t *testing.T, cfg notify.Config) *notify.Notifier {

@@ -3,12 +3,12 @@ package tracing_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/sirupsen/logrus/hooks/test"
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -112,7 +112,7 @@ func TestTraceOfADelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(publisher.Close)
-	log, _ := test.NewNullLogger()
+	log := slog.New(slog.DiscardHandler)
 	relay, err := relay.New(f.Store.Outbox(), publisher, relay.Config{Name: "r", Logger: log, Tracer: f.tracer})
 	if err != nil {
 		t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 
-	"github.com/sirupsen/logrus"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -46,7 +46,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	logrus.SetLevel(logrus.ErrorLevel)
+	slog.SetLogLoggerLevel(slog.LevelError)
 	ran := make(chan struct{})
 	executor.Register("mail", func(ctx context.Context, job *jobqueue.JobContext) error {
 		fmt.Println(job.JID == jid, job.Traceparent[3:35] == span.SpanContext().TraceID().String(), jobqueue.Traceparent(ctx) == tracing.Traceparent(ctx))

@@ -2,9 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -81,8 +80,8 @@ type Config struct {
 	// Tracer, if not nil, makes a span for each queue that gets jobs of a batch; package
 	// ops/tracing has one.
 	Tracer jobqueue.SendTracer
-	// Logger takes the log lines. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger takes the log lines. nil: slog.Default().
+	Logger *slog.Logger
 	// Observe, if not nil, is called for every event, from the scheduler's
 	// goroutines: it must return soon.
 	Observe func(Event)
@@ -96,7 +95,7 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Mode, ModeShared)
 	c.Lock = c.Lock.WithDefaults()
 	c.Retention = c.Retention.WithDefaults()
-	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	service.SetDefault(&c.Logger, slog.Default())
 	return c
 }
 

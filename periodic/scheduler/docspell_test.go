@@ -2,14 +2,13 @@ package scheduler_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -222,7 +221,7 @@ func TestDocspellReadsNames(t *testing.T) {
 	f := newDocspellFixture(t)
 	const name = "vm:1 \u00e4@home"
 	done := make(chan struct{})
-	log, _ := logtest.NewNullLogger()
+	log := slog.New(slog.DiscardHandler)
 	e, err := executor.New(f.db.Jobs(), executor.Config{Name: name, Logger: log})
 	f.done(err)
 	e.Register("scan-mailbox", func(context.Context, *jobqueue.JobContext) error {

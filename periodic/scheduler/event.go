@@ -1,9 +1,8 @@
 package scheduler
 
 import (
+	"log/slog"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
@@ -55,71 +54,71 @@ type Event struct {
 }
 
 // logEvent writes an event as a log line: constant messages, data in fields.
-func logEvent(log logrus.FieldLogger, e Event) {
+func logEvent(log *slog.Logger, e Event) {
 	switch e.Kind {
 	case EventTick:
 		logTick(log, e)
 	case EventProblem:
-		service.WithEvent(log, logrus.Fields{"task": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}, e).
-			Warn("task has a problem")
+		log.WarnContext(service.About(e), "task has a problem", "task", e.Task.ID, "timer", e.Task.Timer, "problem", e.Problem)
 	case EventBatch:
-		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
+		log.Debug("batch committed", "tasks", e.Count, "ticks", e.Ticks, "took", e.Took)
 	case EventCleared:
-		log.WithField("marks", e.Count).Info("stale marks cleared")
+		log.Info("stale marks cleared", "marks", e.Count)
 	case EventPruned:
-		log.WithFields(logrus.Fields{"ticks": e.Pruned.Ticks, "jobs": e.Pruned.Jobs, "events": e.Pruned.Events}).Info("old rows deleted")
+		log.Info("old rows deleted", "ticks", e.Pruned.Ticks, "jobs", e.Pruned.Jobs, "events", e.Pruned.Events)
 	case EventError:
 		if service.LogOutage(log, e.Err) {
 			return
 		}
-		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler: database work failed, retrying")
+		log.Error("scheduler: database work failed, retrying", "error", e.Err, "while", e.Doing)
 	case EventSplit:
-		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")
+		log.Warn("a batch failed; trying its tasks in smaller parts", "error", e.Err, "while", e.Doing)
 	case EventAside:
-		log.WithError(e.Err).WithFields(logrus.Fields{"task": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
-			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
+		log.Warn("task set aside, others go on; it is retried from time to time. Change its row, or remove the lock or the constraint that stops it",
+			"error", e.Err, "task", e.ID, "while", e.Doing)
 	case EventEnded:
 		logEnded(log, e)
 	case EventSlow:
-		log.WithFields(logrus.Fields{"tasks": e.Count, "took": e.Took.Round(time.Millisecond)}).
-			Warn("the database takes long to submit a batch of tasks: batches are smaller for a while. Look for a slow trigger or check on periodic_task, periodic_tick or job")
+		log.Warn("the database takes long to submit a batch of tasks: batches are smaller for a while. Look for a slow trigger or check on periodic_task, periodic_tick or job",
+			"tasks", e.Count, "took", e.Took.Round(time.Millisecond))
 	case EventSink:
 		if e.Err == nil {
-			log.WithField("sink", e.Sink).Info("sink works again")
+			log.Info("sink works again", "sink", e.Sink)
 		} else {
-			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used; its tasks wait")
+			log.Error("sink cannot be used; its tasks wait", "error", e.Err, "sink", e.Sink)
 		}
 	case EventLeading, EventStandby, EventLost, EventReleased:
 		logLock(log, e)
 	}
 }
 
-func logTick(log logrus.FieldLogger, e Event) {
-	level := logrus.InfoLevel
+func logTick(log *slog.Logger, e Event) {
+	level := slog.LevelInfo
 	if e.Tick.Decision == periodic.Missed || e.Tick.Decision == periodic.Late {
-		level = logrus.WarnLevel
+		level = slog.LevelWarn
 	}
-	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
+	ctx := service.About(e)
+	if !log.Enabled(ctx, level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
-	line := service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format(tickLayout)}, e)
+	log = log.With("task", e.Tick.TaskID, "due", e.Tick.Due.UTC().Format(tickLayout))
 	if e.Tick.Cause != "" {
-		line = line.WithField("cause", e.Tick.Cause)
+		log = log.With("cause", e.Tick.Cause)
 	}
 	if e.Tick.Reason != "" {
-		line = line.WithField("reason", e.Tick.Reason)
+		log = log.With("reason", e.Tick.Reason)
 	}
 	switch e.Tick.Decision {
 	case periodic.Submitted:
 		if e.Task.Sink == periodic.SinkEvent {
-			line.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
+			log.InfoContext(ctx, "event written", "type", e.Task.Task, "topic", e.Task.Group, "event", e.Tick.JID)
 			return
 		}
-		line.WithFields(logrus.Fields{"handler": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
+		log.InfoContext(ctx, "job submitted", "handler", e.Task.Task, "jid", e.Tick.JID)
 	case periodic.Missed:
-		line.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format(tickLayout)}).Warn("ticks missed")
+		log.WarnContext(ctx, "ticks missed", "missed", e.Tick.Missed, "until", e.Tick.Until.UTC().Format(tickLayout))
 	default:
-		line.Log(level, "tick "+string(e.Tick.Decision))
+		log.Log(ctx, level, "tick "+string(e.Tick.Decision))
 	}
 }
 
@@ -127,31 +126,31 @@ func logTick(log logrus.FieldLogger, e Event) {
 const tickLayout = "2006-01-02T15:04:05.999999Z"
 
 // logEnded is like the line of an executor about the end of a job.
-func logEnded(log logrus.FieldLogger, e Event) {
-	level := logrus.InfoLevel
+func logEnded(log *slog.Logger, e Event) {
+	level := slog.LevelInfo
 	if !e.Tick.Ended.Succeeded() {
-		level = logrus.WarnLevel
+		level = slog.LevelWarn
 	}
-	line := service.WithEvent(log, logrus.Fields{"task": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
+	log = log.With("task", e.Tick.TaskID, "queue", e.Sink, "jid", e.Tick.JID, "state", e.Tick.Ended)
 	if e.Tick.Attempts > 0 {
-		line = line.WithField("attempt", e.Tick.Attempts)
+		log = log.With("attempt", e.Tick.Attempts)
 	}
 	if e.Tick.Error != "" {
-		line = line.WithField("error", e.Tick.Error)
+		log = log.With("error", e.Tick.Error)
 	}
-	line.Log(level, "job ended")
+	log.Log(service.About(e), level, "job ended")
 }
 
-func logLock(log logrus.FieldLogger, e Event) {
-	log = log.WithField("lock", e.Lock.Name)
+func logLock(log *slog.Logger, e Event) {
+	log = log.With("lock", e.Lock.Name)
 	switch e.Kind {
 	case EventLeading:
 		log.Info("scheduler lock acquired; scheduling")
 	case EventStandby:
-		log.WithFields(logrus.Fields{"holder": e.Lock.Holder, "host": e.Lock.Hostname, "pid": e.Lock.PID,
-			"since": e.Lock.Acquired.UTC().Format("2006-01-02T15:04:05Z")}).Info("standing by; another instance schedules")
+		log.Info("standing by; another instance schedules", "holder", e.Lock.Holder, "host", e.Lock.Hostname, "pid", e.Lock.PID,
+			"since", e.Lock.Acquired.UTC().Format("2006-01-02T15:04:05Z"))
 	case EventLost:
-		log.WithError(e.Err).Error("scheduler lock lost; scheduling stopped")
+		log.Error("scheduler lock lost; scheduling stopped", "error", e.Err)
 	case EventReleased:
 		log.Info("scheduler lock released")
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/sirupsen/logrus"
-	logtest "github.com/sirupsen/logrus/hooks/test"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
 // prunes is a store that only deletes, and notes when.
@@ -34,8 +34,8 @@ func (p *prunes) Prune(_ context.Context, keep Retention) (Pruned, error) {
 // it tries again in an hour.
 func TestHousekeepingOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, lines := logtest.NewNullLogger()
-		cfg := Config{Name: "s", Logger: log, Retention: Retention{Jobs: Forever}}.withDefaults()
+		var lines storetest.Log
+		cfg := Config{Name: "s", Logger: lines.Logger(), Retention: Retention{Jobs: Forever}}.withDefaults()
 		store := &prunes{}
 		h := newHousekeeping(store, &cfg, shared{})
 		if h.first < 5*time.Minute || h.first > 10*time.Minute {
@@ -51,8 +51,8 @@ func TestHousekeepingOnceADay(t *testing.T) {
 		if want := (Retention{Ticks: 720 * time.Hour, Jobs: Forever, Events: 720 * time.Hour}); store.keep != want {
 			t.Errorf("it kept %+v, want %+v", store.keep, want)
 		}
-		if e := lines.LastEntry(); e.Message != "old rows deleted" || e.Data["ticks"] == 0 || e.Level != logrus.InfoLevel {
-			t.Errorf("the last line is %q %v", e.Message, e.Data)
+		if said := lines.String(); !strings.Contains(said, `level=INFO msg="old rows deleted" ticks=`) || strings.Contains(said, "ticks=0") {
+			t.Errorf("the log says %s", said)
 		}
 	})
 }

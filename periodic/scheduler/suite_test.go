@@ -3,12 +3,10 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -102,8 +100,7 @@ func (f *fixture) time(at string) time.Time {
 // make makes a scheduler whose events are collected. What no wake-up brings never comes.
 func (f *fixture) make(h scheduler.Store, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
 	f.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	cfg := scheduler.Config{Name: "test", Logger: log, PollInterval: 24 * time.Hour}
 	seen := watch(&cfg)
 	for _, c := range change {

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -118,8 +118,7 @@ func (f files) work(t *testing.T) {
 		t.Fatal(err)
 	}
 	furnish(t, strings.TrimPrefix(url, "sqlite:"))
-	quiet := logrus.New()
-	quiet.SetLevel(logrus.PanicLevel)
+	quiet := slog.New(slog.DiscardHandler)
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1, PoolSize: 6})
 	if err != nil {
 		t.Fatal(err)

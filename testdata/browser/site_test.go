@@ -2,11 +2,10 @@ package browser_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -37,10 +36,7 @@ func newSite(t testing.TB, o dashboard.Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = small.Close() })
-	logger := logrus.New()
-	logger.SetOutput(t.Output())
-	logger.SetLevel(logrus.WarnLevel)
-	o.Logger = logger
+	o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.url = serve(t, handler(t, small, o)) + o.Prefix
 	return s
 }
@@ -74,9 +70,7 @@ func (s *site) tab(t testing.TB) *tab { return newTab(t, s.url) }
 // execute starts an executor that runs jobs of a handler until the test ends.
 func (s *site) execute(t testing.TB, name string, run func(context.Context, *jobqueue.JobContext) error) {
 	t.Helper()
-	logger := logrus.New()
-	logger.SetOutput(t.Output())
-	logger.SetLevel(logrus.ErrorLevel)
+	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	executor, err := executor.New(s.Store.Jobs(), executor.Config{Name: "browser", Logger: logger})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ require (
 require (
 	github.com/lib/pq v1.12.3 // indirect
 	github.com/mattn/go-sqlite3 v1.14.53 // indirect
-	github.com/sirupsen/logrus v1.10.2 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 )
 
@@ -37,7 +36,6 @@ require (
 	github.com/tidwall/sjson v1.2.5 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 )
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -116,12 +114,7 @@ func schedule(ctx context.Context, db *DB, observe func(scheduler.Event)) (stop 
 	return func() error { return s.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
-func quiet() *logrus.Logger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	log.SetLevel(logrus.ErrorLevel)
-	return log
-}
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // ticks gathers a number of durations.
 type ticks struct {

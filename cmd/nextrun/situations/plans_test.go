@@ -2,13 +2,11 @@ package situations_test
 
 import (
 	"context"
-	"io"
+	"log/slog"
 	"net/url"
 	"path"
 	"strings"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -45,8 +43,7 @@ func (w *world) schedulerMay(grants string) {
 
 func (w *world) schedulerOn(db *store.DB, lead time.Duration) {
 	w.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "main", Logger: log, Lead: lead})
 	if err == nil {
 		err = s.Start(context.WithoutCancel(w.Context()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"regexp"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
@@ -242,8 +241,7 @@ func (w *world) published(name string) {
 }
 
 func newExecutor(db *store.DB, cfg executor.Config, handlers ...handler) (*executor.Executor, error) {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := slog.New(slog.DiscardHandler)
 	cfg.Logger, cfg.ShutdownGrace = log, -1
 	e, err := executor.New(db.Jobs(), cfg)
 	for _, h := range handlers {

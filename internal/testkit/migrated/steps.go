@@ -1,7 +1,7 @@
 package migrated
 
 import (
-	"github.com/sirupsen/logrus/hooks/test"
+	"log/slog"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -11,7 +11,7 @@ import (
 // Schedule has a scheduler do once what is due.
 func (d *Database) Schedule(change ...func(*scheduler.Config)) {
 	d.Helper()
-	log, _ := test.NewNullLogger()
+	log := slog.New(slog.DiscardHandler)
 	cfg := scheduler.Config{Name: "s", Logger: log}
 	for _, c := range change {
 		c(&cfg)
@@ -28,7 +28,7 @@ func (d *Database) Schedule(change ...func(*scheduler.Config)) {
 // Work runs jobs of a task until n attempts have ended.
 func (d *Database) Work(n int, task string, handler jobqueue.Handler, change ...func(*executor.Config)) {
 	d.Helper()
-	log, _ := test.NewNullLogger()
+	log := slog.New(slog.DiscardHandler)
 	cfg := executor.Config{Name: "e", Logger: log, Observe: func(executor.Event) {}}
 	for _, c := range change {
 		c(&cfg)

@@ -7,12 +7,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -132,8 +130,7 @@ func (p *program) services(t *testing.T, disturb func()) {
 }
 
 func (p *program) start(t *testing.T) (stop func()) {
-	quiet := logrus.New()
-	quiet.SetOutput(io.Discard)
+	quiet := slog.New(slog.DiscardHandler)
 	type service interface {
 		Start(ctx context.Context) error
 		Stop(ctx context.Context) error

@@ -2,9 +2,8 @@ package relay
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -54,8 +53,8 @@ type Config struct {
 	RetryMax time.Duration `yaml:"retry_max"`
 	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
 	Tracer Tracer
-	// Logger receives the log lines. nil: logrus.StandardLogger().
-	Logger logrus.FieldLogger
+	// Logger receives the log lines. nil: slog.Default().
+	Logger *slog.Logger
 	// Observe, if not nil, is called with every [Notice]. Calls come from
 	// several goroutines at once and must return soon.
 	Observe func(Notice)
@@ -68,7 +67,7 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.PollInterval, DefaultPollInterval)
 	service.SetDefault(&c.RetryMin, DefaultRetryMin)
 	service.SetDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
-	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	service.SetDefault(&c.Logger, slog.Default())
 	return c
 }
 

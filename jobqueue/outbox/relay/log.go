@@ -1,9 +1,8 @@
 package relay
 
 import (
+	"log/slog"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -48,26 +47,26 @@ func (r *Relay) fail(doing string, err error) {
 
 // logNotice writes a notice as a log line: constant messages, data in fields,
 // never a payload.
-func logNotice(log logrus.FieldLogger, n Notice) {
+func logNotice(log *slog.Logger, n Notice) {
 	if n.Kind == NoticeTrouble && service.LogOutage(log, n.Err) {
 		return
 	}
 	if n.Topic != "" {
-		log = log.WithField("topic", n.Topic)
+		log = log.With("topic", n.Topic)
 	}
 	if n.Event.ID != "" {
-		log = log.WithFields(logrus.Fields{"event": n.Event.ID, "attempts": n.Attempts})
+		log = log.With("event", n.Event.ID, "attempts", n.Attempts)
 	}
 	switch n.Kind {
 	case NoticePublished:
-		log.WithFields(logrus.Fields{"events": n.Count, "took": n.Took}).Debug("events published")
+		log.Debug("events published", "events", n.Count, "took", n.Took)
 	case NoticeFailed:
-		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted, retrying")
+		log.Warn("event not accepted, retrying", "error", n.Err, "delay", n.Delay)
 	case NoticeDead:
-		log.WithError(n.Err).Error("event refused, set aside as dead")
+		log.Error("event refused, set aside as dead", "error", n.Err)
 	case NoticeHeldUp:
-		log.WithError(n.Err).Error("topic held up, other topics go on")
+		log.Error("topic held up, other topics go on", "error", n.Err)
 	case NoticeTrouble:
-		log.WithError(n.Err).WithField("while", n.Doing).Error("events: database work failed, retrying")
+		log.Error("events: database work failed, retrying", "error", n.Err, "while", n.Doing)
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -77,11 +75,7 @@ func quick(name string) relay.Config {
 	}
 }
 
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
-}
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // troubles fails the test if a relay has trouble with the database.
 func troubles(t testing.TB) func(relay.Notice) {

@@ -3,10 +3,10 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -61,7 +61,7 @@ type services struct {
 	config    *config.Config
 	name      string
 	db        *store.DB
-	log       *logrus.Logger
+	log       *slog.Logger
 	lines     *ui.Lines // where its lines go
 	process   *lifecycle.Process
 	hangups   chan os.Signal      // of capacity 1: SIGHUP

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -43,8 +41,8 @@ const (
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
-	s := &services{env: env, log: env.Logger(), hangups: make(chan os.Signal, 1)}
-	s.lines = env.NeverWait(s.log)
+	s := &services{env: env, hangups: make(chan os.Signal, 1)}
+	s.log, s.lines = env.NeverWait()
 	address, err := healthAddress(env, f.health)
 	if err != nil {
 		return err
@@ -135,7 +133,7 @@ func (s *services) queuesAndHooks(ctx context.Context, k kind) (err error) {
 		return err
 	}
 	return ui.Queues(s.queues).Check(ctx, func(name periodic.Sink, report queues.Report) error {
-		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
+		log := s.log.With("queue", name, "type", report.Kind)
 		for _, p := range append(report.Problems, report.Warnings...) {
 			log.Warn("queue: " + p)
 		}
@@ -163,7 +161,7 @@ func (s *services) run(ctx context.Context) error {
 		s.log.Info("stopped")
 		return nil
 	}
-	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
+	s.log.Info("started", "db", s.db.URL(), "name", s.name)
 	s.wait(ctx)
 	if ctx.Err() != nil {
 		said()
@@ -189,9 +187,9 @@ func (s *services) wait(ctx context.Context) {
 
 // reload reads the configuration file again.
 func (s *services) reload() {
-	log := s.log.WithField("file", s.config.Path)
+	log := s.log.With("file", s.config.Path)
 	if err := s.config.Reload(); err != nil {
-		log.WithError(err).Error("the configuration cannot be read again; the old one stays")
+		log.Error("the configuration cannot be read again; the old one stays", "error", err)
 		return
 	}
 	log.Info("configuration read again: commands, calls and addresses of handlers, hooks and topics follow it; what is new or " +

@@ -3,11 +3,11 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/internal/web"
@@ -120,21 +120,21 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 }
 
 // failed logs failed logins of the dashboard.
-func (*dashboardFlags) failed(log logrus.FieldLogger) func(string, netip.Addr, int) {
+func (*dashboardFlags) failed(log *slog.Logger) func(string, netip.Addr, int) {
 	return func(user string, address netip.Addr, others int) {
-		fields := logrus.Fields{"address": address.String()}
+		fields := []any{"address", address.String()}
 		if user != "" {
-			fields["user"] = user
+			fields = append(fields, "user", user)
 		}
 		if others > 0 {
-			fields["others"] = others
+			fields = append(fields, "others", others)
 		}
-		log.WithFields(fields).Warn("dashboard: login failed")
+		log.Warn("dashboard: login failed", fields...)
 	}
 }
 
 // options are those of the dashboard. Without users it must stay on this host.
-func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, err error) {
+func (f *dashboardFlags) options(log *slog.Logger) (o dashboard.Options, err error) {
 	access := dashboard.Read
 	if f.acts {
 		access = dashboard.Act
@@ -153,8 +153,8 @@ func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, e
 		return o, ui.Usagef("--dashboard-users and --dashboard-user-header exclude each other")
 	case f.users != "":
 		logins := dashboard.Logins{Proxies: proxies, Failed: f.failed(log), Replaced: func(err error) {
-			if log := log.WithField("file", f.users); err != nil {
-				log.WithError(err).Error("dashboard: the new file of users cannot be used; those of the old one stay")
+			if log := log.With("file", f.users); err != nil {
+				log.Error("dashboard: the new file of users cannot be used; those of the old one stay", "error", err)
 			} else {
 				log.Info("dashboard: the file of users was read again")
 			}

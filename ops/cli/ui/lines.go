@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"context"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"sync"
@@ -33,12 +35,13 @@ type Lines struct {
 	closed  bool
 }
 
-// NeverWait has what goes to standard error from now on, and the lines of a logger, go through Lines, until [Env.Finish]. A pipe that nobody reads any more does not end the process then, nor do its children inherit that: the signal is
+// NeverWait has what goes to standard error from now on, and the lines of the logger that it returns, go through Lines, until [Env.Finish]. A pipe that nobody reads any more does not end the process then, nor do its children inherit that: the signal is
 // caught, not ignored.
-func (env *Env) NeverWait(log *logrus.Logger) *Lines {
+func (env *Env) NeverWait() (*slog.Logger, *Lines) {
+	log := env.lineLogger()
 	l := &Lines{to: env.Stderr, ended: make(chan struct{}), pipes: make(chan os.Signal, 1)}
 	l.notice = func(lost int64) []byte {
-		entry := log.WithField("lost", lost)
+		entry := log.WithContext(context.Background()).WithField("lost", lost)
 		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "log lines were lost: nobody took them"
 		line, _ := log.Formatter.Format(entry) // of ours, none fails
 		return line
@@ -48,7 +51,7 @@ func (env *Env) NeverWait(log *logrus.Logger) *Lines {
 	go l.pass()
 	log.SetOutput(l)
 	env.Stderr, env.lines = l, l
-	return l
+	return slog.New(handler{logger: log}), l
 }
 
 // Finish gives lines that wait to be passed on a last second.

@@ -14,8 +14,7 @@ import (
 func loggerTo(t *testing.T, to *os.File) (say func(string), lines *ui.Lines, finish func()) {
 	t.Helper()
 	env := &ui.Env{Stderr: to, Getenv: func(string) string { return "" }}
-	log := env.Logger()
-	lines = env.NeverWait(log)
+	log, lines := env.NeverWait()
 	return func(text string) { log.Info(text) }, lines, env.Finish
 }
 

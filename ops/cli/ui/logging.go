@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,7 +15,10 @@ import (
 )
 
 // Logger writes to standard error as the flags say.
-func (env *Env) Logger() *logrus.Logger {
+func (env *Env) Logger() *slog.Logger { return slog.New(handler{logger: env.lineLogger()}) }
+
+// lineLogger formats the lines.
+func (env *Env) lineLogger() *logrus.Logger {
 	logger := logrus.New()
 	logger.SetOutput(env.Stderr)
 	level, err := logrus.ParseLevel(env.Flags.LogLevel.Value)

@@ -38,7 +38,7 @@ const (
 
 // Format implements [logrus.Formatter].
 func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
-	event := service.EventOf(entry)
+	event := service.EventOf(entry.Context)
 	if isQuiet(event) {
 		return nil, nil
 	}

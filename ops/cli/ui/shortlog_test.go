@@ -59,7 +59,7 @@ func TestShortLog(t *testing.T) {
 		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventSplit}, "14:33:20  any words  task=x  jid=y"},
 	} {
 		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
-		entry := service.WithEvent(logrus.New(), logrus.Fields{"task": "x", "jid": "y"}, c.event)
+		entry := logrus.New().WithContext(service.About(c.event)).WithFields(logrus.Fields{"task": "x", "jid": "y"})
 		entry.Time, entry.Level, entry.Message = at, c.level, "any words"
 		line, err := f.Format(entry)
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
@@ -84,7 +84,7 @@ func TestShortLogOfOthers(t *testing.T) {
 			"14:33:20  database does not work, retrying  error=refused  name=x"},
 	} {
 		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
-		line, err := f.Format(&logrus.Entry{Time: at, Level: c.level, Message: c.message, Data: c.fields})
+		line, err := f.Format(&logrus.Entry{Time: at, Level: c.level, Message: c.message, Data: c.fields, Context: t.Context()})
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
 			t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
 		}

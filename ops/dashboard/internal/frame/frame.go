@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -18,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/nextrun/nextrun/internal/text"
@@ -89,14 +89,14 @@ var titles = map[string]string{
 type Frame struct {
 	prefix  string
 	pages   map[string]*template.Template
-	log     logrus.FieldLogger
+	log     *slog.Logger
 	now     func() time.Time
 	loads   singleflight.Group // of what refreshes pages: windows that ask for the same at a time share one answer
 	changes atomic.Int64       // how many actions there were: an answer from before one is not shared with who asks after it
 }
 
 // New reads the templates of a folder: each page is one, within the same frame.
-func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time) (*Frame, error) {
+func New(folder fs.FS, prefix string, log *slog.Logger, now func() time.Time) (*Frame, error) {
 	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
 	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
 	if err != nil {
@@ -203,7 +203,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
-		f.log.WithError(err).WithField("page", name).Error("dashboard: page failed")
+		f.log.Error("dashboard: page failed", "error", err, "page", name)
 		http.Error(w, "the page could not be made; the log of the process says why", http.StatusInternalServerError)
 		return
 	}
@@ -222,7 +222,7 @@ type failure struct {
 func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	code := status(err)
 	if code >= http.StatusInternalServerError {
-		f.log.WithError(err).WithField("path", show.Printable(r.URL.Path)).Error("dashboard: request failed")
+		f.log.Error("dashboard: request failed", "error", err, "path", show.Printable(r.URL.Path))
 	}
 	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -256,7 +256,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			f.Fail(w, r, err)
 			return
 		}
-		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
+		f.log.Info("dashboard: action", "user", user, "action", done)
 		f.back(w, r, back, "done", show.Shorten(done, 500)) // ids may be long
 	}
 }
