@@ -151,27 +151,6 @@ func TestDocspellEdits(t *testing.T) {
 	f.guarantees()
 }
 
-// A mark of Docspell's scheduler keeps a row for it; what it left behind does not.
-func TestDocspellMarks(t *testing.T) {
-	t.Parallel()
-	f := newDocspellFixture(t)
-	f.exec("DELETE FROM periodic_task WHERE id <> ?", docspellMail)
-	mark := "UPDATE periodic_task SET worker = 'joex1', marked = ? WHERE worker IS NULL"
-	f.exec(mark, f.at(0))
-	f.once()
-	f.want("joex1", "SELECT worker FROM periodic_task")
-	// It has submitted the job itself, and goes on to the next time.
-	f.exec("UPDATE periodic_task SET worker = NULL, nextrun = '2090-01-01 00:00:00'")
-	f.once()
-	f.want(0, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
-	f.want("2090-01-01 00:00:00", "SELECT nextrun::text FROM periodic_task")
-
-	f.exec("UPDATE periodic_task SET nextrun = ?", f.at(-time.Minute))
-	f.exec(mark, f.at(-31*time.Second)) // it crashed
-	f.once()
-	f.want(1, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
-}
-
 // The statement of the documentation turns the times of another zone into UTC.
 func TestDocspellConvert(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -73,21 +72,6 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a@%' AND due = ?", due)
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b@%'")
 		f.guarantees()
-	})
-}
-
-func TestExclusiveRefusesASecondInstance(t *testing.T) {
-	both(t, func(f *fixture) {
-		a, _ := f.start(f.db.Periodic(), as("a", scheduler.ModeExclusive))
-		b, _ := f.make(f.db.Periodic(), as("b", scheduler.ModeExclusive))
-		err := b.Start(context.Background())
-		var held *leader.HeldError
-		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a@") || held.Lock.PID == 0 {
-			f.Fatalf("Start = %v, want a HeldError about a", err)
-		}
-		f.stop(a)
-		f.done(b.Start(context.Background())) // at once: the lock was released
-		f.stop(b)
 	})
 }
 

@@ -35,22 +35,3 @@ func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
 		}
 	})
 }
-
-// A queue that tasks have left may be broken: the others go on.
-func TestQueueLeftBehindIsBroken(t *testing.T) {
-	f := newSQLiteFixture(t)
-	q := f.acme()
-	f.addAcme("a", "skip")
-	f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('b', 'backup', 'yearly')")
-	f.plan(q)
-	f.due("a", 5*time.Second)
-	f.tick("b", 5, withAcme(q))
-	f.exec("UPDATE periodic_task SET sink = 'job' WHERE id = 'a'")
-	f.due("a", 4*time.Second)
-	f.due("b", 4*time.Second)
-	q.broken = errors.New("the table of the queue is locked")
-	f.ends(withAcme(q))
-	q.broken = nil
-	f.ends(withAcme(q))
-	f.want(2, "SELECT count(*) FROM periodic_tick WHERE task_id = 'b'")
-}

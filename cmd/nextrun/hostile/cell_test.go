@@ -36,7 +36,6 @@ func (d database) cells(random *rand.Rand) []*cell {
 			list = append(list, &cell{column: c, value: v, victim: victims[c.table][random.IntN(len(victims[c.table]))], fresh: random.IntN(2) == 0})
 		}
 	}
-	last := ""
 	for _, c := range d.columns() {
 		if spared[c.table] != "" {
 			continue
@@ -45,10 +44,6 @@ func (d database) cells(random *rand.Rand) []*cell {
 			d.Fatalf("the table %s has no victims: add some to victims_test.go", c.table)
 		}
 		add(c, d.values(c))
-		if c.table != last {
-			add(column{table: c.table, name: allColumns}, d.refusals())
-		}
-		last = c.table
 	}
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	seen := map[column]int{}
@@ -89,9 +84,6 @@ func (d database) makes(c *cell) string {
 
 // harm is the statement that makes the value hostile.
 func (d database) harm(c *cell) string {
-	if c.refuses() {
-		return d.forbid(c)
-	}
 	return d.fill(fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s;\n", c.table, quoted(c.name()), c.sql, c.locate()), c.id)
 }
 
@@ -99,12 +91,6 @@ func (d database) harm(c *cell) string {
 // same transaction. It returns an error if the database refuses the value.
 func (d database) apply(c *cell, more string) error {
 	d.Helper()
-	if c.refuses() {
-		if _, err := d.run("BEGIN;\n" + more + "COMMIT;\nBEGIN;\n" + d.harm(c) + "COMMIT;\n"); err != nil {
-			return err
-		}
-		return nil
-	}
 	was, is := "quote_nullable(CAST("+quoted(c.name())+" AS text))", d.print(c)
 	if d.isSQLite() {
 		was = "quote(" + quoted(c.name()) + ")"
@@ -143,10 +129,6 @@ func (d database) print(c *cell) string {
 // cure puts the value right, unless somebody has changed it since.
 func (d database) cure(c *cell) error {
 	d.Helper()
-	if c.refuses() {
-		_, err := d.run(d.allow(c))
-		return err
-	}
 	where := c.locate()
 	if c.byItself() {
 		where = "true"

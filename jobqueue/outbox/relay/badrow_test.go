@@ -12,24 +12,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
-// A batch of messages without an event stopped the topic silently.
-func TestMessagesWithoutEventAreSetAside(t *testing.T) {
-	both(t, func(f *fixture) {
-		const missing = 25
-		f.append(events("t", missing)...)
-		remove(f, "true")
-		good := f.append(outbox.Event{Topic: "t", Type: "x", AggregateID: "good"})
-		r := newReceiver()
-		cfg := f.quick("one")
-		cfg.BatchSize = 10
-		f.relay(r.publisher(), cfg)
-		r.await(f, 1)
-		r.check(f, good)
-		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-		f.Want(missing, `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND problem LIKE 'event % is missing from event_store; delete its message: %'`)
-	})
-}
-
 // A settlement that the database refuses delays a stop by little.
 func TestStopDoesNotWaitForARowThatIsRefused(t *testing.T) {
 	both(t, func(f *fixture) {

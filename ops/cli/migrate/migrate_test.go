@@ -1,7 +1,6 @@
 package migrate_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -93,24 +92,6 @@ func TestIncompleteSchema(t *testing.T) {
 		s.Says(t, ui.Changes, "check", "errors: 1, ") // not one for each of its columns
 		s.Says(t, ui.Failed, "scheduler --once", "table periodic_calendar", "nextrun migrate status")
 	})
-}
-
-// On Docspell's database `migrate down` says that Docspell's rows stay, and leaves nothing of nextrun behind.
-func TestMigrateDownOnDocspell(t *testing.T) {
-	t.Parallel()
-	schema, err := os.ReadFile("../../../testdata/docspell/postgres.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := storetest.New(t, storetest.Postgres)
-	d.Exec(string(schema))
-	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
-	s.Must(t, "migrate", "up")
-	s.Says(t, ui.WrongUsage, "migrate down", "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes", "! with all tasks")
-	rows := d.One("SELECT count(*) FROM periodic_task")
-	s.Must(t, "migrate", "down", "--yes")
-	d.Want(0, `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`)
-	d.Want(rows, "SELECT count(*) FROM periodic_task")
 }
 
 // Where strangers may create in nextrun's schema, migrate up and check say who, and the
