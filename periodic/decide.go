@@ -30,7 +30,7 @@ func (t *Task) Decide(timer calendar.Schedule, f Facts, newID func(due time.Time
 	case t.vanished(timer, f.Now):
 		d.elapsed(d.anew())
 	default:
-		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
+		d.planned = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)
 	}
 	if d.held && !d.submits() { // what is to be recorded follows from the tick that runs once the job has ended
@@ -66,7 +66,7 @@ type decider struct {
 	Facts
 	task    *Task
 	timer   timeline
-	claimed time.Time // the planned tick whose time has come
+	planned time.Time // the tick whose time has come
 	newID   func(due time.Time) string
 	paused  Pause
 	held    bool      // a tick waits for the end of a job
@@ -148,7 +148,7 @@ func (d *decider) knownUntil() (last time.Time, partly bool) {
 }
 
 func (d *decider) isDue(tick time.Time) bool {
-	return tick.Equal(d.claimed) || !tick.Add(d.timer.Delay(tick)).After(d.Now)
+	return tick.Equal(d.planned) || !tick.Add(d.timer.Delay(tick)).After(d.Now)
 }
 
 // planAfter plans the first tick strictly after a time.

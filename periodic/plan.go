@@ -46,7 +46,7 @@ type Range struct{ First, Last time.Time }
 // A plan may be made before its time, as if the tick of its task were due already.
 // These methods say whether it can be used then without asking the database again.
 
-// Plain reports whether a plan only submits the tick that its task was claimed for, and
+// Plain reports whether a plan only submits the tick that its task was planned for, and
 // was made without regard to other jobs and ticks of the task. If a job of the task is
 // pending by the time that the plan is used, the queue refuses the new one, and the tick
 // is skipped as it would have been.

@@ -59,7 +59,7 @@ type Task struct {
 	Enabled   bool      // a task that is not enabled has no ticks
 	Task      string    // of the job: names the handler
 	Group     string    // of the job
-	Args      string    // of the job; empty in a Task that was claimed
+	Args      string    // of the job; empty in a Task that a scheduler has read
 	Subject   string    // of the job
 	Submitter string    // of the job
 	Priority  int       // of the job: 0 low, 10 high
@@ -93,7 +93,7 @@ type Task struct {
 	Pause   Pause     // written by [Tasks.Pause] only, not with the other columns
 	Problem string    // what is wrong with the row; empty: nothing
 	Since   time.Time // when it was added, or somebody last changed what the plan follows from. Read by schedulers only
-	Version string    // of the row when a scheduler prepared it; empty: the transaction that read it has locked it
+	Version string    // of the row when a scheduler read it; empty: the transaction that read it has locked it, to edit it
 	RowID   string    // where the row was then: the ctid of PostgreSQL; empty elsewhere
 }
 

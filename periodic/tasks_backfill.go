@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -46,7 +47,7 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 		return err
 	}
 	for due := line.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = line.Next(due) {
-		jid, err := s.backfillTick(ctx, id, due, line.Next(due), b.Waits)
+		jid, err := s.backfillTick(ctx, id, due, line, b.Waits)
 		if err != nil {
 			return err
 		}
@@ -58,10 +59,19 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 }
 
 // backfillTick submits the job of one tick as soon as that is possible, and returns its id; empty: the tick has one already.
-func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, waits func(time.Time, sink.Pending)) (jid string, err error) {
+func (s *Tasks) backfillTick(ctx context.Context, id string, due time.Time, line calendar.Schedule, waits func(time.Time, sink.Pending)) (jid string, err error) {
 	for told := false; ; told = true {
 		err := s.edit(ctx, id, func(tx TaskTx, t Task) (err error) {
-			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Cause: CauseBackfill})
+			// What is left of ticks that were missed together begins at the first of them without a record of its own.
+			rest, known := line.Next(due), true
+			for known && err == nil && !rest.IsZero() {
+				if known, err = isRecorded(ctx, tx, id, rest); known {
+					rest = line.Next(rest)
+				}
+			}
+			if err == nil {
+				jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: rest, Cause: CauseBackfill})
+			}
 			return err
 		})
 		var pending *PendingError

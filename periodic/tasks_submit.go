@@ -122,12 +122,22 @@ func (a *Apply) elsewhere(queues map[Sink]Queue) (ids []string, err error) {
 // so it can be repeated.
 //
 // While a job of the task is pending, its policy decides as for any tick: the tick is
-// skipped; or it waits, or replaces the job, as a nextrun that was set by hand does. A task that is disabled or paused, or outside its
+// skipped; or it waits, or replaces the job, as a nextrun that was set by hand does. If something else waits already, or somebody has set
+// nextrun, that one stands for it, and the tick is skipped. A task that is disabled or paused, or outside its
 // Starts and Ends, skips it.
 func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason string) error {
 	tick := Tick{TaskID: id, Due: due, Cause: CauseHook, Reason: reason}
-	err := s.edit(ctx, id, func(tx TaskTx, t Task) error {
-		_, now := tx.Bare()
+	unlessKnown := func(do func(tx TaskTx, t Task, now time.Time) error) error {
+		return s.edit(ctx, id, func(tx TaskTx, t Task) error {
+			known, err := isRecorded(ctx, tx, id, due)
+			if known || err != nil {
+				return err
+			}
+			_, now := tx.Bare()
+			return do(tx, t, now)
+		})
+	}
+	err := unlessKnown(func(tx TaskTx, t Task, now time.Time) error {
 		if closed := t.closed(now); closed != "" {
 			return skipNow(ctx, tx, tick, closed)
 		}
@@ -135,18 +145,24 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 		return err
 	})
 	var pending *PendingError
-	switch {
-	case errors.Is(err, errHasJob):
-		return nil
-	case errors.As(err, &pending): // what the transaction has written is undone
-		return s.edit(ctx, id, func(tx TaskTx, t Task) error {
-			if t.Queues() {
-				return tx.RunAt(ctx, id, due)
-			}
-			return skipNow(ctx, tx, tick, CauseOverlap)
-		})
+	if !errors.As(err, &pending) {
+		return err
 	}
-	return err
+	return unlessKnown(func(tx TaskTx, t Task, now time.Time) error { // what the transaction has written is undone
+		switch {
+		case t.Queues() && t.NextRun.Equal(due): // it waits already
+			return nil
+		case t.Queues() && !t.Due.IsZero() && t.NextRun.After(now):
+			return tx.RunAt(ctx, id, due)
+		}
+		return skipNow(ctx, tx, tick, CauseOverlap)
+	})
+}
+
+// isRecorded reports whether a tick is.
+func isRecorded(ctx context.Context, tx TaskTx, id string, due time.Time) (bool, error) {
+	ticks, err := tx.Ticks(ctx, TickFilter{TaskID: id, DueFrom: due, DueTo: due.Add(time.Microsecond), Limit: 1})
+	return len(ticks) > 0 && ticks[0].Due.Equal(due), err
 }
 
 // skipNow records a tick as skipped.

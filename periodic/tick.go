@@ -45,8 +45,7 @@ const (
 //
 // The table has one row for a task and a due time at most: that makes one job of one tick.
 // Nothing advances before it is committed: nextrun moves in the transaction that submits the
-// job. Whoever works on a task has its row locked, and a plan that was made before is written
-// only if the row is as it was read. The database's clock judges whether a task is due.
+// job. A plan is made without a lock, and written only if the row is as it was read. The database's clock judges whether a task is due.
 type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest

@@ -60,6 +60,18 @@ func TestBackfill(t *testing.T) {
 		if n := env.texts(t, `SELECT jid FROM job WHERE due IS NOT NULL AND tracker = 'a' AND single`); len(n) != 5 {
 			t.Errorf("%d single jobs with a due, want 5", len(n))
 		}
+		// One of several that were missed together, then those before it and after it.
+		tick(20, "decision, missed, until", "'missed', 4, '2026-03-01 23:00:00.000000'")
+		hour := func(from, to int) {
+			env.backfill(t, "a", day.Add(time.Duration(from)*time.Hour), day.Add(time.Duration(to)*time.Hour))
+		}
+		hour(21, 22)
+		hour(20, 21)
+		got = env.texts(t, `SELECT substr(CAST(due AS text), 12, 5) || ' ' || decision || ' ' || CAST(missed AS text)
+			FROM periodic_tick WHERE task_id = 'a' AND due >= '2026-03-01 20:00:00.000000' ORDER BY due`)
+		if want := []string{"20:00 submitted 0", "21:00 submitted 0", "22:00 missed 2"}; !slices.Equal(got, want) {
+			t.Errorf("the ticks are\n%q, want\n%q", got, want)
+		}
 		if submitted, had := env.backfill(t, "a", day, day.Add(6*time.Hour)); submitted != 0 || had != 6 {
 			t.Errorf("done again: submitted %d, had %d; want 0 and 6", submitted, had)
 		}

@@ -117,10 +117,15 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		l.aside.release(a.job.JID)
 	}
 	for _, jid := range result.Done {
-		if a := l.flight.byJID[jid]; a != nil {
+		t := q.Transitions[slices.IndexFunc(q.Transitions, func(t exchange.Transition) bool { return t.JID == jid })]
+		switch a := l.flight.byJID[jid]; {
+		case a != nil && t.Worker == l.e.worker:
 			l.flight.recorded(a)
-		} else {
-			l.rescued(q.Transitions[slices.IndexFunc(q.Transitions, func(t exchange.Transition) bool { return t.JID == jid })])
+		case a != nil: // this process has slept, and the job was another worker's meanwhile
+			l.flight.lose(a)
+			fallthrough
+		default:
+			l.rescued(t)
 		}
 	}
 	for _, s := range result.Missed {

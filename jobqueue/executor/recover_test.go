@@ -134,6 +134,40 @@ func TestJobThatComesBackToItsWorker(t *testing.T) {
 	})
 }
 
+// A process that slept is taken for dead, and another worker runs its job, which fails, and ends. When the first one wakes up and is the one to
+// retry the job, its own old attempt ends: it has not been told otherwise yet.
+func TestRetryOfAJobThatWasLostInSleep(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, cause := make(chan string, 2), make(chan error, 1)
+		tries := make(chan int, 2)
+		tries <- 1
+		tries <- 2
+		e := q.run(executor.Config{PoolSize: 2, PollInterval: 200 * time.Millisecond}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				try := <-tries
+				began <- job.JID
+				if try == 2 {
+					return nil
+				}
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			},
+		})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		receive(q, began, "the first attempt")
+		q.sql("UPDATE job SET state = 'stuck', worker = 'other@000000000009', retries = 1, retry = %s WHERE jid = '%s'", utc(time.Now()), jid)
+		if err := receive(q, cause, "the end of the old attempt"); !errors.Is(err, jobqueue.ErrLeaseLost) {
+			t.Errorf("cause: %v", err)
+		}
+		receive(q, began, "the retry")
+		e.awaitEnd(jid, jobqueue.Success)
+		if n := e.count(func(v executor.Event) bool { return v.Kind == executor.EventEnded && v.State == "" }); n != 0 {
+			t.Error("the old attempt is said to have ended without a state")
+		}
+	})
+}
+
 // A claim may be committed long after its executor has given up waiting for it, and has compared its jobs.
 func TestJobThatTheWorkerDoesNotKnowOfWaitsAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {

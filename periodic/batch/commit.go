@@ -136,8 +136,7 @@ func (c Processor) waitUntilDue(ctx context.Context, tx Tx, due time.Time) error
 	return nil
 }
 
-// write commits the plans of tasks that the transaction has locked, or whose rows are as they were
-// read; others drop out:
+// write writes the plans of tasks whose rows are as they were read, and locks these; others drop out:
 //
 //  1. due and nextrun advance;
 //  2. the ticks of those tasks are recorded, where they do not exist yet;

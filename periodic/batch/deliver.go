@@ -145,7 +145,7 @@ func withArgs(ctx context.Context, tx Tx, jobs []jobqueue.Job, give func([]jobqu
 }
 
 // resolveRefusals handles refused jobs. Where the queue gives no reason, somebody else has
-// usually submitted a job of the task since the claim. If that job has ended by
+// usually submitted a job of the task since it was read. If that job has ended by
 // now, it submits the refused one again.
 func (d *delivery) resolveRefusals(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []sink.Submission) error {
 	why := map[string]string{}

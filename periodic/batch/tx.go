@@ -52,7 +52,7 @@ type AskEnds struct {
 	Timeout time.Duration // of the queue's answer
 }
 
-// Ends is what [Store.AskEnds] found.
+// Ends is what a look for the ends of jobs in other queues has found.
 type Ends struct {
 	Asked int         // jobs whose turn it was
 	Ended []EndedTick // that were not recorded before, by this scheduler
@@ -101,7 +101,7 @@ type readTx interface {
 	Ended(ctx context.Context, ids []string) (map[string]time.Time, error)
 }
 
-// Tx is a transaction of a [Store].
+// Tx is a transaction in which ticks are read and written.
 type Tx interface {
 	readTx
 	oneStatementTx

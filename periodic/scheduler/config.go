@@ -47,8 +47,8 @@ type Config struct {
 	// database, each character other than an ASCII letter, a digit, -, _ and . is a
 	// dash.
 	Name string
-	// BatchSize is the greatest number of tasks that are locked, decided and
-	// submitted together, 1 to 10,000. 0: 2500.
+	// BatchSize is the greatest number of tasks that are read, decided and
+	// written together, 1 to 10,000. 0: 2500.
 	BatchSize int `yaml:"batch_size"`
 	// Lease is how long a mark of Docspell is valid: a task whose mark is older is scheduled. At least 1 s.
 	// 0: 30 s.

@@ -34,7 +34,12 @@ func (w *writer) split(soft, hard context.Context, b batch.Batch, cause error) e
 	}
 	soft, cancel := context.WithTimeout(soft, splitBudget)
 	defer cancel()
-	_, err := service.InParts(soft, rows, cause, func(part []batch.Row) error { _, err := w.rewrite(hard, part); return err },
+	write := func(part []batch.Row) error {
+		locked, err := w.rewrite(hard, part)
+		w.backlog.locked = w.backlog.locked || locked
+		return err
+	}
+	_, err := service.InParts(soft, rows, cause, write,
 		func(row batch.Row, err error) error { return w.leaveOut(hard, row, "submit", err) })
 	return err
 }
@@ -77,6 +82,7 @@ func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause
 	if errors.As(cause, &later) {
 		if later[row.ID] == "" { // it waits for the end of a job
 			delete(l.failing, row.ID)
+			l.watermark.reset()
 			return nil
 		}
 		cause = errors.New(later[row.ID])
@@ -111,7 +117,9 @@ func (l *loop) readInParts(soft, hard context.Context, w batch.Wanted, cause err
 	read := func(some []batch.Row) error {
 		w.Only, w.Limit = some, len(some)
 		more, err := l.batches.Read(hard, w)
-		b.Now, b.Plans = more.Now, append(b.Plans, more.Plans...)
+		if err == nil {
+			b.Now, b.Plans = more.Now, append(b.Plans, more.Plans...)
+		}
 		return err
 	}
 	_, err = service.InParts(soft, rows, cause, read, func(row batch.Row, err error) error { return l.leaveOut(hard, row, "read", err) })

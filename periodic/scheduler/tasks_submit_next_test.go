@@ -23,6 +23,9 @@ func TestSubmitNext(t *testing.T) {
 		}
 		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ($1, 'echo', 'yearly', $1)", overlap)
+		}
+		f.once()
+		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
 			next(overlap, due)
 			next(overlap, due) // delivered twice
 			f.want(1, "SELECT count(*) FROM job WHERE tracker = $1", overlap)
@@ -39,6 +42,43 @@ func TestSubmitNext(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'replace' AND state = 'cancelled'")
 		f.want("submitted", second, "queue")
 		f.want("submitted", second, "replace")
+		f.guarantees()
+	})
+}
+
+// What waits already is not lost for a tick that comes after it, however often that is delivered: it stands for both.
+func TestSubmitNextLeavesWhatWaits(t *testing.T) {
+	both(t, func(f *fixture) {
+		tasks := periodic.NewTasks(f.db.Tasks())
+		now := time.Now().UTC().Truncate(time.Second)
+		next := func(id string, due time.Time) {
+			t.Helper()
+			for range 2 {
+				if err := tasks.SubmitNext(t.Context(), id, due, "twice"); err != nil {
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+		}
+		for _, id := range []string{"hooks", "held", "hand"} {
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ($1, 'echo', 'yearly', 'queue')", id)
+		}
+		f.once()
+		for _, id := range []string{"hooks", "held", "hand"} {
+			f.exec("INSERT INTO job (jid, task, tracker, submitted, single) VALUES ($1, 'echo', $1, $2, true)", id, f.at(0))
+		}
+		f.due("held", time.Minute)
+		f.exec("UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00' WHERE id = 'hand'")
+		next("hooks", now.Add(-3*time.Second))
+		for _, id := range []string{"hooks", "held", "hand"} {
+			next(id, now.Add(-2*time.Second))
+			f.want("skipped overlap twice", "SELECT decision || ' ' || cause || ' ' || reason FROM periodic_tick WHERE task_id = $1", id)
+		}
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'hand' AND nextrun >= '2099-01-01'")
+		f.exec("UPDATE job SET state = 'success'")
+		f.once()
+		f.want(2, "SELECT count(DISTINCT task_id) FROM periodic_tick WHERE task_id IN ('hooks', 'held') AND decision = 'submitted'")
+		next("hooks", now.Add(-3*time.Second)) // delivered once more, after it has run
+		f.want(2, "SELECT count(*) FROM periodic_tick WHERE task_id = 'hooks'")
 		f.guarantees()
 	})
 }

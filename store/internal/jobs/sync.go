@@ -104,7 +104,7 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c exchange.Com
 	return nil
 }
 
-// Fault implements [exchange.Store].
+// Fault implements [executor.Store].
 func (Store) Fault(err error) service.Fault { return sqldb.FaultOf(err) }
 
 // workTx is a transaction of an executor.

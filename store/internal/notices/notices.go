@@ -16,10 +16,10 @@ import (
 // Hooks are the hooks of a program on a database. They are safe for concurrent use.
 //
 //	event                                     package whose tellHooks writes it: methods that it calls
-//	jobs that end                             store/internal/queue: Hears, Tell
+//	jobs that end                             store/internal/jobs: Hears, Tell
 //	ticks without a job                       periodic/batch: HearsMissed, TellMissed
-//	tasks that are paused after failures      store/internal/schedule: TellPaused
-//	jobs in other queues that have ended      store/internal/schedule: HearsEnd, TellEnds
+//	tasks that are paused after failures      store/internal/tasks: TellPaused
+//	jobs in other queues that have ended      store/internal/tasks: HearsEnd, TellEnds
 type Hooks struct {
 	Hooks hooks.Hooks
 	// Next submits a periodic task.

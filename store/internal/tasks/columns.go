@@ -22,12 +22,12 @@ var (
 	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "retry_limit", "retry_delay", "timeout",
 		"worker", "marked", "paused_by", "paused_reason", "origin")
 
-	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
+	// dueColumns are those that a scheduler reads of tasks that are due: not those whose values it knows, and not the
 	// limits of jobs, which go from row to row inside the database.
-	claimedColumns = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout")
-	claimColumns   = column.Names("", claimedColumns)
-	// asClaimed are the same, and what is known of the row.
-	asClaimed = append(slices.Clip(claimedColumns),
+	dueColumns     = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout")
+	dueColumnNames = column.Names("", dueColumns)
+	// asDue are the same, and what is known of the row.
+	asDue = append(slices.Clip(dueColumns),
 		periodic.Column{Name: "since", Field: column.TimeIn(func(t *periodic.Task) *time.Time { return &t.Since })},
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
 		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},

@@ -21,7 +21,7 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 		return "$" + strconv.Itoa(len(args))
 	}
 	id := tx.SQL().Bytewise("t.id")
-	where := canBeClaimed
+	where := canBeDue
 	switch {
 	case w.Unplanned:
 		where += ` AND nextrun <= ` + add(sqldb.Timestamp(periodic.Unplanned))
@@ -69,11 +69,11 @@ func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Tas
 	if tx.SQL().IsSQLite() {
 		version, rowID = `, since, rev`, `''`
 	}
-	from, args, err := tx.wanted(w, qualify("t", claimColumns)+version)
+	from, args, err := tx.wanted(w, qualify("t", dueColumnNames)+version)
 	if err != nil {
 		return nil, err
 	}
-	list, err := tasks(ctx, tx.Tx, asClaimed, `SELECT `+claimColumns+`, u.since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
+	list, err := tasks(ctx, tx.Tx, asDue, `SELECT `+dueColumnNames+`, u.since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
 		skips(tx.Tx, "u.id")+` AS skips FROM (SELECT `+from+`) AS u`, args...)
 	if err != nil {
 		return nil, err

@@ -65,8 +65,8 @@ func (s Store) Locks() leader.Store { return s.locks }
 // Fault implements scheduler.Store.
 func (Store) Fault(err error) service.Fault { return sqldb.FaultOf(err) }
 
-// canBeClaimed is the condition of the index nextrun_task_due.
-const canBeClaimed = `enabled AND worker IS NULL`
+// canBeDue is the condition of the index nextrun_task_due.
+const canBeDue = `enabled AND worker IS NULL`
 
 // workSummary is a row of what there is to do.
 type workSummary struct {
@@ -101,7 +101,7 @@ func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSumm
 		return found, err
 	}
 	due := func(when string) string {
-		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeClaimed + ` AND ` + when + rest + notWaiting(l.Scope) + `)`
+		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeDue + ` AND ` + when + rest + notWaiting(l.Scope) + `)`
 	}
 	stray, isDue := `false`, due(`nextrun <= $1`)
 	if !l.DrainedUpTo.IsZero() {
@@ -119,7 +119,7 @@ func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSumm
 	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,
-		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeClaimed+` AND nextrun > $1`+rest+`) AS next,
+		(SELECT min(nextrun) FROM periodic_task AS t WHERE `+canBeDue+` AND nextrun > $1`+rest+`) AS next,
 		`+stray+` AS stray, `+look+` AS look,
 		(SELECT `+marked+` FROM periodic_task WHERE worker IS NOT NULL ORDER BY marked LIMIT 1) AS marked`,
 		args...)

@@ -19,9 +19,9 @@ func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error 
 // scheduler may know its sink, or it can be used again soon.
 const strayAfter = 10 * time.Second
 
-// isStray is true for a task that should have been claimed $1 ago, and whose
+// isStray is true for a task that should have been taken $1 ago, and whose
 // problem does not say why it was not.
-const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
+const isStray = canBeDue + ` AND nextrun <= $1 AND nextrun > $2
 	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
 
 // Stray implements scheduler.Store.

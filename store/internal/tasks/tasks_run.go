@@ -30,8 +30,10 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 		return false, err
 	}
 	if !tick.Until.IsZero() {
-		_, err := tx.Exec(ctx, `UPDATE periodic_tick SET due = $3, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
-			WHERE task_id = $1 AND due = $2 AND decision IN ('missed', 'skipped') AND until >= $3`,
+		// Ticks that were missed together, of which this one was the first or another one.
+		_, err := tx.Exec(ctx, `UPDATE periodic_tick SET due = CASE due WHEN $2 THEN $3 ELSE due END, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
+			WHERE task_id = $1 AND decision IN ('missed', 'skipped') AND (due = $2 AND until >= $3 OR due < $2 AND until >= $2
+				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = $1 AND k.due = $2))`,
 			tick.TaskID, sqldb.Timestamp(tick.Due), sqldb.Timestamp(tick.Until))
 		if err != nil {
 			return false, err

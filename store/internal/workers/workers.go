@@ -2,7 +2,7 @@
 //
 // A row is one start of a scheduler, an executor or a relay, and its id is what the jobs of an executor carry. The
 // worker raises its beat. Who has died is not decided by a clock: executors look at the beats of each other, each right
-// after a beat of its own. See jobqueue/executor/watch.go for how many looks it takes.
+// after a beat of its own. See jobqueue/executor/deaths.go for how many looks it takes.
 package workers
 
 import (

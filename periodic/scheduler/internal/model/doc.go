@@ -7,7 +7,7 @@
 //
 // The scheduler's part is the real code: package batch reads, decides and submits, with
 // [periodic.Task.Decide]. Only the database is a model: database_test.go says in words what each
-// statement of store/internal/schedule does. A test drives the same actions on the real
+// statement of store/internal/tasks does. A test drives the same actions on the real
 // databases and compares the rows.
 //
 // [periodic.Task.Decide]: https://pkg.go.dev/github.com/nextrun/nextrun/periodic#Task.Decide
