@@ -18,12 +18,12 @@ type mismatchError struct {
 
 // Error names the table, the column and the remedy.
 func (e *mismatchError) Error() string {
-	place := "table " + e.Table
+	reason := e.Reason
 	if e.Column != "" {
-		place = "column " + e.Table + "." + e.Column
+		reason = e.Table + "." + e.Column + ": " + reason
 	}
-	return fmt.Sprintf("%s is not what nextrun expects: %s; nothing was changed. "+
-		"Rename that table, or give nextrun a database or schema of its own", place, e.Reason)
+	return fmt.Sprintf("table %s is none that nextrun can use (%s); nothing was changed. If it belongs to something else, "+
+		"give nextrun a schema of its own, with --schema nextrun (on SQLite: another file), or rename that table", e.Table, reason)
 }
 
 // compare checks those tables that exist against the expected columns.

@@ -282,7 +282,7 @@ func TestOtherTablesAreLeftAlone(t *testing.T) {
 			before := db.dump()
 			_, err := db.m.Up(db.Context())
 			var mismatch *migrations.MismatchError
-			if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), test.place) {
+			if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), test.place) || !strings.Contains(err.Error(), "--schema nextrun") {
 				db.Errorf("%s: Up returned %v, expected it to name %s", test.what, err, test.place)
 			}
 			if after := db.dump(); after != before {
