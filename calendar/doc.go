@@ -9,6 +9,7 @@
 //	*-*-* 02:00 Europe/Berlin                   calendar event: at 02:00 every day
 //	30 4 * * 1-5                                cron expression: at 04:30 on weekdays
 //	every 36h from 2026-01-31T02:00:00Z         interval
+//	never                                       no times: for tasks that are run by hand or by a hook
 //
 // docs/timers.md describes the notations, and what happens when clocks change. Parsing, Next and Prev
 // take constant time of well below a millisecond for every timer, however hostile.

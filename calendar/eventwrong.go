@@ -22,7 +22,7 @@ func (s *eventParser) notWeekday() error {
 	candidates = append(candidates, weekdayNames[:]...)
 	if s.pos == 0 {
 		what = "a weekday or a name such as daily"
-		candidates = append(append(candidates, "every"), slices.Sorted(maps.Keys(shorthands))...)
+		candidates = append(append(candidates, "every", Never), slices.Sorted(maps.Keys(shorthands))...)
 	}
 	return s.failNear(s.pos, word, candidates, "%q is not %s", word, what)
 }

@@ -48,6 +48,8 @@ var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
 // parseNotation reads a timer in its notation.
 func parseNotation(t text, anchor time.Time) (Schedule, error) {
 	switch {
+	case t.timer == Never:
+		return untimed{}, nil
 	case len(t.words) > 0 && strings.EqualFold(t.words[0].text, "every"):
 		return parseInterval(t, anchor)
 	case t.isCron():

@@ -25,7 +25,7 @@ type Schedule interface {
 	String() string
 }
 
-// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without
+// Parse compiles a timer: a calendar event, a cron expression, an interval or [Never]. An interval without
 // `from` is anchored at 1970-01-01T00:00:00Z. The error is a *ParseError.
 func Parse(timer string) (Schedule, error) {
 	return ParseAt(timer, time.Time{})

@@ -63,7 +63,7 @@ func (l timeline) Warning(planned bool) string {
 	switch err := l.task.Days.Calendars.Check(l.task.Days.Exclude); {
 	case err != nil:
 		return WarningPrefix + err.Error()
-	case planned:
+	case planned, l.task.Timer == calendar.Never:
 	case l.Schedule.Next(Unplanned).IsZero():
 		return NeverElapses(l.task.Timer)
 	case l.Next(Unplanned).IsZero():

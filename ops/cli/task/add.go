@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
@@ -53,7 +54,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 		return err
 	}
 	next, err := task.Upcoming(env.Now(), 1)
-	if err == nil && len(next) == 0 {
+	if err == nil && len(next) == 0 && task.Timer != calendar.Never {
 		env.Complain("warning: it never elapses; check timer, starts and ends")
 	}
 	switch {

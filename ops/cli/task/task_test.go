@@ -87,10 +87,13 @@ func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 		s.Says(t, ui.Done, "task add b --handler t --timer 2020-01-01 --disabled", never)
 		s.Says(t, ui.Done, "task set a --timer daily --ends 2020-01-01", never)
 		s.Says(t, ui.Done, "task set a --ends none", "! warning")
+		s.Says(t, ui.Done, "task add by-hook --handler t --timer never", "! warning")
 
 		const dropped = "was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run a"
 		s.Must(t, "scheduler", "--once")
+		s.Says(t, ui.Done, "task show by-hook", "state not run yet", "next run never", "! elapses")
 		s.Exec(t, "UPDATE periodic_task SET nextrun = '2026-01-01 00:00:00' WHERE id = 'a'")
+		s.Says(t, ui.Done, "task list", "due 3") // so many days ago
 		s.Says(t, ui.Done, "task set a --subject mail --timer daily", "! "+dropped)
 		s.Says(t, ui.Done, "task set a --timer hourly", dropped)
 

@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -123,7 +124,7 @@ func (t *Task) state() State {
 		return does
 	case never && !t.Ends.IsZero() && !t.Ends.After(t.Now):
 		return Ended
-	case never:
+	case never && t.Timer != calendar.Never:
 		return Never
 	case t.Waits:
 		return Waiting

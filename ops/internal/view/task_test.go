@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -45,6 +46,7 @@ func TestStatus(t *testing.T) {
 		"its row has a problem":     {[]Run{run("failed")}, func(f *Task) { f.Problem = "wrong" }, Blocked, TaskProblem},
 		"its row has a warning":     {[]Run{run("success")}, func(f *Task) { f.Problem = "warning: odd" }, OK, TaskWarning},
 		"its timer never elapses":   {nil, func(f *Task) { f.NextRun = periodic.Never }, Never, ""},
+		"it ran without a timer":    {[]Run{run("success")}, func(f *Task) { f.Timer, f.NextRun = calendar.Never, periodic.Never }, OK, ""},
 		"it has ended":              {[]Run{run("success")}, func(f *Task) { f.NextRun, f.Ends = periodic.Never, now.Add(-time.Hour) }, Ended, ""},
 		"nobody tells how it ended": {[]Run{run("")}, nil, Submitted, ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
@@ -56,7 +57,7 @@ func idle(e *Explanation) []Args {
 	switch {
 	case !e.Ends.IsZero() && !e.Ends.After(e.Now):
 		return when(true, Args{"Never": true, "Ends": e.Ends})
-	case e.Enabled && e.Blocked() == "" && err == nil && len(coming) == 0 && (e.never() || e.Unplanned()):
+	case e.Enabled && e.Blocked() == "" && err == nil && len(coming) == 0 && e.Timer != calendar.Never && (e.never() || e.Unplanned()):
 		return when(true, Args{"Never": true, "Timer": e.Timer, "Later": e.Starts.After(e.Now), "Until": known(e.Ends)})
 	}
 	return when(e.Starts.After(e.Now), Args{"Starts": e.Starts})
