@@ -22,5 +22,8 @@ func NextRun(env *ui.Env, t *view.Task) (in, at string) {
 	case next.IsZero():
 		return "never", ""
 	}
-	return env.Ago(next), env.Moment(next)
+	if in = env.Ago(next); !next.After(env.Now()) {
+		in = "due " + in
+	}
+	return in, env.Moment(next)
 }
