@@ -71,7 +71,8 @@ const DefaultRefusals = 5
 const Never = -1
 
 // Refuse marks an error that no retry would help: the receiver does not want
-// this event. After [DefaultRefusals] of them it is dead. Refuse(nil) is nil.
+// this event. After [DefaultRefusals] of them it is dead, once one of those behind it is accepted. While all are refused
+// alike, which is no fault of one event, the topic waits, for hours. Refuse(nil) is nil.
 func Refuse(err error) error { return RefuseUpTo(DefaultRefusals, err) }
 
 // RefuseUpTo is [Refuse] of an event that is dead after so many refusals, or [Never].

@@ -52,6 +52,28 @@ func TestDeadMessages(t *testing.T) {
 	})
 }
 
+// A receiver that refuses everything, as while it is deployed, makes no event dead for hours: that is no fault of theirs.
+func TestAllRefusedAlikeIsNoFaultOfAnEvent(t *testing.T) {
+	both(t, func(f *fixture) {
+		r := newReceiver()
+		all := append(f.append(events("many", 5)...), f.append(events("alone", 1)...)...)
+		old := f.append(events("old", 1)...)
+		f.Exec(`UPDATE outbox_message SET refusals = 499 WHERE topic = 'old'`)
+		r.set(func(r *receiver) {
+			for _, e := range append(all, old...) {
+				r.verdicts[e.ID] = outbox.Refuse(errors.New("404"))
+			}
+		})
+		f.relay(outbox.DeadAfter(3, r.publisher()), f.quick("one"))
+		f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE topic <> 'old' AND refusals > 5`)
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'old' AND dead IS NOT NULL`)
+		f.Want(1, `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL`)
+		r.set(func(r *receiver) { clear(r.verdicts) })
+		r.await(f, len(all))
+		r.check(f, all)
+	})
+}
+
 func TestLag(t *testing.T) {
 	both(t, func(f *fixture) {
 		all := f.append(append(events("a", 3), events("b", 2)...)...)

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -53,9 +54,9 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 		events = append(events, item.Event)
 	}
 	s := Settlement{Lease: b.Lease, Terms: w.terms}
-	accepted, err := 0, error(nil)
+	accepted, err, to := 0, error(nil), w.receiver(b)
 	if len(events) > 0 {
-		accepted, err = w.deliver(ctx, w.receiver(b), events)
+		accepted, err = w.deliver(ctx, to, events)
 	}
 	s.Accepted = b.Items[:accepted]
 	switch {
@@ -64,9 +65,33 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 		item := b.Items[accepted]
 		s.Failed = w.failure(item, outbox.RefuseUpTo(1, errors.New(item.Problem)))
 	case w.hard.Err() == nil && !errors.Is(err, outbox.ErrNotTried):
-		s.Failed = w.failure(b.Items[accepted], err)
+		if s.Failed = w.failure(b.Items[accepted], err); s.Failed.Dead {
+			w.blame(ctx, &s, to, events[accepted+1:], b.Items[accepted+1:])
+		}
 	}
 	return s
+}
+
+// Whose fault it is that an event is refused.
+const (
+	triedBehind  = 3   // of the events behind it
+	refusedAlike = 500 // it is dead after so many refusals in any case: some hours, with the default RetryMax
+)
+
+// blame has an event dead that was refused for the last time if the receiver accepts one of those behind it. Else it may
+// refuse all events, which is no fault of this one, and the topic waits.
+func (w *worker) blame(ctx context.Context, s *Settlement, to outbox.Publisher, behind []outbox.Event, items []Item) {
+	for i := range min(len(behind), triedBehind) {
+		accepted, err := w.deliver(ctx, to, behind[i:])
+		if accepted > 0 {
+			s.Accepted = slices.Concat(s.Accepted, items[i:i+accepted])
+			return
+		}
+		if !outbox.IsRefusal(err) {
+			break
+		}
+	}
+	s.Failed.Dead = s.Failed.Item.Refusals+1 >= refusedAlike
 }
 
 // Tracer makes the spans of relays. It must be safe for concurrent use.
