@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"encoding/base64"
 	"html"
 	"net/http"
 	"net/url"
@@ -10,11 +11,28 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
-// post sends a form that must lead to a page that begins so.
+// told is where an answer leads to, with what the next page says in the parameter done.
+func (s *site) told(header http.Header) string {
+	s.Helper()
+	to, err := url.Parse(header.Get("Location"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	q := to.Query()
+	if s.done != nil {
+		text, _ := base64.RawURLEncoding.DecodeString(s.done.Value)
+		q.Set("done", string(text))
+	}
+	to.RawQuery = q.Encode()
+	return to.String()
+}
+
+// post sends a form that must lead to a page that begins so, with what that page says in the parameter done.
 func (s *site) post(path string, form url.Values, leads string) (to string) {
 	s.Helper()
 	code, header, body := s.ask(s.request(http.MethodPost, path, form))
-	if to = header.Get("Location"); code != http.StatusSeeOther || !strings.HasPrefix(to, leads) {
+	to = s.told(header)
+	if code != http.StatusSeeOther || !strings.HasPrefix(to, leads) {
 		s.Errorf("%s leads to %q with %d, want %q: %s", path, to, code, leads, body)
 	}
 	return to
@@ -48,6 +66,7 @@ func TestPauseAndResume(t *testing.T) {
 			"paused by ada since", "until 1 Jan 2999, 17:00:00: the &lt;b&gt;disk&lt;/b&gt; is full")
 		to := s.post("/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"nobody", "office"}, "until": {"2999-01-01 08:00"}}, "/?done=Paused")
 		s.shows(to, `<p class="note warn" role="status">`, "Paused: office. Not done: nobody: ")
+		s.shows(to, `!role="status"`) // neither again nor for the address
 		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
 		s.post("/tasks", url.Values{"action": {"resume"}, "id": {"report"}}, "/?done=Resumed")
 		s.shows("/tasks?state=paused", "!>report<")

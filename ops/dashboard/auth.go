@@ -46,17 +46,20 @@ func (p *passwords) read() error {
 	if err != nil {
 		return err
 	}
-	hashes, decoy := map[string][]byte{}, []byte(nil)
+	hashes, decoy, dearest := map[string][]byte{}, []byte(nil), 0
 	for n, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		user, hash, _ := strings.Cut(line, ":")
-		if _, err := bcrypt.Cost([]byte(hash)); user == "" || err != nil {
+		cost, err := bcrypt.Cost([]byte(hash))
+		if user == "" || err != nil {
 			return fmt.Errorf("line %d: not NAME:HASH with a bcrypt hash; make one with: htpasswd -nB NAME", n+1)
 		}
-		hashes[user], decoy = []byte(hash), []byte(hash)
+		if hashes[user] = []byte(hash); cost > dearest {
+			decoy, dearest = hashes[user], cost
+		}
 	}
 	if decoy == nil {
 		return errors.New("no user is in it; make a line with: htpasswd -nB NAME")
@@ -78,7 +81,7 @@ type passwords struct {
 
 	mutex  sync.Mutex // of these; those who are known do not wait for the checks of others
 	hashes map[string][]byte
-	decoy  []byte // what unknown users are compared with, so that they take as long
+	decoy  []byte // the dearest hash: unknown users are compared with it, so that they take as long
 	known  map[[32]byte]bool
 }
 

@@ -119,3 +119,24 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 		t.Errorf("after those who have gone, ada gets %d", got)
 	}
 }
+
+// Unknown users are compared with the dearest hash, wherever it stands, so that the time does not tell who exists.
+func TestUnknownUsersCostAsMuchAsTheDearest(t *testing.T) {
+	t.Parallel()
+	lines := ""
+	for user, cost := range map[string]int{"ada": bcrypt.MinCost, "bob": bcrypt.MinCost + 2, "eve": bcrypt.MinCost + 1} {
+		hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += user + ":" + string(hash) + "\n"
+	}
+	p, err := newPasswords(usersFile(t, lines), Act, Logins{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, exists, _ := p.find("nobody", [32]byte{})
+	if cost, err := bcrypt.Cost(hash); exists || cost != bcrypt.MinCost+2 {
+		t.Errorf("they are compared with a hash of the cost %d, %v", cost, err)
+	}
+}

@@ -27,7 +27,8 @@ func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 // site is a dashboard of a database.
 type site struct {
 	*migrated.Database
-	url string
+	url  string
+	done *http.Cookie // what an action has done
 }
 
 // may lets everybody do everything.
@@ -53,7 +54,7 @@ func serve(d *migrated.Database, o dashboard.Options, run func(s *site)) {
 	}
 	server := httptest.NewServer(pages)
 	d.Cleanup(server.Close)
-	run(&site{d, server.URL + o.Prefix})
+	run(&site{Database: d, url: server.URL + o.Prefix})
 }
 
 // ask sends a request and returns the status and the body.
@@ -64,11 +65,21 @@ func (s *site) ask(r *http.Request) (int, http.Header, string) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	defer client.CloseIdleConnections()
+	if s.done != nil {
+		r.AddCookie(s.done)
+	}
 	answer, err := client.Do(r)
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer answer.Body.Close()
+	for _, c := range answer.Cookies() {
+		if c.Name == "nextrun_done" {
+			if s.done = c; c.MaxAge < 0 {
+				s.done = nil
+			}
+		}
+	}
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
 		s.Fatal(err)

@@ -57,9 +57,7 @@ async function refresh() {
     return;
   }
   try {
-    const url = new URL(location.href);
-    url.searchParams.delete('done');
-    const answer = await part(url, {'If-None-Match': tag});
+    const answer = await part(location.href, {'If-None-Match': tag});
     if (answer.status !== 304) {
       if (!answer.ok) throw new Error('status ' + answer.status);
       const text = await answer.text();

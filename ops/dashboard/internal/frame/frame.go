@@ -92,7 +92,8 @@ type Frame struct {
 	log     *slog.Logger
 	now     func() time.Time
 	loads   singleflight.Group // of what refreshes pages: windows that ask for the same at a time share one answer
-	changes atomic.Int64       // how many actions there were: an answer from before one is not shared with who asks after it
+	acted   acted
+	changes atomic.Int64 // how many actions there were: an answer from before one is not shared with who asks after it
 }
 
 // New reads the templates of a folder: each page is one, within the same frame.
@@ -199,7 +200,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Zones: offered(), Chosen: zoneChosen(r), Data: data,
+		Now: f.now().UTC(), Done: f.done(w, r), Zone: Zone(r), Zones: offered(), Chosen: zoneChosen(r), Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
@@ -256,8 +257,9 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			f.Fail(w, r, err)
 			return
 		}
-		f.log.Info("dashboard: action", "user", user, "action", done)
-		f.back(w, r, back, "done", show.Shorten(done, 500)) // ids may be long
+		f.acted.tell(f.log, user, done)
+		f.setDone(w, show.Shorten(done, 500)) // ids may be long
+		f.back(w, r, back, "done", "")
 	}
 }
 
