@@ -10,9 +10,9 @@ import (
 // ErrStalled is wrapped by the error of [Pulse.Health] if a loop does not go on.
 var ErrStalled = errors.New("it is stuck")
 
-// Stuck is how long no round may have ended until a loop that sleeps at most that long
-// counts as stuck: its statements have timeouts that are much shorter.
-func Stuck(sleep time.Duration) time.Duration { return 2*sleep + 5*time.Minute }
+// stuck is how long a loop that is awake may give no sign until it counts as stuck: its statements have timeouts that
+// are shorter.
+const stuck = time.Minute
 
 // trouble is for how long a loop may fail until it counts as unhealthy: a collision
 // with others is over by then.
@@ -23,55 +23,60 @@ const trouble = 10 * time.Second
 type Pulse struct {
 	mu   sync.Mutex
 	good time.Time // end of the last round that succeeded
-	last time.Time // end of the last round
-	err  error     // of that
+	last time.Time // last sign of the loop; zero: it has not begun
+	err  error     // of the last round
 
-	waits bool // it has nothing to do until another one ends
+	asleep bool // it waits for a time, a wake-up or its turn, and has nothing to do until then
 }
 
-// Waits notes that the loop waits for its turn, as long as that may take, until the next round
-// goes on.
-func (p *Pulse) Waits() {
+// Sleeps notes that the loop waits, as long as that may take, until it goes on.
+func (p *Pulse) Sleeps() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waits = true
+	p.asleep = true
 }
 
 // Beat notes the end of a round.
 func (p *Pulse) Beat(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last, p.err, p.waits = time.Now(), err, false
+	p.last, p.err, p.asleep = time.Now(), err, false
 	if err == nil {
 		p.good = p.last
 	}
 }
 
-// Goes notes that a round goes on, without saying whether it will succeed.
+// Goes notes that the loop makes progress: a page was read, or a batch written or refused, whatever becomes of the round.
 func (p *Pulse) Goes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last, p.waits = time.Now(), false
+	p.last, p.asleep = time.Now(), false
 }
 
-// Advances reports whether a round has succeeded within a time, or none has been tried yet.
-func (p *Pulse) Advances(within time.Duration) bool {
+// still is for how long the loop, awake, has given no sign.
+func (p *Pulse) still() time.Duration {
+	if p.asleep || p.last.IsZero() {
+		return 0
+	}
+	return time.Since(p.last)
+}
+
+// Advances reports whether the loop has stood still for no longer than a time, and has not failed for longer than another.
+func (p *Pulse) Advances(still, failing time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.waits || p.good.IsZero() || time.Since(p.good) <= within
+	return p.still() <= still && (p.err == nil || p.good.IsZero() || time.Since(p.good) <= failing)
 }
 
 // Health returns nil if the last round succeeded. Else it returns an error: no round has
-// succeeded yet, or none for some seconds. If none has ended for longer than most, the
+// succeeded yet, or none for some seconds. If the loop has stood still for a minute, the
 // error wraps [ErrStalled].
-func (p *Pulse) Health(most time.Duration) error {
+func (p *Pulse) Health() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.waits:
-		return nil
-	case !p.last.IsZero() && time.Since(p.last) > most:
-		return fmt.Errorf("no round has ended for %s: %w", lasted(time.Since(p.last)), ErrStalled)
+	switch still := p.still(); {
+	case still > stuck:
+		return fmt.Errorf("it has stood still for %s: %w", lasted(still), ErrStalled)
 	case p.err == nil && p.good.IsZero():
 		return errors.New("its first round has not ended yet")
 	case p.err == nil:

@@ -158,7 +158,7 @@ func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 // touch with the database yet, that this has failed for more than ten seconds, or that
 // it is stuck. Health does not ask the database.
 func (e *Executor) Health(ctx context.Context) error {
-	err := e.pulse.Health(service.Stuck(e.cfg.PollInterval))
+	err := e.pulse.Health()
 	if err == nil && e.hooks != nil {
 		err = e.hooks.Health(ctx)
 	}

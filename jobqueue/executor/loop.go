@@ -48,6 +48,7 @@ func (l *loop) run(soft context.Context) []string {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var err error
+	l.e.pulse.Goes()
 	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
 		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
@@ -67,6 +68,7 @@ func (l *loop) run(soft context.Context) []string {
 		}
 		l.plan(time.Now())
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
+		l.e.pulse.Sleeps()
 		select {
 		case <-l.e.life.Woken():
 		case a := <-l.answers:
@@ -79,6 +81,7 @@ func (l *loop) run(soft context.Context) []string {
 			l.hurried = true
 		case <-l.hard.Done():
 		}
+		l.e.pulse.Goes()
 	}
 }
 
@@ -120,7 +123,8 @@ func (l *loop) work(now time.Time) {
 		if !l.agenda.due(task.duty, now) {
 			continue
 		}
-		if err := task.do(now); err != nil {
+		err := task.do(now)
+		if l.e.pulse.Goes(); err != nil {
 			l.answered = false
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()

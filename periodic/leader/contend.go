@@ -157,9 +157,10 @@ func (e contender) standBack(ctx context.Context, t *Term) {
 	e.term = nil
 	e.mu.Unlock()
 	t.End()
-	e.observe(Event{Kind: EventLost, Lock: e.Seen(), Err: context.Cause(t.Context())})
 	wait := time.After(e.cfg.Heartbeat + e.cfg.Heartbeat/10)
-	if err := e.giveBack(ctx); err != nil {
+	err := e.giveBack(ctx) // first: who is told of it may be what the holder waits for
+	e.observe(Event{Kind: EventLost, Lock: e.Seen(), Err: context.Cause(t.Context())})
+	if err != nil {
 		e.fail("release the lock", err)
 	}
 	select {

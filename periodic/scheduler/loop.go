@@ -66,6 +66,7 @@ func (l *loop) run(soft, hard context.Context) error {
 		l.batches.Sleep, l.ahead.openEarly = func(d time.Duration) { <-time.After(d) }, batch.MaxEarly
 	}
 	l.ownMarks = true
+	l.pulse.Goes()
 	for soft.Err() == nil {
 		if !l.role.schedules() {
 			if err := l.standBy(soft); err != nil {
@@ -120,13 +121,14 @@ func (l *loop) once(ctx context.Context) error {
 // standBy waits until this scheduler may schedule, or soft ends. An error means that it never will.
 func (l *loop) standBy(soft context.Context) error {
 	l.ahead.drop()
-	l.pulse.Waits()
+	l.pulse.Beat(nil)
+	l.pulse.Sleeps()
 	err := l.role.await(soft)
+	l.pulse.Goes()
 	if err != nil && soft.Err() == nil {
 		return err
 	}
 	l.ownMarks = true
-	l.pulse.Beat(nil)
 	return nil
 }
 
@@ -147,6 +149,8 @@ func (l *loop) endRound(err error, retry *service.Backoff) time.Duration {
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	l.pulse.Sleeps()
+	defer l.pulse.Goes()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -205,6 +209,7 @@ func (l *loop) step(soft, hard context.Context) (bool, error) {
 	for _, d := range l.duties {
 		if isDue(d.due()) {
 			pollIn, err := d.do(soft, hard)
+			l.pulse.Goes()
 			l.pollWithin(pollIn)
 			return true, err
 		}

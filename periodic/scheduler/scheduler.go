@@ -104,9 +104,11 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 // Status reports whether this scheduler schedules, and who does otherwise.
 func (s *Scheduler) Status() Status { return s.role.status() }
 
-// works reports whether the loop makes progress: no statement takes longer than the TTL of the lock.
+// works reports whether the loop makes progress. No statement takes longer than two thirds of the lock's TTL, so a loop
+// that stands still, for whatever cause, loses the lock at the next heartbeat after that, within the TTL.
 func (s *Scheduler) works() bool {
-	return s.loop.pulse.Advances(s.loop.cfg.PollInterval + s.loop.cfg.Lock.TTL)
+	ttl := s.loop.cfg.Lock.TTL
+	return s.loop.pulse.Advances(ttl*2/3, s.loop.cfg.PollInterval+ttl)
 }
 
 // Health says what is wrong with a scheduler that was started: that it has not done its
@@ -116,7 +118,7 @@ func (s *Scheduler) Health(context.Context) error {
 	if status := s.role.status(); !status.Schedule && status.Lock.Name == "" {
 		return errors.New("it has not seen the lock yet")
 	}
-	return s.loop.pulse.Health(service.Stuck(s.loop.cfg.PollInterval))
+	return s.loop.pulse.Health()
 }
 
 // Done is closed when a scheduler that was started has ended: by Stop, by the

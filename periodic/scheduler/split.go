@@ -64,6 +64,7 @@ func (w *writer) without(soft, hard context.Context, b batch.Batch, later batch.
 // rewrite reads and writes some tasks, in a transaction that does not wait long. It reports whether some could not be written:
 // others have locked their rows.
 func (l *loop) rewrite(hard context.Context, rows []batch.Row) (locked bool, err error) {
+	l.pulse.Goes()
 	b, err := l.batches.Read(hard, batch.Wanted{Scope: batch.Scope{Sinks: l.usable()}, Limit: len(rows), Only: rows})
 	if b.Plans = slices.DeleteFunc(b.Plans, writesNothing); err != nil || len(b.Plans) == 0 {
 		return false, err

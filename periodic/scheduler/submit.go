@@ -102,6 +102,7 @@ func (w *writer) begin(soft, hard context.Context, b batch.Batch) (err error) {
 func (w *writer) collect(soft, hard context.Context) error {
 	r := <-w.results
 	w.inFlight--
+	w.pulse.Goes()
 	var early *batch.EarlyError
 	var later batch.LaterError
 	switch {
@@ -168,6 +169,7 @@ func (l *loop) note(done *batch.Outcome) {
 		}
 	}
 	for _, t := range done.Ticks {
+		l.pulse.Goes() // who is told may take its time
 		of := done.Plans[t.TaskID].Task
 		l.ends.added(of.Sink, t)
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t})

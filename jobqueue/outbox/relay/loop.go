@@ -53,6 +53,7 @@ type hold struct {
 func (r *Relay) loop(soft, hard context.Context) {
 	l := &loop{Relay: r, soft: soft, hard: hard, working: map[string]bool{}, said: make(chan said), held: map[string]hold{}}
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
+	r.pulse.Goes()
 	for soft.Err() == nil {
 		wait, err := l.startWorkers()
 		switch {
@@ -75,6 +76,8 @@ func (r *Relay) loop(soft, hard context.Context) {
 func (l *loop) sleep(wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	l.pulse.Sleeps()
+	defer l.pulse.Goes()
 	select {
 	case <-l.soft.Done():
 	case <-l.life.Woken():

@@ -70,7 +70,7 @@ func (r *Relay) Done() <-chan struct{} { return r.life.Done() }
 // with the database yet, that this has failed for more than ten seconds, or that it is
 // stuck. Events that a receiver refuses do not count. Health does not ask the database.
 func (r *Relay) Health(context.Context) error {
-	return r.pulse.Health(service.Stuck(r.cfg.PollInterval))
+	return r.pulse.Health()
 }
 
 // Wake makes the relay query the database now. It never blocks.

@@ -35,8 +35,9 @@ type Lines struct {
 	closed  bool
 }
 
-// NeverWait has what goes to standard error from now on, and the lines of the logger that it returns, go through Lines, until [Env.Finish]. A pipe that nobody reads any more does not end the process then, nor do its children inherit that: the signal is
-// caught, not ignored.
+// NeverWait has what goes to standard error from now on, and the lines of the logger that it returns, go through Lines,
+// until [Env.Finish]. A pipe that nobody reads any more does not end the process then, nor do its children inherit that:
+// the signal is caught, not ignored.
 func (env *Env) NeverWait() (*slog.Logger, *Lines) {
 	log := env.lineLogger()
 	l := &Lines{to: env.Stderr, ended: make(chan struct{}), pipes: make(chan os.Signal, 1)}
