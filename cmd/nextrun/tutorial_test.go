@@ -22,8 +22,10 @@ func TestTutorialOfEmbedding(t *testing.T) {
 			write(t, filepath.Join(dir, b.about), b.text)
 		}
 	}
-	program := filepath.Join(dir, "greeter")
+	program, other := filepath.Join(dir, "greeter"), filepath.Join(t.TempDir(), "greeter")
 	overlaid(t, dir, program)
+	write(t, filepath.Join(filepath.Dir(other), "main.go"), strings.Replace(readFile(t, filepath.Join(dir, "main.go")), "every 1s", "every 3s", 1))
+	overlaid(t, filepath.Dir(other), other)
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		var outputs []*output // of ten instances that start at once, on an empty database
 		for range 10 {
@@ -45,6 +47,11 @@ func TestTutorialOfEmbedding(t *testing.T) {
 		}
 		outputs = append(outputs, startProgram(t, program, "GREETER_DB="+d.URL))
 		storetest.Eventually(t, "a second start", func() bool { return strings.Contains(outputs[10].String(), "0 added, 0 changed") })
+		// A build that declares another timer, and then the one from before: the last start wins.
+		for _, last := range []struct{ path, timer string }{{other, "every 3s"}, {program, "every 1s"}} {
+			startProgram(t, last.path, "GREETER_DB="+d.URL)
+			storetest.Eventually(t, last.timer, func() bool { return d.One("SELECT timer FROM periodic_task WHERE id = 'greet'") == last.timer })
+		}
 		added := 0
 		for _, o := range outputs {
 			added += strings.Count(o.String(), "2 added")
@@ -75,7 +82,7 @@ func overlaid(t *testing.T, dir, program string) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
-	command := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./tutorial")
+	command := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./tutorial")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -13,15 +13,33 @@ import (
 	_ "github.com/nextrun/nextrun/store/pgxstore" // of the program
 )
 
-// The program of the tutorial about pgx and River: three instances, each of which is started
-// again and again, and killed in between. No tick is lost or doubled, and River runs the jobs.
-func TestRiverTutorialOfPgx(t *testing.T) {
+// The program of the tutorial about pgx runs its schedules, and ends in order.
+func TestRiverTutorialWithoutRiver(t *testing.T) {
 	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	i := startInstance(t, overlaid(t, tutorialOfPgx(t, "main.go")), d.URL)
+	storetest.Eventually(t, "a report", func() bool { return strings.Contains(i.out.String(), "report of pulse for ") })
+	i.stop(syscall.SIGTERM)
+	d.Want("3", "SELECT count(*) FROM periodic_task WHERE origin = 'reports'")
+	d.Want("0", "SELECT count(*) FROM job WHERE state NOT IN ('success', 'waiting')")
+	migrated.Open(d).Verify()
+}
+
+// tutorialOfPgx is a file of the tutorial.
+func tutorialOfPgx(t *testing.T, name string) string {
+	t.Helper()
 	page, err := os.ReadFile("../../docs/tutorials/pgx.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := overlaid(t, blockOf(t, string(page), "(?s)<!-- file: main.go -->\n```go\n(.*?)```"))
+	return blockOf(t, string(page), "(?s)<!-- file: "+name+" -->\n```go\n(.*?)```")
+}
+
+// The program of the tutorial about pgx and River: three instances, each of which is started
+// again and again, and killed in between. No tick is lost or doubled, and River runs the jobs.
+func TestRiverTutorialOfPgx(t *testing.T) {
+	t.Parallel()
+	program := overlaid(t, tutorialOfPgx(t, "river.go"))
 	d := storetest.New(t, storetest.Postgres)
 	f := &fixture{Database: d, queue: riverPostgres, processes: map[string]*process{}}
 	f.output(f.worker("migrate"))
