@@ -73,15 +73,13 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
-// A form shows what a change of any column would do, with the statement for it, and is saved only if nobody was faster.
+// A form shows the next runs after a change of any column, with the statement for it, and is saved only if nobody was faster.
 func TestEditOfATask(t *testing.T) {
 	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
 		for timer, want := range map[string][]string{
-			"*-*-* 02,14:00": {"30 runs would be added, 0 removed and 30 unchanged", "and later ones", "timer from *-*-* 02:00 to *-*-* 02,14:00"},
+			"*-*-* 02,14:00": {"It elapses at 02:00 and 14:00 every day", "02:00:00 ·", "14:00:00 ·", "timer from *-*-* 02:00 to *-*-* 02,14:00"},
 			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
-			"*-*-* 02:00:00": {"nothing would change: 30 runs would be unchanged"},
-			"*:*:0/1":        {"at least ", "and later ones"},
 			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
 			"Mon 25:00":      {"25", "!UPDATE"},
 		} {
@@ -100,7 +98,7 @@ func TestEditOfATask(t *testing.T) {
 		}
 		s.Exec(`INSERT INTO periodic_calendar (name, first_day, last_day) VALUES ('closed', '2000-01-01', '2198-12-31')`)
 		s.Exec(`UPDATE periodic_task SET exclude_calendars = 'closed'`)
-		s.shows("/task?id=report&edit=1&timer=hourly", "nothing would change: 0 runs would be unchanged")
+		s.shows("/task?id=report&edit=1&timer=hourly", "every hour", `<s title="`)
 	})
 }
 

@@ -148,11 +148,11 @@ func (d *nowView) judge() verdict {
 		}
 		return verdict{kind, text}
 	case d.Load != nil && d.Load.Trouble != "":
-		return verdict{"warn", d.Load.Trouble}
+		return verdict{"warn", "Jobs are waiting"}
 	case d.Undelivered > 0:
 		return verdict{"warn", "Events of " + count(d.Undelivered, "topic") + " do not get out"}
 	case t.Idle:
-		return verdict{"warn", "No scheduler is known to run"}
+		return verdict{"warn", "Tasks wait for a scheduler"}
 	case t.Enabled == 0:
 		return verdict{"off", "No task is to run"}
 	case t.All() == 1:

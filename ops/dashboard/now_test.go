@@ -108,7 +108,7 @@ func TestSentencesOfNow(t *testing.T) {
 		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
 		says("No scheduler runs, and 1 task is due", `role="alert"`)
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
-		says("No scheduler is known to run", "so what falls due waits")
+		says("Tasks wait for a scheduler", "No scheduler is known to run, so what falls due waits")
 		s.scheduler()
 		says("The task is on time", "Nothing is due in the next hour; the next run is that of t")
 		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'x', 'a', 1)`)
@@ -116,11 +116,11 @@ func TestSentencesOfNow(t *testing.T) {
 		says("Events of 1 topic do not get out", "1 event given up after too many attempts", `href="/system?topic=t#events"`)
 		s.Exec(`DELETE FROM outbox_message`)
 		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, sqldb.Timestamp(time.Now().Add(-31*time.Minute)))
-		says("1 job is waiting, and no executor is known to run")
+		says("Jobs are waiting", "1 job is waiting, and no executor is known to run")
 		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`)
-		says("1 job is waiting, the oldest for 31 min", "0 of 4 places")
+		says("Jobs are waiting", "1 job is waiting, the oldest for 31 min", "4 places")
 		s.Exec(`UPDATE job SET state = 'running', started = ? WHERE jid = 'j'`, sqldb.Timestamp(time.Now().Add(-time.Minute)))
-		says("The task is on time", `href="/run?job=j">work</a>`, "1 of 4 places")
+		says("The task is on time", `href="/run?job=j">work</a>`, "1 running")
 	})
 }
 

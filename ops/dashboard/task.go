@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -57,16 +58,14 @@ type taskView struct {
 	New      bool           `json:"-"` // it does not exist yet
 }
 
-// tickRow is a tick in the table, and those right before it that ended alike.
+// tickRow is a tick in the table, and those before it that went on alike: the same again, or the same two in turn.
 type tickRow struct {
 	cell
 
-	Same []cell
-	Cut  bool // there may be more of them
+	Same  []cell
+	Words string // how many there are of each state
+	Cut   bool   // there may be more of them
 }
-
-// leastFolded is from how many ticks on that ended alike they are one row.
-const leastFolded = 3
 
 // upcoming is a tick to come.
 type upcoming struct {
@@ -107,7 +106,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	d.Can, d.Error, d.Retry = d.actions(now), lastLine(&d.Why), s.failedJob(&d)
 	d.Took = durations(s.prefix, runs, usual(runs), now, zone)
 	if q.Has("edit") {
-		d.Edit = s.tryEdit(t, q, now)
+		d.Edit = s.tryEdit(t, q)
 	}
 	return &d, nil
 }
@@ -142,15 +141,17 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 		}
 		c.Slow = unusual(&k, normal)
 	}
-	for i := 0; i < len(cells) && len(d.Rows) < tableTicks; i = len(d.Ticks) {
-		n := i + 1
-		for n < len(cells) && alike(&cells[i], &cells[n]) {
-			n++
+	for len(d.Ticks) < len(cells) && len(d.Rows) < tableTicks {
+		rest := cells[len(d.Ticks):]
+		shown, n := folded(rest)
+		for i := range shown {
+			d.Rows = append(d.Rows, tickRow{cell: rest[i]})
 		}
-		if n-i < leastFolded {
-			n = i + 1
+		if n > shown {
+			last := &d.Rows[len(d.Rows)-1]
+			last.Same, last.Words, last.Cut = rest[shown:n], inWords(rest[shown:n]), len(d.Ticks)+n == taskTicks
 		}
-		d.Rows, d.Ticks = append(d.Rows, tickRow{cells[i], cells[i+1 : n], n == taskTicks}), append(d.Ticks, cells[i:n]...)
+		d.Ticks = append(d.Ticks, rest[:n]...)
 	}
 	if n := len(d.Ticks); n > 0 && (n < len(cells) || n == taskTicks) {
 		d.Older = d.Ticks[n-1].Due
@@ -158,9 +159,41 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 	return nil
 }
 
-// alike reports whether two ticks that ended so say the same.
+// leastFolded is how many ticks are folded at least.
+const leastFolded = 3
+
+// folded is how many of the first ticks stand in the table, and how many go on as these.
+func folded(cells []cell) (shown, n int) {
+	for shown = 1; shown <= 2; shown++ {
+		for n = shown; n < len(cells) && alike(&cells[n-shown], &cells[n]); n++ {
+		}
+		if n >= shown+leastFolded-1 {
+			return shown, n
+		}
+	}
+	return 1, 1
+}
+
+// alike reports whether there is nothing to say of a tick but what there is of another one.
 func alike(a, b *cell) bool {
 	return a.State == b.State && a.Why == b.Why && a.Hand == "" && b.Hand == "" && a.Slow+b.Slow+a.Late+b.Late == "" && a.Tries == b.Tries && a.Lost == b.Lost
+}
+
+// inWords counts ticks by their states, such as "8 × skipped, 9 × success".
+func inWords(cells []cell) string {
+	var words []string
+	for _, state := range []string{cells[0].State, cells[1].State} {
+		n := 0
+		for i := range cells {
+			if cells[i].State == state {
+				n++
+			}
+		}
+		if one := fmt.Sprintf("%d × %s", n, show.Word(state)); !slices.Contains(words, one) {
+			words = append(words, one)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // unusual says how much longer or shorter than usual a run took; empty: not much.
@@ -278,14 +311,41 @@ func (d *taskView) lookAhead(now time.Time) {
 	if d.Why.Cause == view.TaskOverdue {
 		d.Overdue = d.Why.Since
 	}
-	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
-		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, t.Pause.At(u.NextRun), u.LeftOut})
-		}
+	if t.Enabled {
+		d.Upcoming = comingRuns(t, now)
 	}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		d.timerNotes = notesOn(schedule, now)
 	} else {
 		d.Place = show.Place(err)
 	}
+}
+
+// comingRuns are the next ticks of a task.
+func comingRuns(t *periodic.Task, now time.Time) (list []upcoming) {
+	coming, err := t.Upcoming(now, taskUpcoming)
+	if err != nil {
+		return nil
+	}
+	for _, u := range coming {
+		list = append(list, upcoming{u.Due, u.NextRun, t.Pause.At(u.NextRun), u.LeftOut})
+	}
+	return list
+}
+
+// timerNotes are what may surprise whoever wrote a timer.
+type timerNotes struct {
+	Findings []string `json:"findings,omitempty"`
+	Clocks   []string `json:"clock_changes,omitempty"` // what changes of the clock do to it
+}
+
+func notesOn(schedule calendar.Schedule, now time.Time) (n timerNotes) {
+	for _, f := range explain.Lint(schedule, now) {
+		if strings.HasPrefix(f.Code, "dst-") { // nothing is wrong now
+			n.Clocks = append(n.Clocks, f.Sentence())
+		} else {
+			n.Findings = append(n.Findings, f.Sentence())
+		}
+	}
+	return n
 }

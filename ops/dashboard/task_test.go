@@ -41,7 +41,7 @@ func TestHistoryFoldsWhatEndedAlike(t *testing.T) {
 			s.ran("report", due(i), time.Minute, state)
 		}
 		s.Exec(`UPDATE job SET result = CASE WHEN due >= ? THEN 'no route' WHEN due >= ? THEN 'disk is full' ELSE 'timeout' END WHERE state = 'failed'`, sqldb.Timestamp(due(2)), sqldb.Timestamp(due(39)))
-		page := s.shows("/task?id=report&zone=UTC", "36 more failed, since ")
+		page := s.shows("/task?id=report&zone=UTC", "36 × failed, since ")
 		for text, times := range map[string]int{`title="no route">`: 2, `title="disk is full">`: 1, `title="timeout">`: 2} {
 			if n := strings.Count(page, text); n != times {
 				s.Errorf("the page has %q %d times, want %d", text, n, times)

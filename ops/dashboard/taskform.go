@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
-	"time"
 
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -16,12 +18,22 @@ import (
 
 // edit is a form of the columns that people own, and what it would change.
 type edit struct {
-	Preview *preview       `json:"preview,omitempty"` // of the timer
-	Fields  []field        `json:"-"`
+	timerNotes
+
+	Parts   []formPart     `json:"-"`
+	Words   string         `json:"timer_in_words,omitempty"`
+	Runs    []upcoming     `json:"next_runs,omitempty"`
 	Changes []columnChange `json:"changes"`
 	Error   string         `json:"error,omitempty"`
+	Place   string         `json:"-"`             // the timer with a caret under what is wrong
 	SQL     string         `json:"sql,omitempty"` // that makes the same change
 	Token   string         `json:"-"`             // of the row as the form has read it
+}
+
+// formPart are fields that belong together.
+type formPart struct {
+	Title  string
+	Fields []field
 }
 
 // field is a column in a form.
@@ -38,6 +50,14 @@ type columnChange struct {
 	To   string `json:"to"`
 }
 
+// partOf are the parts of the form that columns stand in, other than the first one, which says what runs and when.
+var partOf = map[string]string{
+	"starts": "When", "ends": "When", "exclude_calendars": "When", "jitter": "When", "enabled": "When",
+	"overlap": "If it is late or fails", "catchup": "If it is late or fails", "catchup_limit": "If it is late or fails", "grace": "If it is late or fails", "deadline": "If it is late or fails",
+	"pause_after": "If it is late or fails", "retry_limit": "If it is late or fails", "retry_delay": "If it is late or fails", "timeout": "If it is late or fails",
+	"summary": "For people", "subject": "For people", "submitter": "For people",
+}
+
 // formColumns are the columns of a form: the id of a task is for ever.
 func formColumns(isNew bool) []periodic.Column {
 	list := column.OfUsers(periodic.Columns())
@@ -47,17 +67,32 @@ func formColumns(isNew bool) []periodic.Column {
 	return column.Without(list, "id")
 }
 
-// fieldsOf are the fields of a form for a task.
-func (s *source) fieldsOf(t *periodic.Task, isNew bool) (list []field) {
+// plainHelp takes from the help of flags what only a terminal has.
+var plainHelp = strings.NewReplacer("`", "", "; - reads it from standard input", "", "--config", "the configuration", "--", "")
+
+// form shows the columns of a task, and what the task would do.
+func (s *source) form(e *edit, t *periodic.Task, isNew bool) *edit {
+	e.Parts = []formPart{{Title: "What runs"}, {Title: "When"}, {Title: "If it is late or fails"}, {Title: "For people"}}
 	for _, c := range formColumns(isNew) {
-		f := field{Name: c.Name, Value: s.inForm(c, t), Help: strings.ReplaceAll(c.Help, "`", ""), Allowed: c.Allowed, Long: c.Kind == column.JSON || c.Name == "timer" || c.Name == "summary"}
+		f := field{Name: c.Name, Value: s.inForm(c, t), Help: plainHelp.Replace(c.Help), Allowed: c.Allowed, Long: c.Kind == column.JSON || c.Name == "timer" || c.Name == "summary"}
 		if c.Kind == column.Truth {
 			f.Allowed = []string{"true", "false"}
 		}
-		f.Help, _, _ = strings.Cut(f.Help, "; - reads")
-		list = append(list, f)
+		at := max(slices.IndexFunc(e.Parts, func(p formPart) bool { return p.Title == partOf[c.Name] }), 0)
+		e.Parts[at].Fields = append(e.Parts[at].Fields, f)
 	}
-	return list
+	now := s.now()
+	if e.Error != "" || t.Timer == "" {
+		return e
+	}
+	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		e.Error, e.Place = show.Printable(err.Error()), show.Place(err)
+		return e
+	}
+	e.Words, e.timerNotes = explain.Schedule(schedule), notesOn(schedule, now)
+	e.Runs = comingRuns(t, now)
+	return e
 }
 
 // inForm is the value of a column as a form has it: of args, what need not be seen is masked.
@@ -102,28 +137,30 @@ func parse(c periodic.Column, text string) (column.Value, error) {
 }
 
 // tryEdit shows what a form would change.
-func (s *server) tryEdit(t periodic.Task, form url.Values, now time.Time) *edit {
+func (s *source) tryEdit(t periodic.Task, form url.Values) *edit {
 	changed := t
 	e := &edit{Token: token(&t)}
 	err := s.fill(&changed, form, false)
-	if err == nil {
+	if err == nil && token(&changed) != e.Token {
 		err = changed.Validate()
 	}
-	if err != nil {
-		e.Error = show.Printable(err.Error())
-	}
+	e.fail(err)
 	for _, c := range formColumns(false) {
 		if from, to := c.Get(&t), c.Get(&changed); from != to {
 			e.Changes = append(e.Changes, columnChange{c.Name, s.shown(c, from), s.shown(c, to)})
 		}
 	}
-	if e.Fields = s.fieldsOf(&changed, false); changed.Timer != t.Timer {
-		e.Preview = tryTimer(&t, changed.Timer, now)
-	}
 	if len(e.Changes) > 0 && e.Error == "" {
 		e.SQL = show.UpdateSQL(&t, &changed, s.mask)
 	}
-	return e
+	return s.form(e, &changed, false)
+}
+
+// fail notes why a form cannot be saved.
+func (e *edit) fail(err error) {
+	if err != nil {
+		e.Error, e.Place = show.Printable(err.Error()), show.Place(err)
+	}
 }
 
 // shown is a value as a page shows it.
@@ -138,23 +175,16 @@ func (s *source) shown(c periodic.Column, v column.Value) string {
 }
 
 // newTask is the form of a task that does not exist yet.
-func (s *server) newTask(form url.Values) (any, error) {
-	t := periodic.NewTask("", "", "")
-	d := taskView{New: true, Task: &t, Edit: &edit{}}
+func (s *source) newTask(form url.Values) (any, error) {
+	t, e := periodic.NewTask("", "", ""), &edit{}
 	err := s.fill(&t, form, true)
 	if err == nil && form.Has("id") {
-		err = t.Validate()
+		if err = t.Validate(); err == nil {
+			e.SQL = show.RowSQL(&t, s.mask)
+		}
 	}
-	if err != nil {
-		d.Edit.Error = show.Printable(err.Error())
-	} else if form.Has("id") {
-		none := t
-		none.Timer = ""
-		d.Edit.Preview = tryTimer(&none, t.Timer, s.now())
-		d.Edit.SQL = show.RowSQL(&t, s.mask)
-	}
-	d.Edit.Fields = s.fieldsOf(&t, true)
-	return &d, nil
+	e.fail(err)
+	return &taskView{New: true, Task: &t, Edit: s.form(e, &t, true)}, nil
 }
 
 // token tells a task from the same one after an edit.

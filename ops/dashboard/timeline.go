@@ -13,18 +13,23 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
 )
 
-// A timeline shows 36 hours: 24 of the past, and 12 to come. Its cells are a quarter of an hour, and its axis has a mark every
-// three hours.
+// A timeline has 144 cells, of which 96 are of the past. Its axis has a mark every twelve cells.
 const (
-	timelineTime  = 36 * time.Hour
-	timelinePast  = 24 * time.Hour
-	timelineSlot  = 3 * time.Hour
-	timelineCell  = 15 * time.Minute
-	timelineCells = int(timelineTime / timelineCell)
+	timelineCells = 144
+	timelinePast  = 96
+	timelineMark  = 12
 	timelineRows  = 40 // on a page
 )
+
+// timelineScales are what a page may show: the name of a time, and how long a cell is.
+var timelineScales = []struct {
+	Name string
+	cell time.Duration
+}{{"1h", 25 * time.Second}, {"6h", 150 * time.Second}, {"36h", 15 * time.Minute}}
 
 // timelineView is the page of past and planned runs: of each task, or of groups of them.
 type timelineView struct {
@@ -42,12 +47,15 @@ type timelineView struct {
 	Others  int            `json:"rows_not_listed"`
 	Page    int            `json:"page"`
 	At      string         `json:"at,omitempty"` // the time in the middle, as it was asked for
-	Earlier string         `json:"-"`            // At of the pages beside this one
+	Scale   string         `json:"scale"`
+	Earlier string         `json:"-"` // At of the pages beside this one
 	Later   string         `json:"-"`
 	Change  string         `json:"clock_changes,omitempty"`
 	Slots   []string       `json:"-"`
 
 	now    time.Time
+	long   time.Duration // a cell
+	fits   bool          // it is to be as long as there is something to see
 	rows   map[string]*timelineRow
 	groups map[string]string // of the tasks
 	edges  []edge
@@ -75,35 +83,71 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
 		d.Page = n
 	}
-	from := d.now.Add(-timelinePast)
+	middle := time.Time{}
 	if d.At != "" {
-		at, err := time.Parse(time.RFC3339, d.At)
-		if err != nil {
+		var err error
+		if middle, err = time.Parse(time.RFC3339, d.At); err != nil {
 			return nil, frame.Bad("unknown time %q; use a time such as 2026-03-28T14:30:00Z", show.Printable(d.At))
 		}
-		from = at.Add((timelineSlot - timelineTime) / 2)
 	}
-	d.place(from, frame.Zone(r))
-	if err := d.fill(ctx, &s.source); err != nil {
+	scale := slices.Index(d.Scales(), q.Get("scale"))
+	d.fits = scale < 0 && d.At == ""
+	if scale < 0 {
+		scale = len(timelineScales) - 1
+	}
+	d.place(scale, middle, frame.Zone(r))
+	if err := d.fill(ctx, &s.source, frame.Zone(r)); err != nil {
 		return nil, err
 	}
 	d.draw(s.prefix)
 	return d, nil
 }
 
-// place has the page begin at a mark of the axis.
-func (d *timelineView) place(from time.Time, where *time.Location) {
+// place has the page begin at a mark of its axis.
+func (d *timelineView) place(scale int, middle time.Time, where *time.Location) {
+	d.Scale, d.long = timelineScales[scale].Name, timelineScales[scale].cell
+	mark := timelineMark * d.long
+	from := d.now.Add(-timelinePast * d.long)
+	if !middle.IsZero() {
+		from = middle.Add((mark - timelineCells*d.long) / 2)
+	}
 	_, seconds := from.In(where).Zone()
 	offset := time.Duration(seconds) * time.Second
-	d.From = from.Add(offset).Truncate(timelineSlot).Add(-offset).UTC()
-	d.To = d.From.Add(timelineTime)
+	d.From = from.Add(offset).Truncate(mark).Add(-offset).UTC()
+	d.To = d.From.Add(timelineCells * d.long)
 	d.Earlier, d.Later = d.From.Format(time.RFC3339), d.To.Format(time.RFC3339)
-	for at := d.From; at.Before(d.To); at = at.Add(timelineSlot) {
+	d.Slots, d.Change = nil, ""
+	for at := d.From; at.Before(d.To); at = at.Add(mark) {
 		d.Slots = append(d.Slots, at.In(where).Format("15:04"))
 	}
 	if _, change := d.From.In(where).ZoneBounds(); !change.IsZero() && change.Before(d.To) {
 		d.Change = fmt.Sprintf("The clock of %s changes at %s.", where, show.Moment(change, where))
 	}
+}
+
+// fit takes the shortest time in which all is that has happened since the oldest task is there.
+func (d *timelineView) fit(tasks []periodic.Task, runs []view.Run, where *time.Location) {
+	since := d.now
+	for i := range tasks {
+		since = earlier(since, tasks[i].Created)
+	}
+	if len(runs) > 0 {
+		since = earlier(since, runs[len(runs)-1].Due)
+	}
+	for i, one := range timelineScales {
+		if since.After(d.now.Add(-timelinePast * one.cell)) {
+			d.place(i, time.Time{}, where)
+			return
+		}
+	}
+}
+
+// Scales are the times that a page may show.
+func (d *timelineView) Scales() (names []string) {
+	for _, one := range timelineScales {
+		names = append(names, one.Name)
+	}
+	return names
 }
 
 // choose keeps the rows of a page: first those that failed, then those that ran most, then those that will.
@@ -129,7 +173,7 @@ const shortRun = 12
 // scale, and the sum is measured by the places.
 func (d *timelineView) draw(prefix string) {
 	d.choose()
-	now := float64(d.now.Sub(d.From)) / float64(timelineCell)
+	now := float64(d.now.Sub(d.From)) / float64(d.long)
 	if now > float64(timelineCells) {
 		now = 0
 	}
@@ -146,7 +190,7 @@ func (d *timelineView) draw(prefix string) {
 		name := fmt.Sprintf("%s: %s ran, %s failed, %s did not run, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed), show.Number(row.Out), show.Number(row.Planned))
 		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Floor: floor, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
 		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
-			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "at", d.At)
+			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "at", d.At, "scale", d.Scale)
 		}
 	}
 	full := float64(d.Places)

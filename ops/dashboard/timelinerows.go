@@ -20,7 +20,7 @@ const (
 )
 
 // fill reads what ran and computes what will.
-func (d *timelineView) fill(ctx context.Context, s *source) error {
+func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location) error {
 	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Group: d.Group, Limit: timelineTasks, Slim: true})
 	if err != nil {
 		return err
@@ -34,6 +34,9 @@ func (d *timelineView) fill(ctx context.Context, s *source) error {
 	runs, err := d.readPast(ctx, s)
 	if err != nil {
 		return err
+	}
+	if d.fits && d.Known.IsZero() {
+		d.fit(tasks, runs, zone)
 	}
 	d.Grouped = d.Group == "" && d.group(tasks, runs)
 	took, err := s.tookOf(ctx, tasks, runs)
@@ -128,7 +131,7 @@ func (d *timelineView) leaveOut(row *timelineRow, k *view.Run) {
 }
 
 // cell is in which cell a time lies, if it is not before the page.
-func (d *timelineView) cell(at time.Time) int { return int(at.Sub(d.From) / timelineCell) }
+func (d *timelineView) cell(at time.Time) int { return int(at.Sub(d.From) / d.long) }
 
 // group notes the groups of tasks. It reports whether there are more tasks than rows, in more than one group.
 func (d *timelineView) group(tasks []periodic.Task, runs []view.Run) bool {
@@ -196,11 +199,12 @@ func (d *timelineView) add(from, to time.Time, class string, rows ...*timelineRo
 		return
 	}
 	for i := max(d.cell(from), 0); i <= min(d.cell(to), timelineCells-1); i++ {
-		begin := d.From.Add(time.Duration(i) * timelineCell)
-		part := max(float64(earlier(to, begin.Add(timelineCell)).Sub(later(from, begin)))/float64(timelineCell), 1e-6)
+		begin := d.From.Add(time.Duration(i) * d.long)
+		part := max(float64(earlier(to, begin.Add(d.long)).Sub(later(from, begin)))/float64(d.long), 1e-6)
 		for _, row := range rows {
 			cell := &row.Cells[i]
 			cell.Value += part
+			cell.Runs++
 			if class == "bad" {
 				cell.Bad += part
 			} else if class == "busy" || cell.Class == "" || cell.Class == "off" {

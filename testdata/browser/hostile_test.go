@@ -35,15 +35,19 @@ func TestHostileRow(t *testing.T) {
 	s.Exec(`INSERT INTO job_limit (kind, name, max) VALUES ('group', ?, 0), ('task', ?, 1)`, evil, evil)
 	b := s.tab(t)
 	q := url.QueryEscape(evil)
-	for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q,
-		"/timeline", "/jobs", "/jobs?task=" + q, "/ticks?decision=submitted", "/ticks?task=" + q, "/job?id=" + q, "/events?topic=" + q, "/scheduler"} {
+	for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?edit=1&id=" + q + "&timer=" + q, "/task?new=1&id=" + q,
+		"/run?id=" + q, "/timeline", "/runs", "/runs?task=" + q + "&handler=" + q + "&group=" + q, "/run?job=" + q, "/system?topic=" + q} {
 		b.open(path)
 		looksHarmless(b, path)
 	}
-	for _, path := range []string{"/task?id=x" + q, "/tick?id=x&at=" + q, "/timeline?zone=" + q, "/tasks?state=" + q, "/" + url.PathEscape(evil)} {
+	for _, path := range []string{"/task?id=x" + q, "/run?id=x&at=" + q, "/timeline?zone=" + q, "/tasks?state=" + q, "/" + url.PathEscape(evil)} {
 		b.run("open", chromedp.Navigate(s.url+path))
 		looksHarmless(b, path)
 	}
+	b.open("/")
+	b.run("look for it", chromedp.SendKeys(`.jump input`, "script"))
+	b.waits(`document.querySelector('#found a') !== null`)
+	looksHarmless(b, "what was found")
 	b.open("/tasks")
 	b.run("select the hostile row", chromedp.Click(`(//input[@name="id"])[last()]`))
 	b.press("Resume")

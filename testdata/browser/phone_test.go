@@ -51,25 +51,14 @@ func TestPhone(t *testing.T) {
 	}
 
 	b.open("/tasks")
-	shown := func() bool { return value[bool](b, `document.querySelector('fieldset.act').checkVisibility()`) }
+	shown := func() bool { return value[bool](b, `document.querySelector('.bulk').checkVisibility()`) }
 	if shown() {
-		t.Error("buttons stand above the tasks before one is selected")
+		t.Error("buttons stand below the tasks before one is selected")
 	}
-	b.choose("task-00003")
-	if !shown() || value[float64](b, `innerHeight - document.querySelector('fieldset.act').getBoundingClientRect().bottom`) < 0 {
-		t.Error("a task is selected, and the buttons are not on the screen")
-	}
-
 	b.open("/")
-	value[bool](b, `(() => {
-		const strip = document.querySelector('.day:not(#attention *) .strips'), r = (strip.scrollIntoView({block: 'center'}), strip.getBoundingClientRect());
-		document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).click();
-		return true;
-	})()`)
-	b.waits(`document.body?.dataset.page === 'task'`)
-	if value[bool](b, `Array.from(document.querySelectorAll('button')).some(e => e.value === 'run' && e.checkVisibility({contentVisibilityAuto: true}))`) {
-		t.Error("Run now lies under the thumb on the page of a task")
+	if high := value[int](b, `document.documentElement.scrollHeight`); high > 2200 {
+		t.Errorf("the first page is %d high", high)
 	}
-	b.run("unfold what can be done", chromedp.Click(control("Act on this task")))
-	b.waits(`Array.from(document.querySelectorAll('button')).some(e => e.value === 'run' && e.checkVisibility())`)
+	b.run("press a tab at the foot", chromedp.Click(control("Runs")))
+	b.waits(`document.body?.dataset.page === 'runs'`)
 }

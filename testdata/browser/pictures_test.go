@@ -3,9 +3,7 @@
 package browser_test
 
 import (
-	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -151,28 +149,6 @@ func (f files) work(t *testing.T) {
 	executor.Hurry()
 	if err := errors.Join(scheduler.Stop(t.Context()), executor.Stop(t.Context())); err != nil {
 		t.Log(err)
-	}
-}
-
-// furnish makes the month of the shop that ends now.
-func furnish(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile("../../scripts/shop/shop.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const clock = `strftime('%Y-%m-%d %H:%M:%S', 'now')`
-	if !bytes.Contains(text, []byte(clock)) {
-		t.Fatal("shop.sql takes its time from elsewhere")
-	}
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1) // its temporary tables are of one connection
-	if _, err := db.ExecContext(t.Context(), strings.Replace(string(text), clock, time.Now().UTC().Format("'"+time.DateTime+"'"), 1)); err != nil {
-		t.Fatal(err)
 	}
 }
 

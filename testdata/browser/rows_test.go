@@ -1,6 +1,14 @@
 package browser_test
 
-import "fmt"
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
 
 // jobsPerTask is how many of the newest ticks of each task still have their jobs.
 const jobsPerTask = 5
@@ -46,4 +54,26 @@ func (s *site) fill(tasks, ticks int) {
 	s.Exec(`DROP TABLE past`)
 	s.Exec(`DROP TABLE number`)
 	s.Want(tasks*ticks, `SELECT count(*) FROM periodic_tick`)
+}
+
+// furnish makes the month of the shop that ends now.
+func furnish(t testing.TB, path string) {
+	t.Helper()
+	text, err := os.ReadFile("../../scripts/shop/shop.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const clock = `strftime('%Y-%m-%d %H:%M:%S', 'now')`
+	if !bytes.Contains(text, []byte(clock)) {
+		t.Fatal("shop.sql takes its time from elsewhere")
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // its temporary tables are of one connection
+	if _, err := db.ExecContext(t.Context(), strings.Replace(string(text), clock, time.Now().UTC().Format("'"+time.DateTime+"'"), 1)); err != nil {
+		t.Fatal(err)
+	}
 }

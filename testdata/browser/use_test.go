@@ -54,6 +54,7 @@ func TestSeveralAreChanged(t *testing.T) {
 	b.open("/tasks?q=task-0002")
 	b.choose("task-00021", "task-00022")
 	b.waits(`document.querySelector('#selected').innerText === '2 selected'`)
+	b.run("open the menu", chromedp.Click(control("Pause…")))
 	b.fill("Reason", "the disk is full")
 	b.press("Pause")
 	b.shows("Paused: task-00021, task-00022.", "the disk is full", "by "+person)
@@ -64,17 +65,41 @@ func TestSeveralAreChanged(t *testing.T) {
 	s.Want(0, `SELECT count(*) FROM periodic_task WHERE id LIKE 'task-0002%' AND paused IS NOT NULL`)
 }
 
-// While somebody types a timer, the page shows what it would change.
-func TestTimerIsTriedWhileTyped(t *testing.T) {
+// While somebody types, the page shows what a change would do, and which tasks are like that.
+func TestPagesFollowWhatIsTyped(t *testing.T) {
 	b := small(t).tab(t)
-	b.open("/task?id=task-00001") // daily
-	b.fill("Timer", "weekly")
-	b.waits(`document.querySelector('#edit').innerText.includes('Removed: ')`)
-	b.fill("Timer", "Mun")
-	b.waits(`document.querySelector('#edit').innerText.includes('did you mean')`)
-	if b.count("#edit button") > 0 {
-		t.Error("a timer that cannot be read can be saved")
+	b.open("/task?id=task-00001&edit=1") // daily
+	b.fill("timer", "weekly")
+	b.waits(`document.querySelector('#effect').innerText.includes('UPDATE periodic_task')`)
+	b.fill("timer", "Mun")
+	b.waits(`document.querySelector('#effect').innerText.includes('did you mean')`)
+	b.open("/tasks")
+	b.run("filter", chromedp.SendKeys(`.tools input[name=q]`, "task-0002"))
+	b.waits(`document.querySelectorAll('main tbody tr').length === 10`)
+	if at := value[string](b, `location.search`); at != "?q=task-0002" {
+		t.Errorf("the address is that of another list: %s", at)
 	}
+}
+
+// A slash or Ctrl and K leads to any task, run or page.
+func TestJump(t *testing.T) {
+	b := small(t).tab(t)
+	b.open("/tasks")
+	b.keys("/")
+	b.keys("task-00021")
+	b.waits(`!!document.querySelector('#found a')?.innerText.startsWith('task-00021')`)
+	b.answers(200, "press Enter on what was found", chromedp.KeyEvent(kb.Enter))
+	b.waits(`!!document.querySelector('h1')?.innerText.trim() === 'task-00021'`)
+	b.run("press Ctrl and K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.keys("task-00001-1")
+	b.waits(`!!document.querySelector('#found a')?.innerText.includes('run')`)
+	b.answers(200, "press Enter on the run", chromedp.KeyEvent(kb.Enter))
+	b.waits(`document.body.dataset.page === 'run'`)
+	b.keys("/")
+	b.keys("time" + kb.ArrowDown + kb.ArrowUp)
+	b.waits(`!!document.querySelector('#found a')?.innerText.startsWith('Timeline')`)
+	b.answers(200, "press Enter on the page", chromedp.KeyEvent(kb.Enter))
+	b.waits(`document.body.dataset.page === 'timeline'`)
 }
 
 // The page of a running job shows new lines of its log without being loaded again.
@@ -91,7 +116,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 	s.Exec(`INSERT INTO job (jid, task) VALUES ('talking', 'talk')`)
 	more <- "the first line"
-	b.open("/job?id=talking")
+	b.open("/run?job=talking")
 	value[bool](b, `window.stays = true`)
 	sees := func(text string) { b.waits(`document.querySelector('main').innerText.includes('` + text + `')`) }
 	sees("the first line")
@@ -114,13 +139,12 @@ func TestWithoutScripts(t *testing.T) {
 	if value[bool](b, `!document.getElementById('live').hidden`) {
 		t.Error("the page ran its script, or shows a button that does nothing without it")
 	}
-	b.press("Tasks")
-	b.fill("Search", "task-0002")
-	b.press("Show")
+	b.answers(200, "jump", chromedp.SendKeys(`.jump input`, "task-0002"+kb.Enter))
 	if n := b.count("main tbody tr"); n != 10 {
 		t.Errorf("the search shows %d tasks", n)
 	}
 	b.choose("task-00021", "task-00022")
+	b.run("open the menu", chromedp.Click(control("Pause…")))
 	b.fill("Reason", "no scripts here")
 	b.press("Pause")
 	b.shows("Paused: task-00021, task-00022.", "no scripts here")
@@ -131,16 +155,17 @@ func TestWithoutScripts(t *testing.T) {
 	b.press("Run now")
 	b.shows("Submitted: task-00021.")
 	b.press("task-00021")
-	b.fill("Timer", "monthly")
+	b.press("Edit")
+	b.fill("timer", "monthly")
 	b.press("Preview")
-	b.press("Save this timer")
+	b.shows("UPDATE periodic_task SET timer = 'monthly'")
+	b.press("Save")
 	s.Want("monthly", `SELECT timer FROM periodic_task WHERE id = 'task-00021'`)
 
 	s.Exec(`INSERT INTO job (jid, task) VALUES ('waits', 'nobody')`)
-	b.press("Jobs")
-	b.run("choose", chromedp.SetValue(field("State"), "waiting"))
-	b.press("Show")
-	b.answers(200, "open the job", chromedp.Click(`//main//tbody//a[contains(@href, "job?id=waits")]`))
+	b.press("Runs")
+	b.press("Waiting2")
+	b.answers(200, "open the job", chromedp.Click(`//main//tbody//a[contains(@href, "job=waits")]`))
 	b.press("Cancel")
 	b.shows("cancelled")
 	s.Want("cancelled", `SELECT state FROM job WHERE jid = 'waits'`)
@@ -153,27 +178,28 @@ func TestKeyboardIsEnough(t *testing.T) {
 	b.open("/")
 	b.reach("Tasks")
 	b.answers(200, "press Enter on Tasks", chromedp.KeyEvent(kb.Enter))
-	b.reach("Search")
+	b.reach("Filter the tasks")
 	b.keys("task-00021")
-	b.answers(200, "press Enter in the search", chromedp.KeyEvent(kb.Enter))
-	b.reach("Reason")
-	b.keys("typed")
+	b.waits(`document.querySelectorAll('main tbody tr').length === 1`)
 	b.reach("Select task-00021")
 	b.keys(" ")
 	b.waits(`document.activeElement.checked`)
-	for value[string](b, focused) != "Pause" {
-		b.run("press Shift and Tab", chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
-	}
+	b.reach("Pause…")
+	b.keys(kb.Enter)
+	b.reach("Reason")
+	b.keys("typed")
+	b.reach("Pause")
 	b.answers(200, "press Space on Pause", chromedp.KeyEvent(" "))
 	b.shows("Paused: task-00021.")
 	s.Want("typed", `SELECT paused_reason FROM periodic_task WHERE id = 'task-00021'`)
 
 	b.reach("task-00021")
 	b.answers(200, "press Enter on the task", chromedp.KeyEvent(kb.Enter))
-	b.reach("Timer")
+	b.reach("Edit")
+	b.answers(200, "press Enter on Edit", chromedp.KeyEvent(kb.Enter))
+	b.reach("timer")
 	b.keys("yearly") // in place of the old timer, which is selected
-	b.answers(200, "press Enter in the timer", chromedp.KeyEvent(kb.Enter))
-	b.reach("Save this timer")
+	b.reach("Save")
 	b.answers(200, "press Enter on Save", chromedp.KeyEvent(kb.Enter))
 	s.Want("yearly", `SELECT timer FROM periodic_task WHERE id = 'task-00021'`)
 }

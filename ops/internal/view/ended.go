@@ -28,6 +28,8 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 		Outcome sqldb.RowText
 		Runs    int
 		Jobs    int
+		Until   sqldb.RowTime // of ticks that were missed together, which then began at Due
+		Due     sqldb.RowTime
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, ended(tx.SQL()), sqldb.Timestamp(from), sqldb.Timestamp(to), mostEnded)
@@ -44,6 +46,10 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 		if jobs += row.Jobs; row.Jobs > 0 && at.Before(oldest) {
 			oldest = at
 		}
+		if until := row.Until.Time(); !until.IsZero() {
+			list = append(list, spread(row.Due.Time(), until, row.Runs, string(row.Outcome), from, to)...)
+			continue
+		}
 		list = append(list, Ending{at, string(row.Outcome), row.Runs})
 	}
 	if jobs >= mostEnded {
@@ -52,11 +58,22 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 	return list, known, nil
 }
 
+// spread puts ticks that were missed together at even distances, and leaves those of a time.
+func spread(due, until time.Time, runs int, outcome string, from, to time.Time) (list []Ending) {
+	step := until.Sub(due) / time.Duration(max(runs-1, 1))
+	for at := due; step > 0 && !at.After(until); at = at.Add(step) {
+		if !at.Before(from) && at.Before(to) {
+			list = append(list, Ending{at.Truncate(10 * time.Minute), outcome, 1})
+		}
+	}
+	return list
+}
+
 // ended groups times by their first characters: a time up to the tens of its minutes.
 func ended(words *sqldb.Words) string {
 	with, ticks, where := batch.TicksSince("$1", words.IsSQLite())
-	return with + `SELECT substr(CAST(finished AS text), 1, 15) AS at, state AS outcome, count(*) AS runs, count(*) AS jobs FROM (SELECT finished, state FROM job
+	return with + `SELECT substr(CAST(finished AS text), 1, 15) AS at, state AS outcome, count(*) AS runs, count(*) AS jobs, NULL AS due, NULL AS until FROM (SELECT finished, state FROM job
 			WHERE finished >= $1 AND finished < $2 AND group_ <> '` + jobqueue.HookGroup + `' ORDER BY finished DESC LIMIT $3) AS j GROUP BY 1, 2
-		UNION ALL SELECT substr(CAST(k.due AS text), 1, 15), coalesce(k.outcome, k.decision), sum(CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END), 0 FROM ` + ticks + `
-			WHERE k.due < $2 AND (k.decision <> 'submitted' OR k.outcome IS NOT NULL) AND k.decided IS NOT NULL AND ` + where + ` GROUP BY 1, 2`
+		UNION ALL SELECT substr(CAST(k.due AS text), 1, 15), coalesce(k.outcome, k.decision), sum(CASE WHEN k.missed > 1 THEN k.missed WHEN k.missed < 0 THEN 10000 ELSE 1 END), 0, CASE WHEN k.until IS NOT NULL THEN k.due END, k.until FROM ` + ticks + `
+			WHERE k.due < $2 AND (k.decision <> 'submitted' OR k.outcome IS NOT NULL) AND k.decided IS NOT NULL AND ` + where + ` GROUP BY 1, 2, 5, 6`
 }

@@ -10,13 +10,14 @@ type Lane struct {
 	Name  string // what it shows, for those who cannot see it
 	Cells []Level
 	Top   float64 // the level of a full cell
-	Floor int     // a bar is not lower, of 20, so that what is short is seen
+	Floor int     // a bar of one run is not lower, of 20, so that what is short is seen; the more runs, the more it is their density
 	Now   float64 // where the present is, in cells; 0 or less: nowhere
 }
 
 // Level is a cell of a [Lane].
 type Level struct {
 	Value float64 `json:"load"`
+	Runs  int     `json:"-"`
 	Bad   float64 `json:"failed"`                // the part of Value that went wrong
 	Class string  `json:"state"`                 // of the rest: good, busy, plan; empty: there is none
 	Out   string  `json:"did_not_run,omitempty"` // of ticks that did not run: off or warn, a mark at the upper edge
@@ -32,12 +33,12 @@ func (l Lane) Draw() string {
 			if l.Cells[i].Class != class {
 				return 0
 			}
-			return l.height(l.Cells[i].Value)
+			return l.height(l.Cells[i].Value, l.Cells[i].Runs)
 		})
 	}
 	c.merged("bad", len(l.Cells), 20, func(i int) int {
 		if bad := l.Cells[i].Bad; bad > 0 {
-			return l.height(bad)
+			return l.height(bad, l.Cells[i].Runs)
 		}
 		return 0
 	})
@@ -57,11 +58,15 @@ func (l Lane) Draw() string {
 }
 
 // height is one of five, so that neighbours become one shape.
-func (l Lane) height(value float64) int {
-	if l.Top <= 0 {
-		return max(4, l.Floor)
+func (l Lane) height(value float64, runs int) int {
+	floor := l.Floor
+	if runs > 2 {
+		floor = 0
 	}
-	return max(4*(1+int(4*min(value/l.Top, 1)+.5)), l.Floor)
+	if l.Top <= 0 {
+		return max(4, floor)
+	}
+	return max(4*(1+int(4*min(value/l.Top, 1)+.5)), floor)
 }
 
 // merged is a path of columns that stand on a line; one of height 0 is left out.
