@@ -1,17 +1,21 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/store"
 )
 
 // mostSelected is how many tasks one request may change.
@@ -114,4 +118,29 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 		}
 	}
 	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text), zone)
+}
+
+// changeJob cancels or retries a job.
+func (s *server) changeJob(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
+	id := r.PostForm.Get("id")
+	back = cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(id))
+	switch action := r.PostForm.Get("action"); action {
+	case "cancel":
+		state, err := s.queue.Cancel(ctx, id)
+		if err != nil {
+			return "", "", err
+		}
+		if state == jobqueue.Cancelled {
+			return "The job is cancelled.", back, nil
+		}
+		return "The job is asked to stop.", back, nil
+	case "retry":
+		err := s.queue.Retry(ctx, id)
+		if errors.Is(err, store.ErrNotFound) { // it is in another queue
+			err = s.tasks.Retry(ctx, id)
+		}
+		return "The job waits again.", back, err
+	default:
+		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
+	}
 }

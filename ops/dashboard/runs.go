@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // runsPerPage is how many runs a page shows.
@@ -108,12 +106,17 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), frame.Zone(r)); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(d.readJobs(ctx, s), d.readTicks(ctx, s), d.readElsewhere(ctx, s)); err != nil {
+	t, err := view.Of(s.db).Totals(ctx)
+	if err = cmp.Or(err, d.readJobs(ctx, s), d.readTicks(ctx, s)); err != nil {
 		return nil, err
 	}
+	if len(t.Others) > 0 {
+		err = d.readElsewhere(ctx, s)
+	}
+	d.count(t)
 	slices.SortStableFunc(d.Runs, func(a, b runRow) int { return b.decided.Compare(a.decided) })
 	d.Runs = cut(&d.paged, d.Runs, runsPerPage)
-	return &d, d.count(ctx, s)
+	return &d, err
 }
 
 // readTime finds the time that is asked for: until now, or of the address.
@@ -237,47 +240,15 @@ func (s *source) runRow(r *view.Run) runRow {
 		Note: show.Shorten(text.Tails(show.Printable(s.mask.Line(c.Why))), 300), Tick: true, decided: r.Decided}
 }
 
-// count says how many runs each state has, where that is known at once.
-func (d *runList) count(ctx context.Context, s *server) error {
-	t, err := view.Of(s.db).Totals(ctx)
-	if err != nil {
-		return err
-	}
+// count says how many runs have not ended, by state.
+func (d *runList) count(t view.Totals) {
 	in := map[string]int{string(jobqueue.Running): t.Running(), string(jobqueue.Waiting): t.Jobs[jobqueue.Waiting], "retrying": t.Jobs[jobqueue.Stuck]}
 	for _, c := range runStates {
 		if n, known := in[c.Value]; known {
 			c.N = n
 		}
-		if c.Value == notRunning {
-			if c.N, err = d.countNotRun(ctx, s); err != nil {
-				return err
-			}
-		}
 		d.Chips = append(d.Chips, c)
 	}
-	return nil
-}
-
-// mostCounted is how many records of ticks are counted.
-const mostCounted = 10_000
-
-// countNotRun counts the ticks of the time of the page, or of the last day, that did not run; -1: they are too many. Of ticks that were missed
-// together, each counts.
-func (d *runList) countNotRun(ctx context.Context, s *server) (sum int, err error) {
-	from := d.From
-	if from.IsZero() {
-		from = s.now().AddDate(0, 0, -1)
-	}
-	list, err := s.tasks.Ticks(ctx, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.NotRun, DueFrom: from, DueTo: d.To, Limit: mostCounted})
-	for _, k := range list {
-		if sum += max(k.Missed, 1); k.Missed < 0 {
-			sum += periodic.MaxCounted
-		}
-	}
-	if len(list) == mostCounted {
-		return -1, err
-	}
-	return sum, err
 }
 
 // Lasts are the times until now that the page offers.
@@ -303,29 +274,4 @@ func (d *runList) Link(prefix, name string, value any) string {
 		list = append(list, field, value)
 	}
 	return frame.Path(prefix, "runs", list...)
-}
-
-// changeJob cancels or retries a job.
-func (s *server) changeJob(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
-	id := r.PostForm.Get("id")
-	back = cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(id))
-	switch action := r.PostForm.Get("action"); action {
-	case "cancel":
-		state, err := s.queue.Cancel(ctx, id)
-		if err != nil {
-			return "", "", err
-		}
-		if state == jobqueue.Cancelled {
-			return "The job is cancelled.", back, nil
-		}
-		return "The job is asked to stop.", back, nil
-	case "retry":
-		err := s.queue.Retry(ctx, id)
-		if errors.Is(err, store.ErrNotFound) { // it is in another queue
-			err = s.tasks.Retry(ctx, id)
-		}
-		return "The job waits again.", back, err
-	default:
-		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
-	}
 }

@@ -66,7 +66,7 @@ func TestRunsThatDidNotHappen(t *testing.T) {
 				s.Errorf("%q: %s, want %s", path, d.list(), want)
 			}
 		}
-		s.shows("/runs?state=not-run&last=7+days", "Did not run 15", "11 ticks", "not decided in time", "a job of the task had not ended", "!state good")
+		s.shows("/runs?state=not-run&last=7+days", "Did not run", "11 ticks", "not decided in time", "a job of the task had not ended", "!state good")
 		s.shows("/runs?state=failed", "No run is like that.")
 		s.shows("/runs?group=it's&from=2026-01-01T00:00&to=2026-01-02T00:00", "Since Thu 1 Jan, 00:00:00 until Fri 2 Jan, 00:00:00.", "Of the group it's.")
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -17,18 +18,18 @@ import (
 
 // systemView is the page of the scheduler: who runs, and how the clocks stand.
 type systemView struct {
-	Totals    totals       `json:"totals"`
-	Load      *loadView    `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Version   string       `json:"database"`
-	Clock     string       `json:"-"` // how the database's clock stands
-	Locks     []lockRow    `json:"locks"`
-	Stages    []stageRow   `json:"stages"`    // of the process that serves the page
-	Processes []processRow `json:"processes"` // that run
-	Queue     []depthRow   `json:"queue"`
-	Others    []otherQueue `json:"other_queues,omitempty"`
-	Next      time.Time    `json:"next_due,omitzero"` // the first tick to come of all
-	Limits    []limitRow   `json:"limits"`
-	Events    *eventList   `json:"events"`
+	Totals    totals           `json:"totals"`
+	Load      *loadView        `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Version   string           `json:"database"`
+	Clock     string           `json:"-"` // how the database's clock stands
+	Locks     []lockRow        `json:"locks"`
+	Stages    []stageRow       `json:"stages"`    // of the process that serves the page
+	Processes []processRow     `json:"processes"` // that run
+	Queue     []depthRow       `json:"queue"`
+	Others    []otherQueue     `json:"other_queues,omitempty"`
+	Next      time.Time        `json:"next_due,omitzero"` // the first tick to come of all
+	Limits    []jobqueue.Limit `json:"limits"`            // 0 at once: paused
+	Events    *eventList       `json:"events"`
 }
 
 // Leader holds the lock that schedulers share, if they have one; nil: none is held.
@@ -77,12 +78,6 @@ type depthRow struct {
 	Oldest time.Time `json:"oldest"`
 }
 
-type limitRow struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-	Max  int    `json:"max"` // 0: paused
-}
-
 func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 	t, err := view.Of(s.db).Totals(ctx)
 	if err != nil {
@@ -120,12 +115,10 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 	if len(next) > 0 {
 		d.Next = next[0].NextRun
 	}
-	if err := d.readQueue(ctx, s); err != nil {
+	if d.Limits, err = s.queue.Limits(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.readProcesses(ctx, s); err != nil {
-		return nil, err
-	}
+	d.readProcesses(s, services)
 	d.readStages(ctx, s)
 	d.Events, err = s.events(ctx, r)
 	return &d, err
@@ -142,22 +135,7 @@ func clock(skew time.Duration) string {
 	return text.Exact(-skew) + " behind this host's"
 }
 
-func (d *systemView) readQueue(ctx context.Context, s *server) error {
-	limits, err := s.queue.Limits(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range limits {
-		d.Limits = append(d.Limits, limitRow{string(l.Kind), l.Name, l.Max})
-	}
-	return nil
-}
-
-func (d *systemView) readProcesses(ctx context.Context, s *server) error {
-	services, err := view.Of(s.db).Services(ctx)
-	if err != nil {
-		return err
-	}
+func (d *systemView) readProcesses(s *server, services []view.Service) {
 	d.Processes = []processRow{}
 	for _, one := range services {
 		if !one.Lives {
@@ -177,7 +155,6 @@ func (d *systemView) readProcesses(ctx context.Context, s *server) error {
 			row.Handlers = append(row.Handlers, h.Name)
 		}
 	}
-	return nil
 }
 
 // readStages notes the stages of this process, if it knows them.

@@ -52,7 +52,7 @@ type columnChange struct {
 
 // partOf are the parts of the form that columns stand in, other than the first one, which says what runs and when.
 var partOf = map[string]string{
-	"starts": "When", "ends": "When", "exclude_calendars": "When", "jitter": "When", "enabled": "When",
+	"timer": "When", "starts": "When", "ends": "When", "exclude_calendars": "When", "jitter": "When", "enabled": "When",
 	"overlap": "If it is late or fails", "catchup": "If it is late or fails", "catchup_limit": "If it is late or fails", "grace": "If it is late or fails", "deadline": "If it is late or fails",
 	"pause_after": "If it is late or fails", "retry_limit": "If it is late or fails", "retry_delay": "If it is late or fails", "timeout": "If it is late or fails",
 	"summary": "For people", "subject": "For people", "submitter": "For people",

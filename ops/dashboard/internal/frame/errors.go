@@ -30,12 +30,12 @@ func status(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, store.ErrDuplicate):
 		return http.StatusConflict
-	case errors.Is(err, store.ErrRefused):
-		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrNoSchema), errors.Is(err, store.ErrBusy):
 		return http.StatusServiceUnavailable
+	case errors.Is(err, store.ErrRefused):
+		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }
