@@ -71,7 +71,8 @@ func (s *shown) get(url, want string) (text, problem string) {
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
 	if text = string(body); err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(text, want) {
-		return text, fmt.Sprintf("%s: %s, %v, without %q:\n%.1500s", url, answer.Status, err, want, text)
+		_, main, _ := strings.Cut(text, "<main") // which says what is wrong
+		return text, fmt.Sprintf("%s: %s, %v, without %q:\n%.1500s", url, answer.Status, err, want, main)
 	}
 	return text, ""
 }
