@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -34,31 +33,6 @@ func (e tasksEnv) has(t *testing.T, what, want string) {
 	if got != want {
 		t.Errorf("%s: the table has %q, want %q", what, got, want)
 	}
-}
-
-// Ten instances start at once, and one of them adds the tasks.
-func TestApplyByManyInstancesAtOnce(t *testing.T) {
-	t.Parallel()
-	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		var instances sync.WaitGroup
-		added := make(chan int, 10)
-		for range cap(added) {
-			instances.Go(func() { added <- len(env.declare(t, periodic.Apply{Version: 1}, "a=daily b=hourly c=weekly").Changes) })
-		}
-		instances.Wait()
-		close(added)
-		sum := 0
-		for n := range added {
-			sum += n
-		}
-		if sum != 3 {
-			t.Errorf("ten instances made %d changes, want 3", sum)
-		}
-		env.has(t, "afterwards", "a=daily b=hourly c=weekly")
-		if origins := env.texts(t, "SELECT DISTINCT origin FROM periodic_task"); len(origins) != 1 || origins[0] != "app@1" {
-			t.Errorf("the rows have the origins %q", origins)
-		}
-	})
 }
 
 // An older version changes nothing, and hears so, until somebody goes back on purpose.

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
@@ -52,25 +51,5 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 		if got["late late"].Event != hooks.Missed || got["late missed"].Event != hooks.Missed || got["refused skipped"].Event != hooks.Missed {
 			t.Errorf("got %+v", got)
 		}
-	})
-}
-
-// The task that comes next is submitted once, though the event is delivered twice. One that is not there fails the hook
-// at once, which says so.
-func TestSubmitNextOnce(t *testing.T) {
-	both(t, func(f *fixture) {
-		h := f.hooks(hooks.Hooks{Tasks: map[string]hooks.Set{"first": {hooks.OnSuccess: {Submit: "second"}}, "lost": {hooks.OnSuccess: {Submit: "nowhere"}}}})
-		f.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('second', 'works', 'yearly')")
-		f.submit("works", "first")
-		f.submit("works", "lost")
-		f.executor(h)
-		const submitted = "SELECT count(*) FROM job WHERE tracker = 'second'"
-		storetest.Eventually(t, "the second task", func() bool { return f.One(submitted) == "1" })
-		f.Want("submitted by tasks.first.on_success of first", "SELECT reason FROM periodic_tick WHERE task_id = 'second'")
-		f.ended("true")
-		f.Want("1", "SELECT count(*) FROM job WHERE task = 'nextrun.hook' AND state = 'failed' AND retries = 0 AND result LIKE '%nowhere%'")
-		f.Exec("UPDATE job SET state = 'waiting', finished = NULL, worker = NULL WHERE task = 'nextrun.hook' AND state = 'success'")
-		f.ended("true")
-		f.Want("1", submitted)
 	})
 }

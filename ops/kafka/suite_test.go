@@ -2,7 +2,6 @@ package kafka_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -68,32 +67,14 @@ func header(r *kgo.Record, name string) string {
 	}
 	return ""
 }
-func distinct(records []*kgo.Record) map[string]bool {
-	ids := map[string]bool{}
-	for _, r := range records {
-		ids[header(r, "ce_id")] = true
-	}
-	return ids
-}
 
-// checkOrder fails unless the events of each aggregate came, for the first
-// time, in the order of want.
-func checkOrder(t *testing.T, got []*kgo.Record, want []outbox.Event) {
+// all waits for the records of events, and fails unless these came, in their order.
+func all(t *testing.T, c *kfake.Cluster, want []outbox.Event) {
 	t.Helper()
-	wanted, first := map[string][]string{}, map[string][]string{}
-	for _, e := range want {
-		wanted[e.AggregateID] = append(wanted[e.AggregateID], e.ID)
-	}
-	seen := map[string]bool{}
-	for _, r := range got {
-		if id := header(r, "ce_id"); !seen[id] {
-			seen[id] = true
-			first[string(r.Key)] = append(first[string(r.Key)], id)
-		}
-	}
-	for aggregate := range wanted {
-		if !slices.Equal(first[aggregate], wanted[aggregate]) {
-			t.Errorf("aggregate %s came out of order or not whole:\n got  %v\n want %v", aggregate, first[aggregate], wanted[aggregate])
+	got := consume(t, c, func(r []*kgo.Record) bool { return len(r) == len(want) })
+	for i, e := range want {
+		if id := header(got[i], "ce_id"); id != e.ID {
+			t.Errorf("record %d is event %q, want %q", i, id, e.ID)
 		}
 	}
 }

@@ -128,13 +128,6 @@ const (
 	reason   = "SELECT reason FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
 )
 
-// waitsFor fails unless a task has so many decided ticks, and is due.
-func (f *fixture) waitsFor(id string, ticks int) {
-	f.Helper()
-	f.want(ticks, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", id)
-	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND nextrun < ?", id, f.at(0))
-}
-
 // ends runs a scheduler once, which must end within a while.
 func (f *fixture) ends(change ...func(*scheduler.Config)) {
 	f.Helper()
