@@ -29,6 +29,7 @@ func TestWrongUsage(t *testing.T) {
 		"task add a --handler e --timer daily --grace 1.5s":    {"--grace", "whole seconds"},
 		"task add a --handler e --timer daily --starts soon":   {"--starts", "use a time from now such as 2h", "or none"},
 		"task set a":                                 {"nothing to change"},
+		"run":                                        {`unknown command "run"; did you mean nextrun task run?`},
 		"task import crontab":                        {`unknown command "import"; did you mean nextrun import?`},
 		"import crontab a b":                         {"accepts at most 1 arg"},
 		"why t --at teatime":                         {"--at", "2026-03-28 14:30"},

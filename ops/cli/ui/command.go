@@ -41,8 +41,8 @@ func Group(command *cobra.Command, members ...*cobra.Command) *cobra.Command {
 			return Usagef("the first argument is no command: use one of %s; a database is named by --db or NEXTRUN_DB", strings.Join(names(c), ", "))
 		}
 		text := fmt.Sprintf("unknown command %q", args[0])
-		if other, _, err := c.Root().Find(args[:1]); err == nil && other != c.Root() {
-			return Usagef("%s; did you mean %s?", text, other.CommandPath())
+		if elsewhere := called(args[0], c.Root()); len(elsewhere) > 0 {
+			return Usagef("%s; did you mean %s?", text, strings.Join(elsewhere, " or "))
 		}
 		c.SuggestionsMinimumDistance = 2
 		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
@@ -52,6 +52,17 @@ func Group(command *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	}
 	command.Args = cobra.ArbitraryArgs
 	return command
+}
+
+// called are the paths of all commands below one that have a name.
+func called(name string, command *cobra.Command) (paths []string) {
+	for _, c := range command.Commands() {
+		if c.Name() == name {
+			paths = append(paths, c.CommandPath())
+		}
+		paths = append(paths, called(name, c)...)
+	}
+	return paths
 }
 
 func names(command *cobra.Command) []string {
