@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,6 +89,41 @@ func (l *logged) ends() {
 	if took, exit := time.Since(begun), l.command.ProcessState.ExitCode(); exit != ui.Done || took > 5*time.Second {
 		l.Errorf("exit code %d after %s", exit, took)
 	}
+}
+
+// A service that can start no program says so, and is well when it can again.
+func TestHealthSaysThatNoProgramCanStart(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t), "NEXTRUN_NAME": "test"}}
+	s.Must(t, "migrate", "up")
+	l := serveTo(t, s, nil)
+	limit := func(files int) {
+		t.Helper()
+		pid, n := strconv.Itoa(l.command.Process.Pid), strconv.Itoa(files)
+		if out, err := exec.CommandContext(t.Context(), "prlimit", "--pid", pid, "--nofile="+n+":4096").CombinedOutput(); err != nil {
+			t.Fatalf("prlimit: %v\n%s", err, out)
+		}
+	}
+	programs := func() lifecycle.State {
+		report, err := lifecycle.AskHealth(t.Context(), l.health)
+		at := slices.IndexFunc(report.Stages, func(one lifecycle.StageHealth) bool { return one.Stage == "programs" })
+		if err != nil || at < 0 {
+			t.Fatalf("the report is %+v: %v", report, err)
+		}
+		return report.Stages[at].State
+	}
+	open, err := os.ReadDir("/proc/" + strconv.Itoa(l.command.Process.Pid) + "/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit(len(open) + 5) // a program needs more: pipes for what it reads and writes
+	s.Must(t, "job", "submit", "look")
+	storetest.Eventually(t, "its health says so", func() bool { return programs() == lifecycle.Failed })
+	s.Says(t, ui.Failed, "health --health "+l.health, "the last program could not be started", "too many open files")
+	limit(4096)
+	s.Must(t, "job", "submit", "look")
+	storetest.Eventually(t, "it is well", func() bool { return programs() == lifecycle.Up })
+	l.ends()
 }
 
 // Nobody reads the log's pipe: the service goes on, says so, and ends when it has to.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -114,6 +115,7 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 		output.end()
 		return c.notStarted(err)
 	}
+	shortage.Store(nil)
 	exited, stopped := make(chan struct{}), make(chan bool)
 	go func() { stopped <- c.supervise(ctx, cmd, exited) }()
 	err := cmd.Wait()
@@ -151,12 +153,28 @@ func (c CommandConfig) notStarted(err error) error {
 	if _, dirErr := os.Stat(c.Dir); c.Dir != "" && dirErr != nil { // err names the program only
 		failed = fmt.Errorf("start %s: working directory: %w", c.Argv[0], dirErr)
 	}
-	for _, passing := range []error{syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ETXTBSY} {
-		if errors.Is(err, passing) {
+	if errors.Is(err, syscall.ETXTBSY) {
+		return failed
+	}
+	for _, short := range []error{syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, short) {
+			shortage.Store(&failed)
 			return failed
 		}
 	}
 	return jobqueue.Permanent(failed)
+}
+
+// shortage is why the last program of this process could not be started; nil: it could.
+var shortage atomic.Pointer[error]
+
+// Shortage says why this process could not start its last program, if the system was short of processes, files or memory;
+// nil: it was not.
+func Shortage() error {
+	if err := shortage.Load(); err != nil {
+		return fmt.Errorf("the last program could not be started: %w; look for zombies, which an init reaps, and at the limits of this process", *err)
+	}
+	return nil
 }
 
 // supervise ends the process group when ctx ends before the program has exited.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -34,7 +35,7 @@ type Report struct {
 	LogLost int64         `json:"log_lines_lost,omitempty"` // how many lines of the log nobody took
 }
 
-// Health reports on every stage, in order.
+// Health reports on every stage, in order, within four seconds: a stage that has not answered by then is failed.
 func (p *Process) Health(ctx context.Context) Report {
 	stages, sick := p.look(ctx)
 	report := Report{Healthy: p.started.Load() && sick == nil, Stages: stages}
@@ -52,17 +53,19 @@ func (p *Process) snapshot() (stages []Stage, done int, failed *StageError) {
 
 // look reports on every stage. sick is the first failure of one that should be up; nil: all are well.
 func (p *Process) look(ctx context.Context) (report []StageHealth, sick *StageError) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
 	stages, done, failed := p.snapshot()
+	for _, one := range stages[:done] {
+		one.inquiry.begin(one.Health)
+	}
 	for i, one := range stages {
 		state, err := Down, error(nil)
 		switch {
 		case i >= done && failed != nil && failed.Stage == one.Name:
 			err = failed.Err
 		case i < done:
-			state = Up
-			if one.Health != nil {
-				err = one.Health(ctx)
-			}
+			state, err = Up, one.inquiry.await(ctx)
 		}
 		text := ""
 		if err != nil {
@@ -74,6 +77,52 @@ func (p *Process) look(ctx context.Context) (report []StageHealth, sick *StageEr
 		}
 	}
 	return report, sick
+}
+
+// inquiry asks a stage about its health, without waiting for what does not answer: one question is on its way at most.
+type inquiry struct {
+	mu      sync.Mutex
+	answers chan struct{} // closed when the question was answered; nil: none is on its way
+	err     error         // the last answer
+}
+
+// begin asks, unless a question is on its way.
+func (q *inquiry) begin(health func(context.Context) error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if health == nil || q.answers != nil {
+		return
+	}
+	answers := make(chan struct{})
+	q.answers = answers
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
+		defer cancel()
+		err := health(ctx)
+		q.mu.Lock()
+		q.err, q.answers = err, nil
+		q.mu.Unlock()
+		close(answers)
+	}()
+}
+
+// await waits for the answer until ctx ends.
+func (q *inquiry) await(ctx context.Context) error {
+	q.mu.Lock()
+	answers := q.answers
+	q.mu.Unlock()
+	if answers != nil {
+		select {
+		case <-answers:
+		case <-ctx.Done():
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if answers != nil && q.answers == answers {
+		return fmt.Errorf("it has not answered for %s", healthTimeout)
+	}
+	return q.err
 }
 
 // stuck reports whether a service has stopped working, though it has not ended.
@@ -96,9 +145,7 @@ func (p *Process) awaitHealth(ctx context.Context) *StageError {
 	patience := time.NewTimer(p.cfg.StartTimeout)
 	defer patience.Stop()
 	for pause := leastLook; ; pause = min(2*pause, mostLook) {
-		looking, cancel := context.WithTimeout(ctx, healthTimeout)
-		_, sick := p.look(looking)
-		cancel()
+		_, sick := p.look(ctx)
 		if sick == nil {
 			return nil
 		}

@@ -69,7 +69,10 @@ func New(cfg Config) (*Process, error) {
 func (p *Process) Add(more ...Stage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stages = append(p.stages, more...)
+	for _, one := range more {
+		one.inquiry = &inquiry{}
+		p.stages = append(p.stages, one)
+	}
 }
 
 // AddService appends the stage of a service. Add a scheduler last: it stops first then, and submits nothing while running jobs end.

@@ -20,7 +20,8 @@ type Stage struct {
 	// nil: nothing ever is.
 	Health func(context.Context) error
 
-	service Service // that it starts; nil: it is another step
+	service Service  // that it starts; nil: it is another step
+	inquiry *inquiry // of a stage that was added
 }
 
 // Service is what runs until it is stopped: a scheduler, an executor, a relay, or one

@@ -17,7 +17,7 @@ func TestHealthOfWhoDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	clitest.Shell{}.Says(t, ui.Failed, "health --health "+silent.Addr().String(), "the process has not answered for 6s: it is stopped or stuck")
+	clitest.Shell{}.Says(t, ui.Failed, "health --health "+silent.Addr().String(), "the process has not answered for 5s: it is stopped or stuck")
 }
 
 func TestHealthIsTold(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/docspell"
@@ -33,6 +34,7 @@ const (
 	stageScheduler = "scheduler"
 	stageNotify    = "notifications of new jobs"
 	stageExecutor  = "executor"
+	stagePrograms  = "programs" // the last one could be started
 	stageRelay     = "relay"
 	stageHooks     = "hooks"
 	stageMetrics   = "metrics"
@@ -147,6 +149,9 @@ func (s *services) queuesAndHooks(ctx context.Context, k kind) (err error) {
 // run runs the services until ctx ends or one of them does, and then stops them.
 func (s *services) run(ctx context.Context) error {
 	for _, one := range s.parts {
+		if one.stage == stageExecutor || one.stage == stageHooks {
+			s.process.Add(lifecycle.Stage{Name: stagePrograms, Health: func(context.Context) error { return handlers.Shortage() }})
+		}
 		s.process.AddService(one.stage, one.service)
 	}
 	said := sync.OnceFunc(func() {
