@@ -75,7 +75,7 @@ check_isolation() {
     local found wanted
     wanted='user 10001:10001
 root ro
-first process docker-init
+first process tini
 CapPrm: 0000000000000000
 CapBnd: 0000000000000000
 NoNewPrivs: 1'
