@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // ErrStarted is wrapped by the error of [Lifecycle.Start] if the service was
@@ -59,6 +60,22 @@ func (l *Lifecycle) Start(ctx context.Context, main func(soft, hard context.Cont
 		main(soft, hard)
 	}()
 	return nil
+}
+
+// Finishing returns the context of what is in flight when a service stops: it ends with hard, or a time after soft.
+func Finishing(soft, hard context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(hard)
+	stop := context.AfterFunc(soft, func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(most):
+			cancel()
+		}
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // Stop ends the soft context and waits until the service has ended. If ctx ends

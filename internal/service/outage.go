@@ -55,6 +55,13 @@ func (o *Outage) Reached(writing bool, workBegan time.Time) {
 	o.begun, o.writes, o.said, o.log, o.ended = time.Time{}, false, 0, nil, time.Now()
 }
 
+// Lasts reports whether there is one.
+func (o *Outage) Lasts() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.begun.IsZero()
+}
+
 // Intervals between the lines about an outage: each is twice the one before.
 const (
 	outageLeast = 10 * time.Second

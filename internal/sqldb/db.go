@@ -95,6 +95,29 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.Classify(ctx, db.pools.Write.PingContext(ctx))
 }
 
+const (
+	// farewellWithin is how long the last words of a service may take.
+	farewellWithin = 2 * time.Second
+	// aliveWithin is within what time a database answers that lives.
+	aliveWithin = 500 * time.Millisecond
+)
+
+// Farewell is Update for the last words of a service, after the end of ctx, too. No two of them wait for a database that is
+// silent.
+func (db *DB) Farewell(ctx context.Context, fn func(*Tx) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellWithin)
+	defer cancel()
+	if db.health.outage.Lasts() {
+		return ErrUnavailable
+	}
+	asking, end := context.WithTimeout(ctx, aliveWithin)
+	defer end()
+	if began, err := time.Now(), db.pools.Write.PingContext(asking); err != nil {
+		return db.health.outcome(fmt.Errorf("%w: %w", ErrUnavailable, err), false, began)
+	}
+	return db.Update(ctx, fn)
+}
+
 // Close closes the connections that opening made.
 func (db *DB) Close() error {
 	var err error

@@ -29,7 +29,13 @@ type answer struct {
 func (l *loop) ask(q exchange.Request, now time.Time) answer {
 	a := answer{to: q, asked: now}
 	q.Hooks = l.e.cfg.Hooks
-	a.result, a.err = l.e.store.Sync(l.hard, q)
+	most := giveUpAfter
+	if len(q.Transitions) == 0 {
+		most = claimWithin
+	}
+	ctx, end := service.Finishing(l.soft, l.hard, most)
+	defer end()
+	a.result, a.err = l.e.store.Sync(ctx, q)
 	return a
 }
 

@@ -113,7 +113,7 @@ func (e *Executor) Start(ctx context.Context) error {
 		living, end := context.WithCancel(context.WithoutCancel(ctx))
 		var beside sync.WaitGroup
 		beside.Go(func() { e.keepBeating(living) })
-		e.left = newLoop(hard, e, e.handlers).run(soft)
+		e.left = newLoop(soft, hard, e, e.handlers).run()
 		end()
 		beside.Wait()
 		e.emit(Event{Kind: EventStopped, Worker: e.worker, Count: len(e.left)})

@@ -15,6 +15,7 @@ const logPatience = 200 * time.Millisecond
 // exchange.go.
 type loop struct {
 	e        *Executor
+	soft     context.Context // ends when Stop begins
 	hard     context.Context // ends when Stop gives up
 	flight   flight
 	agenda   agenda
@@ -30,10 +31,10 @@ type loop struct {
 	hurried  bool            // a shutdown has no grace time
 }
 
-func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *loop {
+func newLoop(soft, hard context.Context, e *Executor, handlers map[string]handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
-		e: e, hard: hard, claims: newClaims(handlers), aside: aside{}, answers: make(chan answer, 1),
+		e: e, soft: soft, hard: hard, claims: newClaims(handlers), aside: aside{}, answers: make(chan answer, 1),
 		rescues: rescues{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
@@ -44,17 +45,17 @@ func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *lo
 }
 
 // run returns the jobs that are still in flight, and why.
-func (l *loop) run(soft context.Context) []string {
+func (l *loop) run() []string {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var err error
 	l.e.pulse.Goes()
-	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
+	if l.claims.turn.Group, err = l.e.store.LastGroup(l.soft, service.WorkerName(l.e.cfg.Name)); err != nil {
 		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
 	l.agenda.set(rescueOverdue, time.Now())
 	l.agenda.set(compareJobs, time.Now().Add(l.e.tempo.compare))
-	stop := soft.Done()
+	stop := l.soft.Done()
 	for {
 		l.readInbox(time.Now())
 		if l.agenda.due(unclaimWaiting, time.Now()) {
@@ -166,7 +167,11 @@ func (l *loop) plan(now time.Time) {
 	if !l.e.busy.Swap(busy) && busy {
 		l.e.stir()
 	}
-	if l.flight.closed && !l.flight.handlersRun() {
+	switch {
+	case !l.flight.closed:
+	case l.flight.count() == 0:
+		l.agenda.sooner(giveUp, now.Add(claimWithin))
+	case !l.flight.handlersRun():
 		l.agenda.sooner(giveUp, now.Add(giveUpAfter))
 	}
 }

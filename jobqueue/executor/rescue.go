@@ -25,13 +25,14 @@ type rescues struct {
 func (l *loop) rescueOverdue(now time.Time) error {
 	wait, err := l.rescue(now)
 	l.claims.look(1)
-	if err != nil {
-		wait = l.rescues.trouble.Next()
-		if l.hard.Err() == nil {
-			l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
-		}
-	} else {
+	switch {
+	case err == nil:
 		l.rescues.trouble.Reset()
+	case l.soft.Err() != nil:
+		return nil
+	default:
+		wait = l.rescues.trouble.Next()
+		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 	}
 	l.agenda.set(rescueOverdue, now.Add(wait))
 	return nil
@@ -39,7 +40,7 @@ func (l *loop) rescueOverdue(now time.Time) error {
 
 // rescue returns how long to wait before the next look.
 func (l *loop) rescue(now time.Time) (time.Duration, error) {
-	overdue, err := l.e.store.Overdue(l.hard, exchange.OverdueQuery{
+	overdue, err := l.e.store.Overdue(l.soft, exchange.OverdueQuery{
 		Dead: slices.Sorted(maps.Keys(l.rescues.dead)), Limit: overdueLimit, Except: l.aside.notToRescue(now),
 	})
 	if err != nil {

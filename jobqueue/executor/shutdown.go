@@ -9,9 +9,12 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// giveUpAfter is how long a shutdown goes on trying to record the ends of jobs,
-// once no handler runs.
-const giveUpAfter = 5 * time.Second
+// A shutdown goes on trying to record the ends of jobs for giveUpAfter, once no handler runs. For the answer to a claim,
+// which may have got jobs for nobody to run, it waits for claimWithin.
+const (
+	giveUpAfter = 5 * time.Second
+	claimWithin = 500 * time.Millisecond
+)
 
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {

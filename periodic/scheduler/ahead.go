@@ -33,7 +33,7 @@ type ahead struct {
 }
 
 // readAhead reads the tasks that fall due soon, and decides.
-func (l *loop) readAhead(soft, hard context.Context) (pollIn time.Duration, err error) {
+func (l *loop) readAhead(soft, _ context.Context) (pollIn time.Duration, err error) {
 	a := &l.ahead
 	a.readAt = time.Time{}
 	took := time.Duration(0)
@@ -44,7 +44,7 @@ func (l *loop) readAhead(soft, hard context.Context) (pollIn time.Duration, err 
 			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)} // the others are read when they are due
 			return 0, nil
 		}
-		b, err := l.batches.Read(hard, batch.Wanted{Scope: l.scope(), Limit: limit, Ahead: a.lead, Beyond: a.readUpTo})
+		b, err := l.batches.Read(soft, batch.Wanted{Scope: l.scope(), Limit: limit, Ahead: a.lead, Beyond: a.readUpTo})
 		if err != nil {
 			a.readUpTo = batch.Cursor{NextRun: l.clock.now().Add(a.lead)}
 			if l.isolatable(err) {

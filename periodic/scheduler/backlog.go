@@ -56,7 +56,7 @@ func (w *writer) page(soft, hard context.Context) error {
 			wanted.Beyond = batch.Cursor{NextRun: behind}
 		}
 	}
-	b, err := w.batches.Read(hard, wanted)
+	b, err := w.batches.Read(soft, wanted)
 	if err != nil {
 		if !w.isolatable(err) {
 			return err

@@ -75,7 +75,7 @@ func (l *loop) run(soft, hard context.Context) error {
 			continue
 		}
 		did, err := l.step(soft, hard)
-		if errors.Is(err, leader.ErrLost) || did && err == nil {
+		if errors.Is(err, leader.ErrLost) || did && err == nil || soft.Err() != nil && errors.Is(err, context.Canceled) {
 			continue
 		}
 		wait := l.endRound(err, &retry)
@@ -163,8 +163,8 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 }
 
 // duty is one thing that the loop does. It names when it is due, by the host's clock; the zero
-// time means: not until something has changed. soft ends when the scheduler is to stop: begin nothing new.
-// hard ends when what is in flight has to stop, too. A duty returns when to poll at the latest: at once if
+// time means: not until something has changed. soft ends when the scheduler is to stop: begin nothing new, read no more.
+// hard ends when what is being written has to stop, too. A duty returns when to poll at the latest: at once if
 // it has done something, or what is there to do may have changed.
 type duty struct {
 	due func() time.Time

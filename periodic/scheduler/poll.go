@@ -9,9 +9,9 @@ import (
 )
 
 // poll asks the database what there is to do.
-func (l *loop) poll(_, hard context.Context) (pollIn time.Duration, err error) {
+func (l *loop) poll(soft, hard context.Context) (pollIn time.Duration, err error) {
 	l.pollAt = time.Time{}
-	work, err := l.readWork(hard)
+	work, err := l.readWork(soft)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/batch"
@@ -62,7 +63,9 @@ func (s *Scheduler) Start(ctx context.Context) error {
 		return err
 	}
 	main := func(soft, hard context.Context) {
-		s.err = s.loop.run(soft, hard)
+		inFlight, end := service.Finishing(soft, hard, finishWithin)
+		defer end()
+		s.err = s.loop.run(soft, inFlight)
 		s.role.leave(hard)
 	}
 	return s.life.Start(ctx, main, func(soft context.Context) {
@@ -70,7 +73,10 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	}, s.loop.ends.run, newHousekeeping(s.loop.store, s.loop.cfg, s.role).run)
 }
 
-// Stop finishes the batches in flight, releases the
+// finishWithin is how long batches in flight may take in a stop: others submit what is given up.
+const finishWithin = 5 * time.Second
+
+// Stop finishes the batches in flight, for which they have 5 s, releases the
 // lock if there is one, and waits for the goroutines. If ctx ends before that, the
 // batches are given up and ctx's error returned. A scheduler
 // that was never started, or has been stopped, stops at once.

@@ -137,7 +137,7 @@ func (l *loop) startWorkers() (wait time.Duration, err error) {
 // list finds the topics that are ready, and how long to wait until others are.
 func (l *loop) list() (wait time.Duration, err error) {
 	wait = l.cfg.PollInterval
-	topics, err := l.source.Topics(l.hard, l.holder, l.cfg.Topics)
+	topics, err := l.source.Topics(l.soft, l.holder, l.cfg.Topics)
 	for _, t := range topics {
 		if l.working[t.Name] {
 			continue

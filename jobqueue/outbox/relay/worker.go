@@ -24,17 +24,25 @@ type worker struct {
 	terms      Terms
 }
 
+// settleWithin is how long a stop waits for a lease, or a record of what was published.
+const settleWithin = 5 * time.Second
+
 // work leases a topic, and publishes batches until there are none, one fails, the turn is over or soft ends. Its error
 // says why the topic cannot go on.
 func (w *worker) work(topic string) error {
 	asked := time.Now() // the lease counts from then on
-	b, err := w.source.Lease(w.hard, w.holder, topic, w.terms)
+	leasing, end := service.Finishing(w.soft, w.hard, settleWithin)
+	b, err := w.source.Lease(leasing, w.holder, topic, w.terms)
+	end()
 	for n := 1; b != nil && err == nil; n++ {
 		s := w.publish(b, asked)
 		s.Next = !w.terms.Careful && s.Failed == nil && len(s.Accepted) == len(b.Items) && n < batchesPerTurn && w.soft.Err() == nil
 		began := asked
 		asked = time.Now()
-		if b, err = w.source.Settle(w.hard, s); err == nil {
+		settling, end := service.Finishing(w.soft, w.hard, settleWithin)
+		b, err = w.source.Settle(settling, s)
+		end()
+		if err == nil {
 			w.tellRecorded(s, time.Since(began))
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	answerGrace = 10 * time.Second
 	// LastMoment is how long an answer may take whose asker has given up: a server that lives cancels the statement
 	// within it, and the connection stays good.
-	LastMoment = 500 * time.Millisecond
+	LastMoment = 250 * time.Millisecond
 	// doubt is how long an answer may take on a connection that may be dead.
 	doubt = 2 * time.Second
 )
