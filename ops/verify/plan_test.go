@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -25,25 +26,17 @@ func TestTasksThatNobodyTakesAreCheckedByIndexes(t *testing.T) {
 	}
 	list := checks()
 	check := list[slices.IndexFunc(list, func(c check) bool { return c.Name == "tasks that nobody takes" })]
-	rows, err := storetest.At(t, url).SQL.QueryContext(t.Context(), `EXPLAIN QUERY PLAN
-		WITH p AS (SELECT '2026-03-01 12:00:00.000000' AS since, '2026-03-01 12:00:00.000000' AS stale, '2026-03-01 12:00:00.000000' AS recent) `+check.query)
+	var plans [][]string
+	explainer := storetest.Explainer{DBTX: storetest.At(t, url).SQL, Explain: "EXPLAIN QUERY PLAN ", Plans: &plans}
+	rows, err := explainer.QueryContext(t.Context(),
+		`WITH p AS (SELECT '2026-03-01 12:00:00.000000' AS since, '2026-03-01 12:00:00.000000' AS stale, '2026-03-01 12:00:00.000000' AS recent) `+check.query)
+	if err == nil {
+		err = errors.Join(rows.Err(), rows.Close())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }()
-	var plan []string
-	for rows.Next() {
-		var id, parent, unused int
-		var line string
-		if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, line)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(plan, "\n")
+	text := strings.Join(plans[0], "\n")
 	for _, index := range []string{"j USING INDEX nextrun_job_pending", "j USING INDEX nextrun_job_finished"} {
 		if !strings.Contains(text, index) {
 			t.Errorf("not %q in\n%s", index, text)

@@ -76,22 +76,6 @@ func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) 
 	return list, nil
 }
 
-// acmeCanceller is an acme whose waiting jobs can be cancelled.
-type acmeCanceller struct{ *acme }
-
-func (q acmeCanceller) Cancel(ctx context.Context, tx jobqueue.DBTX, open []sink.Open, _ time.Time) (done []string, err error) {
-	for _, o := range open {
-		result, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE acme_job SET state = 'cancelled' WHERE ref = '%s' AND state = 'new'`, o.Ref))
-		if err != nil {
-			return nil, err
-		}
-		if n, _ := result.RowsAffected(); n == 1 {
-			done = append(done, o.JID)
-		}
-	}
-	return done, nil
-}
-
 func withAcme(q sink.Submitter) func(*scheduler.Config) {
 	return func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"acme": q} }
 }
