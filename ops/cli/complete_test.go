@@ -30,7 +30,7 @@ func proposed(t *testing.T, s clitest.Shell, line string) (list []string) {
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, timer) VALUES
 			('nightly', 'backup', 'ops', 'daily'), ('nice', 'mail', 'shop', 'hourly'), ('other', 'mail', 'shop', 'hourly')`)
 		jid := s.Submit(t, "backup")

@@ -27,6 +27,12 @@ func OnBothMigrated(t *testing.T, test func(t *testing.T, s Shell)) {
 	})
 }
 
+// OnOne runs a test with the tables in one database, for what no database makes different.
+func OnOne(t *testing.T, test func(t *testing.T, s Shell)) {
+	t.Helper()
+	test(t, shell(migrated.New(t, storetest.SQLite).Database))
+}
+
 // WriteFile writes a file of the test's and returns its path.
 func WriteFile(t *testing.T, name, text string) string {
 	t.Helper()

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 func TestCheckOfWhatIsGood(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			SELECT 'task-' || i, 'echo', 'daily', '{}' FROM n`) // they are read page by page
@@ -32,7 +32,7 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 // not there is no finding. Changes of the clock are for nextrun next --lint.
 func TestCheckTellsErrorsFromWarnings(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, enabled) VALUES
 			('a', 'echo', '02:30 Europe/Berlin', true), ('d', 'echo', '*/7 * * * *', true), ('e', 'echo', '2020-01-01', true),
 			('strange', 'other', 'daily', true), ('off', 'other', '2020-01-01', false)`)

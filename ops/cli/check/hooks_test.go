@@ -12,7 +12,7 @@ import (
 // handler hears of something if one of its tasks has jobs that nextrun runs.
 func TestCheckOfHooks(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, enabled) VALUES ('a', 'echo', 'daily', 'job', true), ('b', 'echo', 'daily', 'job', true),
 			('c', 'echo', 'daily', 'job', true), ('off', 'echo', 'daily', 'job', false), ('told', 'note', 'daily', 'event', true), ('told2', 'note', 'daily', 'event', true)`)
 		good := clitest.WriteFile(t, "good.yaml", `

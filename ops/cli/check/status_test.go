@@ -11,7 +11,7 @@ import (
 // The status is the first page in a terminal: what needs attention, what runs, and what is next, in this order.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Says(t, ui.Done, "status", "0 tasks: add one with nextrun task add", "no scheduler runs; jobs: 0 waiting, 0 running")
 		s.Must(t, "task", "add", "good", "--handler", "h", "--timer", "yearly")
 		s.Must(t, "task", "add", "bad", "--handler", "h", "--timer", "yearly")

@@ -33,7 +33,7 @@ func TestTranslateACrontab(t *testing.T) {
 // What is translated applies, a second time without a change, and the configuration can run it.
 func TestApplyACrontab(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		crontab := clitest.WriteFile(t, "shop.cron", "A=\"b: c\"\n*/5 * * * * cd /srv && ./poll > /dev/null 2>&1\n0 6 * * 1-5 echo \"it's: #1\" \\% {x}\n@weekly vacuum\n")
 		tasks := clitest.WriteFile(t, "tasks.yaml", s.Must(t, "import", "crontab", crontab, "--zone", "Europe/Berlin"))
 		handlers := clitest.WriteFile(t, "nextrun.yaml", s.Must(t, "import", "crontab", crontab, "--handlers", "--zone", "Europe/Berlin"))

@@ -39,7 +39,7 @@ func TestJobLifecycle(t *testing.T) {
 // What JSON tells of a job in a list and by itself is the same, and nothing is left out.
 func TestJobJSONIsTheSameInListAndShow(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		jid := s.Submit(t, "dump", "--args", `{"n": 1}`, "--at", "2099-03-04 05:06", "--retry-limit", "0", "--timeout", "1h")
 		var list []map[string]any
 		var one map[string]any
@@ -60,7 +60,7 @@ func TestJobJSONIsTheSameInListAndShow(t *testing.T) {
 // A list without rows says whether there is what it was asked about.
 func TestListsOfNothing(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "nightly", "--handler", "dump", "--timer", "2099-01-01", "--group", "g")
 		for _, list := range []string{"job list", "tick list", "event list"} {
 			s.Says(t, ui.Failed, list+" --task nosuch", `task "nosuch": not found; see: nextrun task list`)
@@ -106,7 +106,7 @@ func TestJobLimit(t *testing.T) {
 // no line of a message looks like a line of the log.
 func TestJobsOfOthersAreSafeForTerminals(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, worker, started)
 			VALUES ('x', 'convert', 'g', 'not JSON', '', '2026-01-01 00:00:00.000000', 'docspell', 0, 'running', 0, 40, 'joex1', '2026-01-01 00:00:01.000000')`)
 		s.Says(t, ui.Done, "job list", "x - convert running 40 %")

@@ -55,7 +55,7 @@ func TestTaskApply(t *testing.T) {
 // One bad task, and nothing is changed; all that is wrong is said at once.
 func TestTaskApplyAllOrNothing(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		bad := applied(t, "tasks:\n  a: {handler: t, timer: daily}\n  b: {handler: t, timer: 'Mon 25:00'}\n  c: {handler: t, timer: daily, overlap: maybe}\n")
 		s.Says(t, ui.Failed, bad, "nothing was changed", `task "b": timer "`, `task "c": overlap: is "maybe"`)
 		s.Says(t, ui.Failed, applied(t, "tasks:\n  a: {handler: t, timr: daily}\n"), `tasks.yaml:2: unknown key "timr"`)

@@ -11,7 +11,7 @@ import (
 
 func TestTaskBackfill(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "a", "--handler", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
 		const days = "task backfill a --from 2026-03-01 --to 2026-03-04"
 		s.Says(t, ui.Done, days, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")

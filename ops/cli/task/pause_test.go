@@ -12,7 +12,7 @@ import (
 // ends with resume.
 func TestTaskPause(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		for _, id := range []string{"a", "b", "c"} {
 			s.Must(t, "task", "add", id, "--handler", "h"+id, "--timer", "yearly", "--group", "g")
 		}

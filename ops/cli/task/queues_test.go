@@ -26,7 +26,7 @@ func withRiver(t *testing.T, s clitest.Shell) (config string, d *storetest.Datab
 // The row is good: a scheduler may have that queue.
 func TestTaskOfAQueueIsAdded(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		config, _ := withRiver(t, s)
 		const add = " --handler report --timer daily --sink river"
 		s.Says(t, ui.Done, "task add a"+add, `warning: task "a": `+noQueue)

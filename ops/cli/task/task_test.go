@@ -81,7 +81,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 // the change drops; what cannot be is refused.
 func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		const never = "warning: it never elapses"
 		s.Says(t, ui.Done, "task add a --handler t --timer *-02-30", never)
 		s.Says(t, ui.Done, "task add b --handler t --timer 2020-01-01 --disabled", never)
@@ -111,7 +111,7 @@ func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 // row does not keep its neighbours from running.
 func TestTaskListShowsProblems(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'Mon 25:00'), ('good', 'echo', 'daily')`)
 		s.Must(t, "scheduler", "--once")
 		s.Says(t, ui.Done, "task list", "bad blocked - blocked - Mon 25:00 echo timer", "good not run yet - in ")
