@@ -23,7 +23,7 @@ var userColumns = ofPeople([]Column{
 	},
 	{
 		Name: "timer", Field: column.TextIn(func(t *Task) *string { return &t.Timer }),
-		Help: "when: a calendar event, a cron expression or an interval",
+		Help: "when: a calendar event, a cron expression, an interval or never",
 	},
 	{
 		Name: "summary", Field: column.TextOrNull(func(t *Task) *string { return &t.Summary }),
