@@ -138,7 +138,7 @@ func TestServiceGoesOnWhenNobodyReadsItsLog(t *testing.T) {
 		l := serveTo(t, s, log)
 		_ = log.Close()
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun)
-			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
 			SELECT 'task-with-a-name-that-makes-its-line-in-the-log-a-long-one-' || i, 'nobody', 'yearly', '2026-01-01 00:00:00' FROM n`)
 		storetest.Eventually(t, "lines are lost", func() bool {
 			report, err := lifecycle.AskHealth(t.Context(), l.health)

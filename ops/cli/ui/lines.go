@@ -1,12 +1,12 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -15,24 +15,19 @@ import (
 )
 
 const (
-	mostWaiting = 1 << 20     // bytes of lines that wait for a reader of the log; what comes then is lost
+	mostWaiting = 10_000      // lines that wait for a reader of the log; what comes then is lost
 	lastLines   = time.Second // for lines that wait when the process ends
 )
 
 // Lines passes lines on without ever making their writer wait or fail: where the log goes may be slow, full or gone.
 // It is safe for concurrent use.
 type Lines struct {
-	to     io.Writer
-	notice func(lost int64) []byte // the line about those that were lost since the last one
-	lost   atomic.Int64
-	pipes  chan os.Signal
-	ended  chan struct{}
-
-	mu      sync.Mutex
-	more    sync.Cond // something waits, or the end has come
-	waiting [][]byte
-	size    int
-	closed  bool
+	to         io.Writer
+	notice     func(lost int64) []byte // the line about those that were lost since the last one
+	lost       atomic.Int64
+	waiting    chan []byte
+	pipes      chan os.Signal
+	end, ended chan struct{}
 }
 
 // NeverWait has what goes to standard error from now on, and the lines of the logger that it returns, go through Lines,
@@ -40,14 +35,16 @@ type Lines struct {
 // the signal is caught, not ignored.
 func (env *Env) NeverWait() (*slog.Logger, *Lines) {
 	log := env.lineLogger()
-	l := &Lines{to: env.Stderr, ended: make(chan struct{}), pipes: make(chan os.Signal, 1)}
+	l := &Lines{
+		to: env.Stderr, waiting: make(chan []byte, mostWaiting), pipes: make(chan os.Signal, 1),
+		end: make(chan struct{}), ended: make(chan struct{}),
+	}
 	l.notice = func(lost int64) []byte {
 		entry := log.WithContext(context.Background()).WithField("lost", lost)
 		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "log lines were lost: nobody took them"
 		line, _ := log.Formatter.Format(entry) // of ours, none fails
 		return line
 	}
-	l.more.L = &l.mu
 	signal.Notify(l.pipes, syscall.SIGPIPE)
 	go l.pass()
 	log.SetOutput(l)
@@ -67,28 +64,30 @@ func (l *Lines) Lost() int64 { return l.lost.Load() }
 
 // Write takes a line. It never fails.
 func (l *Lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed || l.size+len(line) > mostWaiting {
+	select {
+	case l.waiting <- bytes.Clone(line):
+	default:
 		l.lost.Add(1)
-		return len(line), nil
 	}
-	l.waiting, l.size = append(l.waiting, append([]byte(nil), line...)), l.size+len(line)
-	l.more.Signal()
 	return len(line), nil
 }
 
-// pass passes lines on until the end.
+// pass passes lines on until the end, and then those that still wait.
 func (l *Lines) pass() {
 	defer close(l.ended)
 	said := int64(0)
-	for lines := l.next(); lines != nil; lines = l.next() {
-		for _, line := range lines {
+	for {
+		select {
+		case line := <-l.waiting:
 			if lost := l.Lost(); lost > said && l.put(l.notice(lost-said)) {
 				said = lost
 			}
 			if !l.put(line) {
 				l.lost.Add(1)
+			}
+		case <-l.end:
+			if len(l.waiting) == 0 {
+				return
 			}
 		}
 	}
@@ -99,22 +98,8 @@ func (l *Lines) put(line []byte) bool {
 	return err == nil
 }
 
-// next waits for lines; nil: there will be none.
-func (l *Lines) next() (lines [][]byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for len(l.waiting) == 0 && !l.closed {
-		l.more.Wait()
-	}
-	lines, l.waiting, l.size = l.waiting, nil, 0
-	return lines
-}
-
 func (l *Lines) close() {
-	l.mu.Lock()
-	l.closed = true
-	l.more.Signal()
-	l.mu.Unlock()
+	close(l.end)
 	select {
 	case <-l.ended:
 		signal.Stop(l.pipes)
