@@ -100,7 +100,7 @@ func (s *server) skip(r *http.Request, user string) (do func(ctx context.Context
 	}, "Undone", nil
 }
 
-// untilOf reads until when: a duration or a time in the zone of the page; empty: the zero time.
+// untilOf reads until when: a duration, a weekday or a time in the zone of the page; empty: the zero time.
 func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -108,6 +108,12 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 	}
 	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && d > 0 {
 		return now.Add(d).UTC(), nil
+	}
+	for days := 1; days <= 7; days++ { // a weekday is the next one of that name
+		day := now.In(zone).AddDate(0, 0, days)
+		if name := day.Weekday().String(); strings.EqualFold(text, name) || strings.EqualFold(text, name[:3]) {
+			return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone).UTC(), nil
+		}
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
@@ -117,7 +123,7 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text), zone)
+	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, a weekday or a duration, such as 3h", show.Printable(text), zone)
 }
 
 // changeJob cancels or retries a job.

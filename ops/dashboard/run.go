@@ -135,7 +135,7 @@ func (d *runView) readJob(ctx context.Context, s *server, id string, zone *time.
 			return err
 		}
 	}
-	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
+	if j.State.Final() || j.State == jobqueue.Stuck {
 		d.Can = append(d.Can, "retry")
 	}
 	if j.Finished.IsZero() {

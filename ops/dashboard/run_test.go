@@ -36,7 +36,7 @@ func TestPageOfAJob(t *testing.T) {
 		for i := range 4 {
 			s.ran("report", now.Add(-time.Duration(i+1)*time.Hour), []time.Duration{4 * time.Minute, time.Minute, time.Minute, time.Minute}[i], "success")
 		}
-		s.shows("/run?job=report"+now.Add(-time.Hour).Format(time.RFC3339), "It took 4 min, 4.0 × the usual.", "the task", `!value="retry"`, `!value="cancel"`)
+		s.shows("/run?job=report"+now.Add(-time.Hour).Format(time.RFC3339), "It took 4 min, 4.0 × the usual.", "the task", "Run again", `!value="cancel"`)
 		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('alone', 'work', ?)`, sqldb.Timestamp(now))
 		s.shows("/run?job=alone", "A job of no run", "waiting", `value="cancel"`, `!value="retry"`)
 		s.post("/run", map[string][]string{"id": {"alone"}, "action": {"cancel"}}, "/run?done=The+job+is+cancelled.&job=alone")

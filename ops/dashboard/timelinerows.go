@@ -16,7 +16,7 @@ import (
 const (
 	timelineTasks = 10_000
 	timelineRuns  = 5_000
-	timelineAhead = 50_000
+	timelineAhead = 20_000
 )
 
 // fill reads what ran and computes what will.

@@ -8,9 +8,9 @@ import (
 )
 
 // lowTargets are the links, buttons and fields that a finger hits on less than 40 pixels of height. The first link of a
-// card is all of it, so it counts what leads there, not how high the text is.
+// row is all of it, so it counts what leads there, not how high the text is. What a drawing leads to is in a table, too.
 const lowTargets = `Array.from(document.querySelectorAll('a[href], button, summary, select, input:not([type=hidden])')).flatMap(e => {
-	if (!e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) || e.closest('.skip:not(:focus)') || getComputedStyle(e).pointerEvents === 'none') return [];
+	if (!e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) || e.closest('.skip:not(:focus), svg') || getComputedStyle(e).pointerEvents === 'none') return [];
 	e.scrollIntoView({block: 'center'});
 	const r = e.getClientRects()[0];
 	if (!r || r.width < 2 || r.height < 2) return [];

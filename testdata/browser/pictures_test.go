@@ -44,14 +44,12 @@ var pictures = []struct {
 	height     int64
 }{
 	{"now", "/", 1000},
-	{"tasks", "/tasks", 860},
-	{"task", "/task?id=backup-files", 1800},
-	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 1100},
-	{"tick", "/tick?id=price-import&at=" + pictured.Add(-before).Truncate(6*time.Hour).Format(time.RFC3339), 700},
-	{"timeline", "/timeline?zone=Europe/Berlin", 700},
-	{"jobs", "/jobs", 640},
-	{"events", "/events", 560},
-	{"scheduler", "/scheduler", 620},
+	{"tasks", "/tasks", 800},
+	{"task", "/task?id=backup-files", 900},
+	{"runs", "/runs", 700},
+	{"run", "/run?id=price-import&at=" + pictured.Add(-before).Truncate(6*time.Hour).Format(time.RFC3339), 700},
+	{"timeline", "/timeline?zone=Europe/Berlin", 800},
+	{"system", "/system", 800},
 }
 
 // files are what the dashboard answers, by path and query.
@@ -177,7 +175,7 @@ func shopJob(id string) jobqueue.Handler {
 // ask keeps what the dashboard answers now.
 func (f files) ask(t *testing.T, db *store.DB, queues periodic.Submitters) {
 	pages := handler(t, db, dashboard.Options{Authorize: may, Queues: queues})
-	paths := []string{"/static/style.css", "/static/script.js", "/static/icon.svg"}
+	paths := []string{"/static/style.css", "/static/script.js", "/static/icon.svg", "/static/fonts/sans-400.woff2", "/static/fonts/sans-600.woff2"}
 	for _, p := range pictures {
 		paths = append(paths, p.path)
 	}
