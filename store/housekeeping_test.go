@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
 )
 
 const oneDay = 24 * time.Hour
@@ -158,5 +160,33 @@ func TestPruneGoesPastManyRowsThatStay(t *testing.T) {
 			t.Errorf("%+v were deleted, %v, want %q in it", n, err, want)
 		}
 		env.Want("89", "SELECT count(*) FROM job")
+	})
+}
+
+// Where a statement takes longer than the database allows, fewer rows at a time are deleted, until all are gone.
+func TestPruneGoesOnAfterATimeout(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		if env.Kind == storetest.SQLite {
+			return // it has no such timeout
+		}
+		env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
+			SELECT 'j' || i, 'echo', '2020-01-01', 'success', '2020-01-01' FROM generate_series(1, 1500) AS i`)
+		env.Exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
+			SELECT 't' || i, 'river', '1', 'j', '2020-01-01', '2020-01-01', '2020-01-01' FROM generate_series(1, 1500) AS i`)
+		for _, table := range []string{"job", "periodic_open"} {
+			env.Exec("CREATE FUNCTION slow_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.002); RETURN OLD; END $$")
+			env.Exec("CREATE TRIGGER slow BEFORE DELETE ON " + table + " FOR EACH ROW EXECUTE FUNCTION slow_" + table + "()")
+		}
+		impatient, err := store.Open(t.Context(), env.URL, store.Options{StatementTimeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, impatient)
+		env.db = impatient
+		if n := env.prune(t, scheduler.Retention{Ticks: oneDay, Jobs: oneDay}); n.Jobs != 1500 {
+			t.Errorf("%d jobs were deleted", n.Jobs)
+		}
+		env.Want(0, "SELECT count(*) FROM periodic_open")
 	})
 }

@@ -161,7 +161,8 @@ func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
 // UnknownSink is the problem of a task whose sink the scheduler does not know. The task
 // keeps its plan: a scheduler that knows the sink submits its jobs.
 func UnknownSink(sink periodic.Sink) string {
-	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
+	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue; "+
+		"where one scheduler leads, that one needs it: nextrun lock release lets another one lead", sink)
 }
 
 // maxTimers bounds the number of parsed timers that are kept.

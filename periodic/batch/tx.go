@@ -25,6 +25,8 @@ func RowOf(t *periodic.Task) Row { return Row{t.ID, t.Version} }
 // Look says what a scheduler asks about when it looks for work.
 type Look struct {
 	Scope
+	StrayAfter time.Duration // how long a task has to be due before it counts as stray: see [Work.Stray]
+
 	Ask []periodic.Sink // the queues that are asked how their jobs end
 	// DrainedUpTo leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.

@@ -65,3 +65,19 @@ func (f *fixture) heldTable(seen *events) {
 	before := troubles()
 	storetest.Eventually(f, "the scheduler gives up waiting", func() bool { return troubles() >= before+2 })
 }
+
+// Somebody has locked the table that only tells who works: ticks come on time.
+func TestLockedTableOfWorkersHoldsUpNoTickPostgres(t *testing.T) {
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('t', 'backup', '*:*:*', 'allow')")
+	lock := f.open("LOCK TABLE worker IN ACCESS EXCLUSIVE MODE")
+	s, seen := f.start(f.db.Periodic())
+	for range 3 {
+		seen.until(f, "tick", kindOf(scheduler.EventTick))
+	}
+	f.done(lock.Rollback())
+	f.stop(s)
+	f.guarantees()
+	f.want(0, accounted)
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted'")
+}

@@ -138,6 +138,30 @@ func TestLeaderThatCannotScheduleIsReplaced(t *testing.T) {
 	})
 }
 
+// A leader that has not the queue of a task says so before the task is due, and one that has it goes on.
+func TestLeaderWithoutTheQueueOfATask(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.addAcme("t", "skip")
+		knowing, told := f.start(f.db.Periodic(), as("a", scheduler.ModeLeader), withAcme(q))
+		f.runNow("t")
+		told.until(f, "tick by a", kindOf(scheduler.EventTick))
+		f.stop(knowing)
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(time.Hour))
+		unknowing, told := f.start(f.db.Periodic(), as("b", scheduler.ModeLeader))
+		e := told.until(f, "problem", kindOf(scheduler.EventProblem))
+		if !strings.Contains(e.Problem, "no queue of that name") || !strings.Contains(e.Problem, "nextrun lock release") {
+			f.Errorf("it says %q", e.Problem)
+		}
+		f.stop(unknowing)
+		_, told = f.start(f.db.Periodic(), as("c", scheduler.ModeLeader), withAcme(q))
+		f.runNow("t")
+		told.until(f, "tick by c", kindOf(scheduler.EventTick))
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+	})
+}
+
 // A leader whose loop hangs, as in a function of the program, loses the lock to one that works.
 func TestLeaderThatHangsIsReplaced(t *testing.T) {
 	both(t, func(f *fixture) {

@@ -47,7 +47,7 @@ func (l *loop) plan(work batch.Work) (pollIn time.Duration) {
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
-	look := batch.Look{Scope: l.scope(), Ask: l.ends.sinks, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
+	look := batch.Look{Scope: l.scope(), StrayAfter: l.strayAfter(), Ask: l.ends.sinks, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
 	work, err := l.store.Poll(ctx, look)
 	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
 		broke, probed := l.suspectSink(ctx, err)
@@ -72,10 +72,19 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	return work, nil
 }
 
+// strayAfter is how long a task has to be due before it counts as stray: another scheduler may know its sink, or it can be
+// used again soon. Where one leads no other comes, so that what falls due before the next poll is said now.
+func (l *loop) strayAfter() time.Duration {
+	if l.cfg.Mode == ModeShared || len(l.broken) > 0 {
+		return 10 * time.Second
+	}
+	return -l.cfg.PollInterval
+}
+
 // stray sets the problem of tasks that wait because this scheduler does not know
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.usable(), func(sink periodic.Sink) string {
+	stray, err := l.store.Stray(ctx, l.strayAfter(), l.usable(), func(sink periodic.Sink) string {
 		if b := l.broken[sink]; b != nil {
 			return periodic.WaitsPrefix + b.err.Error()
 		}

@@ -50,7 +50,7 @@ type Queues interface {
 	AskEnds(ctx context.Context, a batch.AskEnds) (batch.Ends, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them.
-	Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error)
+	Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error)
 }
 
 // Watcher tells of changes.

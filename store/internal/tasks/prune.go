@@ -15,8 +15,10 @@ import (
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	p := tickPruner{age: age}
 	n, err := sqldb.Prune[tickKeyRow]{
-		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },
-		Page: p.page, Delete: deleteTicks,
+		What: "ticks", Name: tickKeyRow.name, Page: p.page,
+		Delete: func(ctx context.Context, tx *sqldb.Tx, keys []tickKeyRow) (int64, error) {
+			return deleteKeys(ctx, tx, "periodic_tick", keys)
+		},
 	}.Run(ctx, db)
 	// Each is done although another cannot, such as for want of a right on its table.
 	return n, errors.Join(err, pruneOpen(ctx, db, age))
@@ -33,10 +35,7 @@ type tickPruner struct {
 // page was full.
 func (p *tickPruner) page(ctx context.Context, tx *sqldb.Tx) (old []tickKeyRow, full bool, err error) {
 	var end []tickKeyRow
-	from := sqldb.Timestamp(p.last.Due.Time())
-	if from.Time().IsZero() {
-		from = sqldb.Timestamp(periodic.Unplanned)
-	}
+	from := p.last.from()
 	err = tx.Select(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
 		ORDER BY task_id, due LIMIT 1 OFFSET $3`, p.last.TaskID, from, sqldb.PruneBatch-1)
 	if err != nil {
@@ -54,22 +53,44 @@ func (p *tickPruner) page(ctx context.Context, tx *sqldb.Tx) (old []tickKeyRow, 
 	return old, full, err
 }
 
-func deleteTicks(ctx context.Context, tx *sqldb.Tx, keys []tickKeyRow) (int64, error) {
+func (k tickKeyRow) name() string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) }
+
+// from is the time to go on from behind a page that ends with the key.
+func (k tickKeyRow) from() sqldb.Timestamp {
+	if due := k.Due.Time(); !due.IsZero() {
+		return sqldb.Timestamp(due)
+	}
+	return sqldb.Timestamp(periodic.Unplanned)
+}
+
+func deleteKeys(ctx context.Context, tx *sqldb.Tx, table string, keys []tickKeyRow) (int64, error) {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
 		return []any{keys[i].TaskID, keys[i].Due.Time()}
 	})
 	if err != nil {
 		return 0, err
 	}
-	return tx.Exec(ctx, "DELETE FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
+	return tx.Exec(ctx, "DELETE FROM "+table+" WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
 }
 
 // pruneOpen deletes the rows of periodic_open whose job was submitted longer ago than age, and has ended or is of a
 // task that is gone.
 func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
-	return db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE (task_id, due) IN (SELECT o.task_id, o.due FROM periodic_open AS o
-			WHERE o.submitted < $1 AND (o.ended IS NOT NULL OR NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id))`+tx.SQL().ForUpdate+`)`, sqldb.Timestamp(tx.Now().Add(-age)))
-		return err
-	})
+	last := tickKeyRow{}
+	_, err := sqldb.Prune[tickKeyRow]{
+		What: "rows of periodic_open", Name: tickKeyRow.name,
+		Page: func(ctx context.Context, tx *sqldb.Tx) (old []tickKeyRow, full bool, err error) {
+			err = tx.Select(ctx, &old, `SELECT o.task_id, o.due FROM periodic_open AS o WHERE (o.task_id, o.due) > ($2, $3)
+				AND o.submitted < $1 AND (o.ended IS NOT NULL OR NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id))
+				ORDER BY o.task_id, o.due LIMIT $4`, sqldb.Timestamp(tx.Now().Add(-age)), last.TaskID, last.from(), sqldb.PruneBatch)
+			if full = len(old) == sqldb.PruneBatch; full {
+				last = old[len(old)-1]
+			}
+			return old, full, err
+		},
+		Delete: func(ctx context.Context, tx *sqldb.Tx, keys []tickKeyRow) (int64, error) {
+			return deleteKeys(ctx, tx, "periodic_open", keys)
+		},
+	}.Run(ctx, db)
+	return err
 }

@@ -108,7 +108,7 @@ func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSumm
 		args = append(args, sqldb.Timestamp(l.DrainedUpTo), sqldb.Timestamp(periodic.Unplanned))
 		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
 	} else if l.Sinks != nil {
-		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
+		args = append(args, sqldb.Timestamp(tx.Now().Add(-l.StrayAfter)), sqldb.Timestamp(periodic.Unplanned))
 		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
 			`(` + placeholders(&args, l.Sinks) + `))`

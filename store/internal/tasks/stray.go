@@ -15,21 +15,17 @@ func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error 
 	return err
 }
 
-// strayAfter is how long a task has to be due before it counts as stray: another
-// scheduler may know its sink, or it can be used again soon.
-const strayAfter = 10 * time.Second
-
 // isStray is true for a task that should have been taken $1 ago, and whose
 // problem does not say why it was not.
 const isStray = canBeDue + ` AND nextrun <= $1 AND nextrun > $2
 	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
 
 // Stray implements scheduler.Store.
-func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+func (s Store) Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
-		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
+		args := []any{sqldb.Timestamp(tx.Now().Add(-after)), sqldb.Timestamp(periodic.Unplanned)}
 		var rows []struct{ ID, Sink string }
 		err := tx.Select(ctx, &rows, `SELECT id, sink FROM periodic_task
 			WHERE `+isStray+`(`+placeholders(&args, known)+`) ORDER BY nextrun LIMIT 100`, args...)
