@@ -15,6 +15,7 @@ var (
 	errCommitting  error = special{"the database is busy: others were committing", ErrBusy}
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
+	ErrSequence    error = special{"a sequence is behind its table; nextrun check says what sets it right", ErrUnable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	ErrDenied            = errors.New("this login needs a role of dist/postgres/roles.sql, see docs/permissions.md")
 	ErrNotFound          = service.ErrNotFound

@@ -48,6 +48,10 @@ func Schema(db *store.DB, migrate bool, log *slog.Logger) Stage {
 		if err != nil {
 			return fmt.Errorf("%s: %w", db.URL(), err)
 		}
-		return nil
+		behind, err := migrations.Of(db).Behind(ctx)
+		for _, remedy := range behind {
+			log.Error(remedy)
+		}
+		return err
 	}}
 }

@@ -56,6 +56,13 @@ func (r *report) checkSchema(ctx context.Context) error {
 	default:
 		r.add(levelOK, "schema", "of this version, and complete")
 	}
+	behind, err := m.Behind(ctx)
+	if err != nil {
+		return err
+	}
+	for _, remedy := range behind {
+		r.add(levelError, "sequence", "%s", remedy)
+	}
 	creators, err := m.Creators(ctx)
 	if creators != "" {
 		r.warn("schema", "%s", creators)

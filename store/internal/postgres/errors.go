@@ -103,6 +103,9 @@ var sqlStates = map[string]error{
 // code, such as one that asks a remote server.
 func classOf(err failure) error {
 	code := err.code
+	if code == "23505" && strings.Contains(err.message, "outbox_message_pkey") {
+		return sqldb.ErrSequence
+	}
 	class, ok := sqlStates[code]
 	if !ok && len(code) == 5 {
 		class = sqlStates[code[:2]]

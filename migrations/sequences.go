@@ -1,0 +1,31 @@
+package migrations
+
+import (
+	"context"
+	"fmt"
+)
+
+// counted are the columns whose values a sequence of PostgreSQL makes.
+var counted = [][2]string{{"event_store", "seq"}, {"outbox_message", "id"}}
+
+// Behind says of each sequence that is behind its column, as after logical replication, a partial restore or COPY, what
+// sets it right: its next values exist already.
+func (m *Migrator) Behind(ctx context.Context) (remedies []string, err error) {
+	if m.dialect != Postgres {
+		return nil, nil
+	}
+	for _, c := range counted {
+		next := fmt.Sprintf("pg_get_serial_sequence('%s', '%s')", c[0], c[1])
+		newest := fmt.Sprintf("(SELECT max(%s) FROM %s)", c[1], c[0])
+		var behind bool
+		err := m.db.QueryRowContext(ctx, `SELECT CASE WHEN has_sequence_privilege(`+next+`, 'USAGE, SELECT')
+			THEN coalesce(`+newest+` > coalesce(pg_sequence_last_value(`+next+`), 0), false) ELSE false END`).Scan(&behind)
+		if err != nil {
+			return nil, denied("compare the sequence of "+c[0]+" with its table", err)
+		}
+		if behind {
+			remedies = append(remedies, fmt.Sprintf("the sequence of %s.%s is behind its table; run: SELECT setval(%s, %s)", c[0], c[1], next, newest))
+		}
+	}
+	return remedies, nil
+}
