@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // nowView is the first page.
@@ -43,21 +42,17 @@ type verdict struct {
 }
 
 type totals struct {
-	Troubled int     `json:"need_attention"`
-	Working  int     `json:"schedulers"`       // that run, as far as the database shows
-	Fresh    bool    `json:"no_scheduler_yet"` // none has run on this database
-	Enabled  int     `json:"enabled"`
-	Paused   int     `json:"paused"`
-	Disabled int     `json:"disabled"`
-	Blocked  int     `json:"blocked"`
-	Overdue  int     `json:"overdue"`
-	Late     string  `json:"most_overdue,omitempty"`
-	Alone    bool    `json:"no_scheduler"`       // tasks are overdue, and no scheduler is known to run
-	Idle     bool    `json:"no_scheduler_known"` // although none of the tasks is overdue yet
-	Waiting  int     `json:"jobs_waiting"`
-	Running  int     `json:"jobs_running"`
-	Dead     int     `json:"dead_events"` // that were refused too often
-	Skew     float64 `json:"clock_skew_seconds"`
+	Troubled int    `json:"need_attention"`
+	Working  int    `json:"schedulers"`       // that run, as far as the database shows
+	Fresh    bool   `json:"no_scheduler_yet"` // none has run on this database
+	Enabled  int    `json:"enabled"`
+	Paused   int    `json:"paused"`
+	Disabled int    `json:"disabled"`
+	Blocked  int    `json:"blocked"`
+	Overdue  int    `json:"overdue"`
+	Late     string `json:"most_overdue,omitempty"`
+	Alone    bool   `json:"no_scheduler"`       // tasks are overdue, and no scheduler is known to run
+	Idle     bool   `json:"no_scheduler_known"` // although none of the tasks is overdue yet
 }
 
 // All are all tasks: each is in one of these states.
@@ -172,81 +167,11 @@ func count(n int, thing string) string {
 }
 
 func totalsOf(t view.Totals) totals {
-	d := totals{Waiting: t.Jobs[jobqueue.Waiting] + t.Jobs[jobqueue.Stuck], Running: t.Running(), Working: t.Working, Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked,
-		Overdue: t.Overdue, Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
+	d := totals{Working: t.Working, Fresh: t.Fresh, Alone: t.NoScheduler(), Idle: t.Working == 0 && t.Enabled > 0, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked,
+		Overdue: t.Overdue}
 	d.Fresh = d.Fresh || t.Working == 0 && d.All() == 0
 	if t.Late > 0 {
 		d.Late = text.Exact(t.Late.Truncate(time.Second))
 	}
 	return d
-}
-
-// soonTask is a task that is due within the next hour.
-type soonTask struct {
-	ID      string    `json:"id"`
-	Due     time.Time `json:"due"`
-	Times   int       `json:"times"`             // in this hour
-	Blocked string    `json:"blocked,omitempty"` // why its tick may not become a job
-}
-
-// hourView is what is due in the next hour.
-type hourView struct {
-	Ticks int        `json:"ticks"`
-	Cut   bool       `json:"cut"` // there are more than were looked at
-	Soon  []soonTask `json:"soon"`
-	Later int        `json:"tasks_not_listed"`
-	First *soonTask  `json:"first,omitempty"` // after this hour, if nothing is due in it
-}
-
-// troubledTasks is how many tasks that need attention are listed.
-const troubledTasks = 20
-
-// How much of the next hour is looked at, and listed.
-const (
-	hourTasks = 2000
-	hourTicks = 50_000
-	soonTasks = 8
-)
-
-// nextHour counts what is due in the next hour, and lists the tasks that come first.
-func (s *source) nextHour(ctx context.Context, now time.Time) (h hourView, err error) {
-	until := now.Add(time.Hour)
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: hourTasks + 1})
-	if err != nil {
-		return h, err
-	}
-	if h.Cut = len(tasks) > hourTasks; h.Cut {
-		tasks = tasks[:hourTasks]
-	}
-	h.Soon = []soonTask{}
-	queues := s.db.Tasks().Queues(s.queues)
-	for i := range tasks {
-		t := &tasks[i]
-		if t.Pause.At(later(t.NextRun, now)) {
-			continue
-		}
-		one := soonTask{ID: t.ID, Due: t.NextRun, Blocked: t.Blocked()}
-		if !t.NextRun.Before(until) { // so are all others
-			if h.Ticks == 0 {
-				h.First = &one
-			}
-			h.Cut = false
-			break
-		}
-		for range periodic.Preview(tasks[i:i+1], now, until) {
-			if one.Times++; h.Ticks+one.Times >= hourTicks {
-				h.Cut = true
-				break
-			}
-		}
-		if h.Ticks += one.Times; len(h.Soon) == soonTasks {
-			h.Later++
-			continue
-		}
-		if _, known := queues[t.Sink]; !known && one.Blocked == "" {
-			one.Blocked = (&periodic.SinkError{Sink: t.Sink}).Error()
-		}
-		h.Soon = append(h.Soon, one)
-	}
-	return h, nil
 }

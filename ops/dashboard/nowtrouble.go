@@ -201,7 +201,7 @@ func (d *nowView) readUndelivered(topics []outbox.Lag, hooks []jobqueue.Job, mas
 	}
 	for _, l := range topics {
 		one := stuckTopic{Topic: l.Topic, What: "Events of " + l.Topic, Since: l.Oldest, Dead: l.Dead > 0, Why: l.Problem}
-		switch d.Totals.Dead += l.Dead; {
+		switch {
 		case l.Dead > 0:
 			one.Why = strings.TrimSuffix(count(l.Dead, "event")+" given up after too many attempts: "+l.Problem, ": ")
 		case l.Age < undeliveredLong || l.Problem == "" && !l.Unattended():

@@ -36,7 +36,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"moment": show.Moment, "span": text.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
 		"lasts": func(since time.Time) string { return text.Text(max(now().Sub(since), 0).Truncate(time.Second)) },
-		"tail":  show.Tail, "num": show.Number,
+		"num":   show.Number,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },
 		"strip": func(kind string) template.HTML {
 			cell := chart.Cell{Class: kind}
