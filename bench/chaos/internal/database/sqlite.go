@@ -43,11 +43,12 @@ func NewFile(dir string) (*File, error) {
 
 func (l *File) path() string { return filepath.Join(l.dir, "chaos.db") }
 
-func (l *File) source() string { return "file:" + l.path() + "?_busy_timeout=5000" }
+func (l *File) source() string { return "file:" + l.path() + "?_busy_timeout=" }
 
-// open opens the file that there is.
+// open opens the file that there is. What waits for a lock gives up before [File.replace] releases its own: else it would go on
+// in the old file.
 func (l *File) open() error {
-	db, err := sql.Open("sqlite3", l.source()+"&_txlock=immediate&_journal_mode=WAL")
+	db, err := sql.Open("sqlite3", l.source()+"1000&_txlock=immediate&_journal_mode=WAL")
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (l *File) Lanes() [][]fault.Kind {
 
 // as another program runs statements on a connection of its own, which its caller closes.
 func (l *File) as(ctx context.Context, statements ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite3", l.source())
+	db, err := sql.Open("sqlite3", l.source()+"5000")
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +146,10 @@ func (l *File) replace(ctx context.Context, _ *rand.Rand, f *fault.Fault) error 
 	if err := os.Rename(copied, l.path()); err != nil {
 		return err
 	}
+	err = l.open()
 	fault.Wait(ctx, 2*time.Second)
 	f.End = time.Now()
-	return l.open()
+	return err
 }
 
 // Heal has nothing to do: each fault of a file has ended.
