@@ -5,6 +5,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -164,9 +165,17 @@ func (p *Cluster) failover(ctx context.Context, r *rand.Rand, f *fault.Fault) er
 
 // follow makes a replica that follows a server synchronously.
 func (p *Cluster) follow(ctx context.Context, old, next *server) error {
-	if err := next.tool(ctx, "pg_basebackup", "-h", "127.0.0.1", "-p", fmt.Sprint(old.port), "-U", "postgres",
-		"-D", next.data(), "-X", "stream", "-c", "fast", "-R", "--no-sync"); err != nil {
-		return err
+	for tries := 1; ; tries++ { // it waits for ever where another fault has terminated one of its two backends
+		limited, cancel := context.WithTimeout(ctx, 30*time.Second)
+		err := next.tool(limited, "pg_basebackup", "-h", "127.0.0.1", "-p", fmt.Sprint(old.port), "-U", "postgres",
+			"-D", next.data(), "-X", "stream", "-c", "fast", "-R", "--no-sync")
+		cancel()
+		if err == nil {
+			break
+		}
+		if err := errors.Join(ctx.Err(), os.RemoveAll(next.data())); err != nil || tries == 3 {
+			return errors.Join(err, fmt.Errorf("make a replica of %d", old.port))
+		}
 	}
 	if err := next.start(ctx); err != nil {
 		return err

@@ -107,7 +107,7 @@ func (s *server) tool(ctx context.Context, name string, args ...string) error {
 	c := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	c.Dir = "/"
 	c.Env = append(os.Environ(), "PGPASSWORD="+s.password, "LC_ALL=C")
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	c.SysProcAttr, c.WaitDelay = &syscall.SysProcAttr{Credential: s.as}, time.Second
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
