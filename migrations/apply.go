@@ -2,9 +2,7 @@ package migrations
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,20 +20,23 @@ import (
 // maxDeadlocks is how often Up or Down begins again because of a deadlock.
 const maxDeadlocks = 10
 
-// Up makes the schema if there is none. It returns what it did, nothing if there was nothing to do.
+// Up applies the migrations that the database lacks. It returns what it did, nothing if there was nothing to do.
 // It returns [ErrOther], or an error that names what does not fit, before it has changed anything.
 // It repairs nothing: see [Migrator.Missing].
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	s, err := m.state(ctx)
-	if err != nil || s.version > 0 {
+	if err != nil || s.version >= m.number() {
 		return nil, err
 	}
+	if s.version == 0 {
+		err = m.compare(ctx)
+	}
 	var done []Applied
-	if err = m.compare(ctx); err == nil {
+	if err == nil {
 		done, err = m.run(ctx, s.found, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.Up(ctx) })
 	}
 	if err != nil {
-		if version, verr := m.Version(ctx); verr == nil && version > 0 {
+		if version, verr := m.Version(ctx); verr == nil && version >= m.number() {
 			return nil, nil // another process has migrated meanwhile
 		}
 		return nil, fmt.Errorf("migrate up: %w", err)
@@ -43,7 +44,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	return done, nil
 }
 
-// run has goose work with the file as it reads for this database.
+// run has goose work with the files as they read for this database.
 func (m *Migrator) run(ctx context.Context, found map[string]bool, work func(*goose.Provider) ([]*goose.MigrationResult, error)) (done []Applied, err error) {
 	p, err := m.provider(ctx, found)
 	if err != nil {
@@ -62,9 +63,13 @@ func (m *Migrator) run(ctx context.Context, found map[string]bool, work func(*go
 }
 
 func (m *Migrator) provider(ctx context.Context, found map[string]bool) (*goose.Provider, error) {
-	text, err := m.render(ctx, found)
-	if err != nil {
-		return nil, err
+	texts := fstest.MapFS{}
+	for _, f := range m.files {
+		text, err := m.render(ctx, f, found)
+		if err != nil {
+			return nil, err
+		}
+		texts[f.name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	options := []goose.ProviderOption{goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true)}
 	dialect := goose.DialectSQLite3
@@ -76,35 +81,14 @@ func (m *Migrator) provider(ctx context.Context, found map[string]bool) (*goose.
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, m.db, fstest.MapFS{fileName: {Data: []byte(text)}}, options...)
+	p, err := goose.NewProvider(dialect, m.db, texts, options...)
 	if err != nil {
 		return nil, fmt.Errorf("open migrations: %w", err)
 	}
 	return p, nil
 }
 
-// The one migration, which has a file of this name for each dialect.
-const (
-	fileVersion = 1
-	fileName    = "00001_schema.sql"
-)
-
-// text is the schema file.
-func (m *Migrator) text() (string, error) {
-	text, err := files.ReadFile(string(m.dialect) + "/" + fileName)
-	if err != nil {
-		return "", fmt.Errorf("read the schema file: %w", err)
-	}
-	return string(text), nil
-}
-
-// madeBy is the row of nextrun_found that has the checksum of the file that made the schema.
-func madeBy(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "made by " + hex.EncodeToString(sum[:8])
-}
-
-// render returns the file as it reads for this database, given what was found in it, with the statements on the way down
+// render returns a file as it reads for this database, given what was found in it, with the statements on the way down
 // that remove what it creates. It is a template (text/template):
 //
 //	schema                  the schema of PostgreSQL, quoted
@@ -113,18 +97,14 @@ func madeBy(text string) string {
 //	found "joblog.counter"  so was that column
 //	foundNames              all such names
 //	withoutDefault "job"    expected columns that have no default of their own
-func (m *Migrator) render(ctx context.Context, found map[string]bool) (string, error) {
-	text, err := m.text()
-	if err != nil {
-		return "", err
-	}
+func (m *Migrator) render(ctx context.Context, f file, found map[string]bool) (string, error) {
 	schema, err := m.schema(ctx)
 	if err != nil {
 		return "", err
 	}
-	parsed, err := template.New(fileName).Funcs(template.FuncMap{
+	parsed, err := template.New(f.name).Funcs(template.FuncMap{
 		"schema":     func() string { return schema },
-		"file":       func() string { return madeBy(text) },
+		"file":       func() string { return f.madeBy() },
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
 		"withoutDefault": func(table string) []column {
@@ -132,13 +112,13 @@ func (m *Migrator) render(ctx context.Context, found map[string]bool) (string, e
 				return c.Default == "" || found[table+"."+c.Name+" default"]
 			})
 		},
-	}).Parse(text)
+	}).Parse(strings.Replace(f.text, "-- +goose Up\n", "-- +goose Up\n"+f.record(), 1))
 	if err != nil {
-		return "", fmt.Errorf("read the schema file: %w", err)
+		return "", fmt.Errorf("read %s: %w", f.name, err)
 	}
 	var filled strings.Builder
 	if err := parsed.Execute(&filled, nil); err != nil {
-		return "", fmt.Errorf("fill in the schema file: %w", err)
+		return "", fmt.Errorf("fill in %s: %w", f.name, err)
 	}
 	return filled.String() + drops(objectsOf(filled.String()), m.dialect), nil
 }
@@ -176,6 +156,9 @@ func (m *Migrator) down(ctx context.Context) ([]Applied, error) {
 	s, err := m.state(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.version > m.number() {
+		return nil, fmt.Errorf("%w: it has migration %d, and this program knows %d; remove it with the program that made it", ErrNewer, s.version, m.number())
 	}
 	done, err := m.run(ctx, s.found, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.DownTo(ctx, 0) })
 	if err != nil {

@@ -154,14 +154,23 @@ func (m *Migrator) Missing(ctx context.Context) (list []Object, err error) {
 
 func key(o Object) string { return o.Kind + " " + o.Table + " " + o.Name }
 
-// wants lists what the file makes of this database, nothing if there is no schema.
-func (m *Migrator) wants(ctx context.Context) ([]Object, error) {
+// wants lists what the files make of this database, nothing if there is no schema.
+func (m *Migrator) wants(ctx context.Context) (list []Object, err error) {
 	s, err := m.state(ctx)
 	if err != nil || s.version == 0 {
 		return nil, err
 	}
-	text, err := m.render(ctx, s.found)
-	return objectsOf(text), err
+	for _, f := range m.files {
+		if f.version > s.version {
+			break
+		}
+		text, err := m.render(ctx, f, s.found)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, objectsOf(text)...)
+	}
+	return list, nil
 }
 
 // inventory lists kind, table and name of all objects of the schema.

@@ -60,7 +60,7 @@ func (m *Migrator) adds(ctx context.Context) (map[string]bool, error) {
 			found[table+"."+c.Name] = true
 		}
 	}
-	text, err := m.render(ctx, found)
+	text, err := m.render(ctx, m.files[0], found)
 	adds := map[string]bool{}
 	for _, o := range objectsOf(text) {
 		switch {

@@ -1,8 +1,8 @@
 // Package migrations creates and removes nextrun's schema.
 //
-// The SQL lies in postgres/ and sqlite/, one file in each, and is run by goose,
-// whose version table is nextrun_migration. The file is applied in one transaction
-// together with its version and its checksum, so that a crash leaves the schema or
+// The SQL lies in postgres/ and sqlite/, a file for each migration, and is run by goose,
+// whose version table is nextrun_migration. A file is applied in one transaction
+// together with its version and its checksum, so that a crash leaves all of it or
 // nothing. Several processes may migrate at once: on PostgreSQL they take turns by an
 // advisory lock, on SQLite the loser of a race looks again.
 //
@@ -14,27 +14,35 @@
 // found is recorded in the table nextrun_found, and [Migrator.Down] drops
 // nothing that is named there, only what nextrun added.
 //
+// # Programs of several versions on one database
+//
+// A program knows the migrations up to a number, its own. Each migration after the first names the oldest number whose programs
+// may still run, in a line
+//
+//	-- oldest: 1
+//
+// An additive one, such as a new column with a default or a replaced trigger, leaves that number as it was. So a newer
+// schema does no harm to an older program, which goes on and may be started again; only one below the
+// number is refused, with [ErrNewer].
+//
 // # Where is what?
 //
 //	migrations.go           what callers use
-//	apply.go                the file as it reads for a database is applied, and taken back
-//	objects.go, check.go    what the file makes, what somebody has dropped of it, and who may make functions
+//	versions.go             the files, and which programs may run
+//	apply.go                the files as they read for a database are applied, and taken back
+//	objects.go, check.go    what the files make, what somebody has dropped of it, and who may make functions
 //	check.go, compare.go    the columns that nextrun expects in tables that it finds
 package migrations
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
-
-//go:embed postgres/*.sql sqlite/*.sql
-var files embed.FS
 
 // versionTable is where goose records the versions that have been applied.
 const versionTable = "nextrun_migration"
@@ -45,8 +53,12 @@ var ErrOther = errors.New("this database was made by another version of nextrun 
 	"make a new one, and carry your tasks over with `task export` of the old program and `task apply`")
 
 // ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the
-// schema is missing.
-var ErrPending = errors.New("the database has no tables of nextrun; run: nextrun migrate up")
+// schema is missing, or older than the program.
+var ErrPending = errors.New("the database has no tables of nextrun, or older ones; run: nextrun migrate up")
+
+// ErrNewer is wrapped by the errors of all methods of [Migrator] but Version, when programs of this
+// number may not run any more, and by that of Down whenever the database has a newer migration.
+var ErrNewer = errors.New("the database's schema is newer than this program")
 
 // Dialect names a database system by its folder of SQL files.
 type Dialect string
@@ -62,6 +74,7 @@ const (
 type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
+	files   []file // those of the program, by their versions; the last one's is the program's number
 }
 
 // Of returns the migrator of a database, such as a *store.DB.
@@ -73,7 +86,7 @@ func Of(db interface {
 }
 
 // New returns a migrator for db, which must be of the given dialect.
-func New(db *sql.DB, dialect Dialect) *Migrator { return &Migrator{db, dialect} }
+func New(db *sql.DB, dialect Dialect) *Migrator { return &Migrator{db, dialect, embedded(dialect)} }
 
 // Applied is a migration that Up or Down has run.
 type Applied struct {
@@ -93,7 +106,11 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Status{{Applied: Applied{Version: fileVersion, Name: fileName}, Done: s.version > 0}}, nil
+	list := make([]Status, len(m.files))
+	for i, f := range m.files {
+		list[i] = Status{Applied: Applied{Version: f.version, Name: f.name}, Done: f.version <= s.version}
+	}
+	return list, nil
 }
 
 // Check returns nil if the schema is the one that this program knows, else
@@ -112,7 +129,7 @@ func (m *Migrator) Check(ctx context.Context) error {
 // CheckVersion is Check without a look at the single objects of the schema.
 func (m *Migrator) CheckVersion(ctx context.Context) error {
 	s, err := m.state(ctx)
-	if err == nil && s.version == 0 {
+	if err == nil && s.version < m.number() {
 		err = ErrPending
 	}
 	return err
@@ -134,7 +151,8 @@ type state struct {
 	found   map[string]bool // what was there before nextrun, as [Migrator.present] names it
 }
 
-// state returns [ErrOther] unless this program's file made the schema, if there is one.
+// state returns [ErrOther] unless this program's files made the schema, if there is one, and [ErrNewer] if this program
+// may not run on it.
 func (m *Migrator) state(ctx context.Context) (s state, err error) {
 	if s.version, err = m.Version(ctx); err != nil {
 		return s, err
@@ -143,12 +161,8 @@ func (m *Migrator) state(ctx context.Context) (s state, err error) {
 		s.found, err = m.present(ctx)
 		return s, err
 	}
-	text, err := m.text()
-	if err == nil {
-		s.found, err = m.recorded(ctx)
-	}
-	if err == nil && !s.found[madeBy(text)] {
-		err = ErrOther
+	if s.found, err = m.recorded(ctx); err == nil {
+		err = m.suits(s)
 	}
 	return s, err
 }

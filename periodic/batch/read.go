@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,18 +141,22 @@ func (c Processor) decide(b *facts) []periodic.Plan {
 		}
 		plans[i] = t.Decide(timer, f, t.JobIDs(c.Queues[t.Sink]))
 		if plans[i].Problem == "" {
-			plans[i].Problem = sinkProblem(t, c.Queues[t.Sink])
+			plans[i].Problem = queueProblem(t, c.Queues[t.Sink])
 		}
 	}
 	return plans
 }
 
-// sinkProblem is what is wrong with a task's sink; empty: nothing. queue is nil if
+var overlaps = []periodic.Overlap{periodic.OverlapSkip, periodic.OverlapQueue, periodic.OverlapReplace, periodic.OverlapAllow}
+
+// queueProblem is what is wrong with a task's sink, or with its overlap there; empty: nothing. queue is nil if
 // the scheduler does not know the sink.
-func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
+func queueProblem(t *periodic.Task, queue periodic.Queue) string {
 	switch {
 	case queue == nil:
 		return UnknownSink(t.Sink)
+	case !slices.Contains(overlaps, t.Overlap): // of a newer version of nextrun
+		return fmt.Sprintf("%soverlap is %q, which this version of nextrun does not know: the task is scheduled as with skip", periodic.WarningPrefix, t.Overlap)
 	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
 		return fmt.Sprintf("%soverlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", periodic.WarningPrefix, t.Sink)
 	}

@@ -24,13 +24,17 @@ func Command(env *ui.Env) *cobra.Command {
 func upCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "up",
-		Short: "Create the tables",
-		Long: `Create the tables. Existing tables are only extended; if one of them belongs to
-something else, nothing is changed. A missing SQLite file, or the schema that
---schema names, is created. Several processes may run this at the same time.`,
+		Short: "Create the tables, or update them",
+		Long: `Create the tables, or update them. Existing tables are only extended; if one of them
+belongs to something else, nothing is changed. A missing SQLite file, or the schema
+that --schema names, is created. Several processes may run this at the same time.
+Before an update it says who runs, and who could not be started again after it.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
+				if err := printRunning(c.Context(), env, db); err != nil {
+					return err
+				}
 				done, err := migrations.Of(db).Up(c.Context())
 				if err := printMigrations(env, "applied", done, err); err != nil {
 					return err
@@ -59,6 +63,9 @@ before stay, without the columns that nextrun added.`,
 					text, err := removes(c.Context(), migrations.Of(db))
 					if err != nil {
 						return err
+					}
+					if who := running(c.Context(), db); who != "" {
+						text += "; stop first what runs on it: " + who
 					}
 					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
 				}

@@ -58,6 +58,10 @@ func TestServeOutlivesMigrateDown(t *testing.T) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\nexecutor: {poll_interval: 1s}\nscheduler: {poll_interval: 1s}\n")
 		b := s.Start(t, "serve", "--config", config)
 		b.WaitFor("started  ")
+		storetest.Eventually(t, "migrate down names what runs", func() bool {
+			r := s.Run(t.Context(), "migrate", "down")
+			return r.Exit == ui.WrongUsage && strings.Contains(r.Stderr, "stop first what runs on it: executor ") && strings.Contains(r.Stderr, ", scheduler ")
+		})
 		s.Must(t, "migrate", "down", "--yes")
 		b.WaitFor("scheduler: database work failed, retrying", "missing", "nextrun migrate up")
 		b.WaitFor("executor: database work failed, retrying", "missing", "nextrun migrate up")

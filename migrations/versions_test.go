@@ -1,0 +1,186 @@
+package migrations_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Two migrations that this program does not know. The additive one has columns, values and a trigger that are new to it.
+var (
+	additive = map[string]string{"postgres": `
+-- oldest: 1
+-- +goose Up
+ALTER TABLE periodic_task
+  ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE periodic_tick ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE job ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE worker ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE periodic_tick DROP CONSTRAINT nextrun_decision;
+ALTER TABLE periodic_task DISABLE TRIGGER USER;
+INSERT INTO periodic_task (id, task, timer, overlap, mood) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd');
+ALTER TABLE periodic_task ENABLE TRIGGER USER;
+CREATE FUNCTION nextrun_mood() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.mood := lower(NEW.mood); RETURN NEW; END';
+CREATE TRIGGER nextrun_mood BEFORE UPDATE OF mood ON periodic_task FOR EACH ROW EXECUTE FUNCTION nextrun_mood();
+-- +goose Down
+`, "sqlite": `
+-- oldest: 1
+-- +goose Up
+ALTER TABLE periodic_task ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE periodic_tick ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE job ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+ALTER TABLE worker ADD COLUMN mood text NOT NULL DEFAULT 'fine';
+DROP TRIGGER nextrun_task_refuse_added;
+INSERT INTO periodic_task (id, task, timer, overlap, mood) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd');
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task WHEN NEW.mood = '' BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: mood must not be empty');
+END;
+-- +goose StatementEnd
+-- +goose Down
+`}
+	breaking = "\n-- oldest: 3\n-- +goose Up\nALTER TABLE periodic_task ADD COLUMN weight integer;\n-- +goose Down\n"
+)
+
+// unknownDecision writes a tick that this program cannot have written.
+var unknownDecision = map[string]string{
+	"postgres": `INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('note', '2026-01-01 00:00:00', 'dreamt', LOCALTIMESTAMP)`,
+	"sqlite": `PRAGMA ignore_check_constraints = ON; INSERT INTO periodic_tick (task_id, due, decision, decided)
+		VALUES ('note', '2026-01-01 00:00:00.000000', 'dreamt', '2026-01-01 00:00:00.000000'); PRAGMA ignore_check_constraints = OFF`,
+}
+
+// An older program works on beside a newer one, is started again, and changes nothing that it does not know. One that may
+// not run any more is refused, and told why.
+func TestOlderAndNewerProgram(t *testing.T) {
+	both(t, func(db *database) {
+		t := db.TB.(*testing.T) //nolint:forcetypeassert // of this kind of database
+		older := startShop(db)
+		newer := db.m.With("00002_mood.sql", additive[db.Kind])
+		if err := newer.Check(db.Context()); !errors.Is(err, migrations.ErrPending) {
+			db.Errorf("the newer program, before it has migrated: %v", err)
+		}
+		if out, err := newer.ShutsOut(db.Context()); err != nil || out != (migrations.ShutsOut{}) {
+			db.Errorf("an additive migration shuts out %+v, %v", out, err)
+		}
+		applied(db, newer, "00002_mood.sql")
+		db.exec(unknownDecision[db.Kind])
+		db.check("the older program")
+		if err := newer.Check(db.Context()); err != nil {
+			db.Errorf("the newer program: %v", err)
+		}
+		runsOn(db, "the older program that runs")
+		restarted := startShop(db)
+		runsOn(db, "both")
+		stopShop(t, older)
+		runsOn(db, "the older program that was started again")
+		editsAsOlder(db, restarted.DB())
+		db.Want("odd dream", "SELECT mood || ' ' || overlap FROM periodic_task WHERE id = 'odd'")
+		db.Want("1", "SELECT count(*) FROM periodic_tick WHERE decision = 'dreamt' AND mood = 'fine'")
+		storetest.Eventually(t, "the row whose value is unknown is named", func() bool {
+			return strings.Contains(db.one("SELECT coalesce(problem, '') FROM periodic_task WHERE id = 'odd'"), "overlap")
+		})
+		stopShop(t, restarted)
+
+		newest := newer.With("00003_weight.sql", breaking)
+		if out, err := newest.ShutsOut(db.Context()); err != nil || out != (migrations.ShutsOut{Below: 3, Known: 2}) || !out.All() {
+			db.Errorf("the migration that is not additive shuts out %+v, %v", out, err)
+		}
+		applied(db, newest, "00003_weight.sql")
+		for name, m := range map[string]*migrations.Migrator{"knows 1": db.m, "knows 2": newer} {
+			err := m.Check(db.Context())
+			if !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "needs programs that know migration 3") || !strings.Contains(err.Error(), name) {
+				db.Errorf("Check of an older program: %v", err)
+			}
+			if _, err := m.Up(db.Context()); !errors.Is(err, migrations.ErrNewer) {
+				db.Errorf("Up of an older program: %v", err)
+			}
+		}
+		if _, err := nextrun.Start(db.Context(), shop(db, true)); !errors.Is(err, migrations.ErrNewer) {
+			db.Errorf("the older program starts: %v", err)
+		}
+		if err := newest.Check(db.Context()); err != nil {
+			db.Errorf("the newest program: %v", err)
+		}
+		if _, err := newest.Down(db.Context()); err != nil {
+			db.Errorf("Down of the newest program: %v", err)
+		}
+	})
+}
+
+// A program does not take away what a newer one has made, and does not know.
+func TestDownOfAnOlderProgram(t *testing.T) {
+	bothMade(t, func(db *database) {
+		applied(db, db.m.With("00002_mood.sql", additive[db.Kind]), "00002_mood.sql")
+		before := db.dump()
+		if _, err := db.m.Down(db.Context()); !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "the program that made it") {
+			db.Errorf("Down: %v", err)
+		}
+		if db.dump() != before {
+			db.Error("it has changed something")
+		}
+	})
+}
+
+func applied(db *database, m *migrations.Migrator, want string) {
+	db.Helper()
+	done, err := m.Up(db.Context())
+	if err != nil || len(done) != 1 || done[0].Name != want {
+		db.Fatalf("applied %v, %v; want %s", done, err, want)
+	}
+}
+
+func shop(db *database, migrate bool) nextrun.Config {
+	return nextrun.Config{Name: "shop", URL: db.URL, Migrate: migrate, Logger: slog.New(slog.DiscardHandler),
+		Schedules: periodic.Schedules{periodic.NewSchedule("note", "every 1s", 1, func(context.Context, *jobqueue.JobContext, int) error { return nil })}}
+}
+
+func startShop(db *database) *nextrun.Service {
+	db.Helper()
+	s, err := nextrun.Start(db.Context(), shop(db, true))
+	if err != nil {
+		db.Fatal(err)
+	}
+	return s
+}
+
+func stopShop(t *testing.T, s *nextrun.Service) {
+	t.Helper()
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// runsOn waits for ticks and jobs that come from now on.
+func runsOn(db *database, who string) {
+	db.Helper()
+	count := func() string { return db.one("SELECT count(*) FROM job WHERE task = 'note' AND state = 'success'") }
+	before := count()
+	storetest.Eventually(db, who+": a job has run", func() bool { return count() != before })
+}
+
+// editsAsOlder applies and sets tasks, one of which has a value of a newer program.
+func editsAsOlder(db *database, older *store.DB) {
+	db.Helper()
+	tasks := periodic.NewTasks(older.Tasks())
+	note := periodic.NewTask("daily-note", "note", "daily")
+	if _, err := tasks.Apply(db.Context(), periodic.Apply{Origin: "older", Tasks: []periodic.Task{note}}); err != nil {
+		db.Errorf("apply: %v", err)
+	}
+	set := func(t *periodic.Task) error { t.Summary = "set by the older program"; return nil }
+	if err := tasks.Update(db.Context(), "daily-note", set); err != nil {
+		db.Errorf("set: %v", err)
+	}
+	if err := tasks.Update(db.Context(), "odd", set); err == nil || !strings.Contains(err.Error(), "overlap") {
+		db.Errorf("set of the row whose value is unknown: %v", err)
+	}
+	db.Want("fine", "SELECT mood FROM periodic_task WHERE id = 'daily-note'")
+}
