@@ -18,3 +18,15 @@ func TestConnectionsThatFallSilent(t *testing.T) {
 		return db
 	})
 }
+
+func TestSessionsOfAPooler(t *testing.T) {
+	t.Parallel()
+	pooltest.Shared(t, func(url string) *store.DB {
+		db, err := store.Open(t.Context(), url, store.Options{PollOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closed(t, db) })
+		return db
+	})
+}

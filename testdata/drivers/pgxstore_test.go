@@ -216,6 +216,11 @@ func TestPgxConnectionsThatFallSilent(t *testing.T) {
 	pooltest.Silence(t, func(url string) *store.DB { return openPgx(t, newPool(t, url), store.Options{}) })
 }
 
+func TestPgxSessionsOfAPooler(t *testing.T) {
+	t.Parallel()
+	pooltest.Shared(t, func(url string) *store.DB { return openPgx(t, newPool(t, url), store.Options{PollOnly: true}) })
+}
+
 // With PollOnly nobody listens.
 func TestPgxPollOnly(t *testing.T) {
 	t.Parallel()
