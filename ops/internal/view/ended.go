@@ -18,7 +18,7 @@ type Ending struct {
 }
 
 // mostEnded is how many jobs that ended [Reader.Ended] counts.
-const mostEnded = 50_000
+const mostEnded = 20_000
 
 // Ended counts what ended in a time, and the ticks that did not run. If too many jobs ended, it counts the newest; then known
 // is from when on all are counted, otherwise zero. Jobs of hooks do not count.
