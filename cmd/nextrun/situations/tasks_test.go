@@ -99,7 +99,7 @@ var ofRows = []situation{
 				"UPDATE periodic_task SET created = {-1h}", "UPDATE periodic_task SET timer = 'daily'")
 		},
 		says: []string{"next run not planned yet"},
-		not:  []string{"No scheduler has planned it", "1 h"},
+		not:  []string{"No scheduler has planned it", "for 1 h"},
 	},
 	{
 		name: "its timer elapses only before its starts",
