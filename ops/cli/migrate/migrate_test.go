@@ -60,7 +60,8 @@ func TestServeOutlivesMigrateDown(t *testing.T) {
 		b.WaitFor("started  ")
 		storetest.Eventually(t, "migrate down names what runs", func() bool {
 			r := s.Run(t.Context(), "migrate", "down")
-			return r.Exit == ui.WrongUsage && strings.Contains(r.Stderr, "stop first what runs on it: executor ") && strings.Contains(r.Stderr, ", scheduler ")
+			return r.Exit == ui.WrongUsage && strings.Contains(r.Stderr, "stop first what runs on it: ") &&
+				strings.Contains(r.Stderr, " executor test@") && strings.Contains(r.Stderr, " scheduler test@")
 		})
 		s.Must(t, "migrate", "down", "--yes")
 		b.WaitFor("scheduler: database work failed, retrying", "missing", "nextrun migrate up")
