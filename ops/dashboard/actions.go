@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,13 +110,16 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && d > 0 {
 		return now.Add(d).UTC(), nil
 	}
+	if days, err := strconv.Atoi(strings.TrimSuffix(text, "d")); err == nil && days > 0 && days < 10_000 && strings.HasSuffix(text, "d") {
+		return now.In(zone).AddDate(0, 0, days).UTC(), nil
+	}
 	for days := 1; days <= 7; days++ { // a weekday is the next one of that name
 		day := now.In(zone).AddDate(0, 0, days)
 		if name := day.Weekday().String(); strings.EqualFold(text, name) || strings.EqualFold(text, name[:3]) {
 			return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone).UTC(), nil
 		}
 	}
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339} {
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", time.RFC3339} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			if !at.After(now) {
 				return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))

@@ -123,7 +123,11 @@ func (d *nowView) judge() verdict {
 	case t.Fresh:
 		return verdict{"wait", "No scheduler has run yet"}
 	case t.Alone:
-		return verdict{"bad", "No scheduler runs, and " + count(t.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[t.Overdue == 1]}
+		text := "No scheduler runs, and " + count(t.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[t.Overdue == 1]
+		if n := len(d.Troubled); n > 0 {
+			text += "; " + show.Number(n) + map[bool]string{true: " needs attention besides", false: " need attention besides"}[n == 1]
+		}
+		return verdict{"bad", text}
 	case t.Troubled > 0:
 		kind := "warn"
 		for _, one := range d.Troubled {

@@ -75,9 +75,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	if d.Further = len(tasks) - len(d.Troubled); t.NoScheduler() {
-		d.Further = 0
-	}
+	d.Further = len(tasks) - len(d.Troubled)
 	return d.readFailures(ctx, s)
 }
 

@@ -69,6 +69,7 @@ type processRow struct {
 	Running  int       `json:"running,omitempty"`
 	Handlers []string  `json:"handlers,omitempty"`
 	Trouble  string    `json:"trouble,omitempty"` // what keeps a scheduler from its work
+	Silent   string    `json:"silent,omitempty"`  // how long ago it last gave a sign of life, if that is long
 }
 
 type depthRow struct {
@@ -135,10 +136,18 @@ func clock(skew time.Duration) string {
 	return text.Exact(-skew) + " behind this host's"
 }
 
+// How long a process may be silent before the page says so, and how long one is shown that has gone without a word: a
+// process says every 30 s that it lives.
+const (
+	silentProcess = 40 * time.Second
+	goneShown     = time.Hour
+)
+
 func (d *systemView) readProcesses(s *server, services []view.Service) {
 	d.Processes = []processRow{}
 	for _, one := range services {
-		if !one.Lives {
+		silence := s.now().Sub(one.Seen)
+		if !one.Lives && silence > goneShown {
 			continue
 		}
 		name, _, _ := strings.Cut(one.Worker, service.BootMark)
@@ -148,6 +157,9 @@ func (d *systemView) readProcesses(s *server, services []view.Service) {
 		}
 		row := &d.Processes[at]
 		row.Parts, row.Seen, row.Places = append(row.Parts, string(one.Kind)), later(row.Seen, one.Seen), row.Places+one.Places
+		if silence > silentProcess {
+			row.Silent = text.Text(silence.Truncate(time.Second))
+		}
 		if row.Trouble == "" {
 			row.Trouble = show.Shorten(show.Printable(s.mask.Line(one.Trouble)), 300)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/ops/lifecycle"
 )
 
-// The page of the system has a row for each process that runs, and none for those that have ended.
+// The page of the system has a row for each process that runs, and for those that have gone without a word.
 func TestProcesses(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		type process struct {
@@ -32,11 +32,11 @@ func TestProcesses(t *testing.T) {
 			s.Exec(insert+row, sqldb.Timestamp(now), sqldb.Timestamp(now.Add(-[]time.Duration{0, 0, 0, 3 * time.Minute}[i])))
 		}
 		s.data("/system?format=json", &d)
-		want := []process{{"vm", []string{"scheduler", "executor"}, "v1.2.3", 10, []string{"mail"}}, {"web", []string{"scheduler"}, "v1.2.3", 0, nil}}
+		want := []process{{"killed", []string{"executor"}, "v1", 10, nil}, {"vm", []string{"scheduler", "executor"}, "v1.2.3", 10, []string{"mail"}}, {"web", []string{"scheduler"}, "v1.2.3", 0, nil}}
 		if !reflect.DeepEqual(d.Processes, want) {
 			s.Errorf("the processes are %+v, want %+v", d.Processes, want)
 		}
-		s.shows("/system", "vm scheduler, executor 10 places mail v1.2.3", "0 of 10 places taken", "!killed")
+		s.shows("/system", "vm scheduler, executor 10 places mail v1.2.3", "0 of 10 places taken", "killed no sign of life for 3 min")
 	})
 }
 

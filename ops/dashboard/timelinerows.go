@@ -15,8 +15,8 @@ import (
 // How much a timeline looks at: tasks, runs and ticks that did not run, and ticks to come.
 const (
 	timelineTasks = 10_000
-	timelineRuns  = 5_000
-	timelineAhead = 20_000
+	timelineRuns  = 2_000
+	timelineAhead = 10_000
 )
 
 // fill reads what ran and computes what will.
@@ -56,16 +56,21 @@ func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location)
 }
 
 // readPast reads what ran until now, and what did not.
+// longestRun is how long before the page runs may have begun that it shows.
+const longestRun = 24 * time.Hour
+
 func (d *timelineView) readPast(ctx context.Context, s *source) ([]view.Run, error) {
 	until := earlier(d.To, d.now)
 	if !d.From.Before(until) {
 		return nil, nil
 	}
-	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Group: d.Group, DueFrom: d.From, DueTo: until, Limit: timelineRuns})
-	if len(runs) == timelineRuns {
+	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Group: d.Group, DueFrom: d.From.Add(-longestRun), DueTo: until, Limit: timelineRuns})
+	if len(runs) == timelineRuns && runs[len(runs)-1].Due.After(d.From) {
 		d.Known = runs[len(runs)-1].Due
 	}
-	return runs, err
+	return slices.DeleteFunc(runs, func(r view.Run) bool {
+		return r.Due.Before(d.From) && (r.State == "" || !r.Finished.IsZero() && r.Finished.Before(d.From)) // it is over
+	}), err
 }
 
 // tookOf is how long the jobs of tasks took that succeeded: of a few tasks as their pages say, of many those that the page has read.
