@@ -19,6 +19,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -33,7 +35,8 @@ import (
 type Config struct {
 	// Name of the program, in 1 to 200 bytes without @ and slashes. Its tasks have it in the column origin.
 	Name string
-	// URL of the database, postgres://... or sqlite:FILE; with Migrate the file is made, too.
+	// URL of the database, postgres://... or sqlite:FILE; with Migrate the file is made, too. With ?schema=NAME the
+	// tables lie in a schema of their own, on PostgreSQL.
 	// The program imports the driver, store/postgres or store/sqlite.
 	URL string
 	// DB is the database on a pool of the program's, as store.New returns it of a *sql.DB, and
@@ -114,6 +117,13 @@ func (c Config) withDefaults() (Config, error) {
 	if (c.URL == "") == (c.DB == nil) {
 		return c, errors.New("nextrun.Config: set one of URL and DB")
 	}
+	names := slices.Collect(maps.Keys(c.Handlers))
+	for _, t := range c.Schedules.Tasks() {
+		if slices.Contains(names, t.Task) {
+			return c, fmt.Errorf("nextrun.Config: two of the Schedules and Handlers are named %q; rename one", t.Task)
+		}
+		names = append(names, t.Task)
+	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	c.Declare.Origin = cmp.Or(c.Declare.Origin, c.Name)
 	c.Declare.Tasks = append(c.Schedules.Tasks(), c.Declare.Tasks...)
@@ -153,7 +163,9 @@ func prepare(ctx context.Context, db *store.DB, cfg Config) error {
 		for _, m := range done {
 			cfg.Logger.Info("migration applied", "migration", m.Name)
 		}
-	} else if err := migrator.CheckVersion(ctx); err != nil {
+	} else if err := migrator.CheckVersion(ctx); errors.Is(err, migrations.ErrPending) {
+		return fmt.Errorf("%w, or set nextrun.Config.Migrate", err)
+	} else if err != nil {
 		return err
 	}
 	applied, err := periodic.NewTasks(db.Tasks()).With(cfg.Scheduler.Submitters).Apply(ctx, cfg.Declare)

@@ -141,11 +141,20 @@ func TestOwnDatabase(t *testing.T) {
 
 func TestConfigThatIsWrong(t *testing.T) {
 	t.Parallel()
+	twice, none := shop("sqlite:"+t.TempDir()+"/z", "every 5s"), shop("sqlite:"+t.TempDir()+"/n", "every 5s")
+	twice.Schedules = append(twice.Schedules, twice.Schedules...)
+	none.Migrate = false
+	empty, err := store.Open(t.Context(), none.URL, store.Options{Create: true})
+	if err = errors.Join(err, empty.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for want, cfg := range map[string]nextrun.Config{
-		"Name is empty":         {URL: "sqlite:x"},
-		"set one of URL and DB": {Name: "a"},
-		"no @":                  {Name: "a@b", URL: "sqlite:" + t.TempDir() + "/x", Migrate: true, Logger: slog.New(slog.DiscardHandler)},
-		`did you mean "every"`:  shop("sqlite:"+t.TempDir()+"/y", "evry 5s"),
+		"two of the Schedules and Handlers are named": twice,
+		"or set nextrun.Config.Migrate":               none,
+		"Name is empty":                               {URL: "sqlite:x"},
+		"set one of URL and DB":                       {Name: "a"},
+		"no @":                                        {Name: "a@b", URL: "sqlite:" + t.TempDir() + "/x", Migrate: true, Logger: slog.New(slog.DiscardHandler)},
+		`did you mean "every"`:                        shop("sqlite:"+t.TempDir()+"/y", "evry 5s"),
 	} {
 		if _, err := nextrun.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
