@@ -17,9 +17,11 @@ func (m *Migrator) Behind(ctx context.Context) (remedies []string, err error) {
 	for _, c := range counted {
 		next := fmt.Sprintf("pg_get_serial_sequence('%s', '%s')", c[0], c[1])
 		newest := fmt.Sprintf("(SELECT max(%s) FROM %s)", c[1], c[0])
-		var behind bool
-		err := m.db.QueryRowContext(ctx, `SELECT CASE WHEN has_sequence_privilege(`+next+`, 'USAGE, SELECT')
-			THEN coalesce(`+newest+` > coalesce(pg_sequence_last_value(`+next+`), 0), false) ELSE false END`).Scan(&behind)
+		var may, behind bool // who may not read them does not write there
+		err := m.db.QueryRowContext(ctx, `SELECT has_sequence_privilege(`+next+`, 'USAGE, SELECT') AND has_table_privilege('`+c[0]+`', 'SELECT')`).Scan(&may)
+		if err == nil && may {
+			err = m.db.QueryRowContext(ctx, `SELECT coalesce(`+newest+` > coalesce(pg_sequence_last_value(`+next+`), 0), false)`).Scan(&behind)
+		}
 		if err != nil {
 			return nil, denied("compare the sequence of "+c[0]+" with its table", err)
 		}
