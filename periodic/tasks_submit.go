@@ -152,7 +152,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 		switch {
 		case t.Queues() && t.NextRun.Equal(due): // it waits already
 			return nil
-		case t.Queues() && !t.Due.IsZero() && t.NextRun.After(now):
+		case t.Queues() && (t.Unplanned() || t.NextRun.After(now) && (!t.Due.IsZero() || !t.NextRun.Before(Never))):
 			return tx.RunAt(ctx, id, due)
 		}
 		return skipNow(ctx, tx, tick, CauseOverlap)

@@ -59,10 +59,14 @@ func TestSubmitNextLeavesWhatWaits(t *testing.T) {
 				}
 			}
 		}
-		for _, id := range []string{"hooks", "held", "hand"} {
+		for _, id := range []string{"hooks", "held", "hand", "never"} {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ($1, 'echo', 'yearly', 'queue')", id)
 		}
+		f.exec("UPDATE periodic_task SET timer = 'never' WHERE id = 'never'")
 		f.once()
+		f.exec("INSERT INTO job (jid, task, tracker, submitted, single) VALUES ('never', 'echo', 'never', $1, true)", f.at(0))
+		next("never", now.Add(-3*time.Second))
+		f.want(0, "SELECT count(*) FROM periodic_tick") // it waits
 		for _, id := range []string{"hooks", "held", "hand"} {
 			f.exec("INSERT INTO job (jid, task, tracker, submitted, single) VALUES ($1, 'echo', $1, $2, true)", id, f.at(0))
 		}
