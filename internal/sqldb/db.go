@@ -104,7 +104,7 @@ const (
 
 // Farewell is Update for the last words of a service, after the end of ctx, too. No two of them wait for a database that is
 // silent.
-func (db *DB) Farewell(ctx context.Context, fn func(*Tx) error) error {
+func (db *DB) Farewell(ctx context.Context, fn func(context.Context, *Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellWithin)
 	defer cancel()
 	if db.health.outage.Lasts() {
@@ -115,7 +115,7 @@ func (db *DB) Farewell(ctx context.Context, fn func(*Tx) error) error {
 	if began, err := time.Now(), db.pools.Write.PingContext(asking); err != nil {
 		return db.health.outcome(fmt.Errorf("%w: %w", ErrUnavailable, err), false, began)
 	}
-	return db.Update(ctx, fn)
+	return db.Update(ctx, func(tx *Tx) error { return fn(ctx, tx) })
 }
 
 // Close closes the connections that opening made.

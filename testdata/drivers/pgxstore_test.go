@@ -295,7 +295,7 @@ func TestPgxLinks(t *testing.T) {
 	want := []string{
 		"github.com/google/uuid", "github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile",
 		"github.com/jackc/pgx/v5", "github.com/jackc/puddle/v2", "github.com/jmoiron/sqlx", "github.com/nextrun/nextrun",
-		"github.com/nextrun/nextrun/store/pgxstore", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/text",
+		"github.com/nextrun/nextrun/store/pgxstore", "golang.org/x/sync", "golang.org/x/text",
 	}
 	if !slices.Equal(modules, want) {
 		t.Errorf("it links\n%s\nwant\n%s", strings.Join(modules, "\n"), strings.Join(want, "\n"))

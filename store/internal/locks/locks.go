@@ -71,7 +71,7 @@ func (s Store) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (re
 
 // Release implements [leader.Store].
 func (s Store) Release(ctx context.Context, f leader.Fence) (released bool, err error) {
-	err = s.db.Farewell(ctx, func(tx *sqldb.Tx) error {
+	err = s.db.Farewell(ctx, func(ctx context.Context, tx *sqldb.Tx) error {
 		released, err = Release(ctx, tx, f)
 		return err
 	})

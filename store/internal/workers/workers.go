@@ -100,7 +100,7 @@ type row struct {
 // Leave deletes the row of a worker that stops. That of an executor stays if jobs are left, so that others find out that
 // it has ended.
 func Leave(ctx context.Context, db *sqldb.DB, w Worker) error {
-	return db.Farewell(ctx, func(tx *sqldb.Tx) error {
+	return db.Farewell(ctx, func(ctx context.Context, tx *sqldb.Tx) error {
 		query := "DELETE FROM worker AS w WHERE w.id = $1"
 		if w.Kind == executor {
 			query += " AND NOT " + hasJobs
