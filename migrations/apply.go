@@ -104,7 +104,7 @@ func (m *Migrator) render(ctx context.Context, f file, found map[string]bool) (s
 	}
 	parsed, err := template.New(f.name).Funcs(template.FuncMap{
 		"schema":     func() string { return schema },
-		"file":       func() string { return f.madeBy() },
+		"file":       f.madeBy,
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
 		"withoutDefault": func(table string) []column {

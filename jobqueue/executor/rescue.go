@@ -29,7 +29,7 @@ func (l *loop) rescueOverdue(now time.Time) error {
 	case err == nil:
 		l.rescues.trouble.Reset()
 	case l.soft.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // the loop stops: the failure of its last look is none
 	default:
 		wait = l.rescues.trouble.Next()
 		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})

@@ -37,7 +37,8 @@ func Passwords(path string, access Access, logins Logins) (func(*http.Request) (
 func newPasswords(path string, access Access, logins Logins) (*passwords, error) {
 	p := &passwords{path: path, access: access, logins: logins, checking: make(chan struct{}, 1)}
 	p.file.Add(path)
-	return p, p.read()
+	err := p.read()
+	return p, err
 }
 
 // read reads the file. Who was known has to log in anew.

@@ -46,7 +46,7 @@ func (s *server) jump(w http.ResponseWriter, r *http.Request) {
 	if len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q) {
 		to = list[0].Link
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // it is a path of the dashboard
 }
 
 // places are the pages, tasks and jobs that a text may mean, the likeliest first.

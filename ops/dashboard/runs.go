@@ -76,8 +76,11 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), frame.Zone(r)); err != nil {
 		return nil, err
 	}
+	if err := cmp.Or(d.readJobs(ctx, s), d.readTicks(ctx, s)); err != nil {
+		return nil, err
+	}
 	t, err := view.Of(s.db).Totals(ctx)
-	if err = cmp.Or(err, d.readJobs(ctx, s), d.readTicks(ctx, s)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if len(t.Others) > 0 {

@@ -95,8 +95,8 @@ func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause
 	if locked {
 		least, most = leastRetry, mostRetry
 	}
-	if before := l.failing.add(row.ID, row.Version, cause, least, most); before != nil {
-		return nil
+	if l.failing.add(row.ID, row.Version, cause, least, most) != nil {
+		return nil //nolint:nilerr // the row is set aside already, and its cause was told
 	}
 	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
@@ -178,7 +178,7 @@ func (l *loop) retry(_, hard context.Context) (pollIn time.Duration, err error) 
 	case err != nil:
 		return l.cfg.PollInterval, l.leaveOut(hard, row, "submit", err)
 	case locked:
-		l.failing.add(id, known.version, known.err, leastRetry, mostRetry)
+		_ = l.failing.add(id, known.version, known.err, leastRetry, mostRetry)
 		return l.cfg.PollInterval, nil
 	}
 	delete(l.failing, id)

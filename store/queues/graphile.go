@@ -37,6 +37,7 @@ type GraphileWorker struct {
 // graphileNameLength is the greatest length of identifiers and named queues.
 const graphileNameLength = 128
 
+// Validate returns an error that names each setting that is bad.
 func (k GraphileWorker) Validate() error {
 	c := &service.Check{Config: "queues.GraphileWorker"}
 	checkIdentifier(c, "Schema", k.Schema)

@@ -33,6 +33,7 @@ type PgBoss struct {
 	Gone string `yaml:"gone"`
 }
 
+// Validate returns an error that names each setting that is bad.
 func (k PgBoss) Validate() error {
 	c := &service.Check{Config: "queues.PgBoss"}
 	checkIdentifier(c, "Schema", k.Schema)

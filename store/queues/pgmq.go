@@ -25,6 +25,7 @@ type PGMQ struct {
 	Gone string `yaml:"gone"`
 }
 
+// Validate returns an error that names each setting that is bad.
 func (k PGMQ) Validate() error {
 	c := &service.Check{Config: "queues.PGMQ"}
 	c.Field(k.Queue != "", "Queue", `""`, "the name of a queue that pgmq.create has made")

@@ -50,6 +50,7 @@ func RiverTick(metadata []byte) (tick periodic.TickKey, ok bool) {
 	return periodic.TickKey{TaskID: m.Nextrun.Task, Due: m.Nextrun.Due}, true
 }
 
+// Validate returns an error that names each setting that is bad.
 func (k River) Validate() error {
 	c := &service.Check{Config: "queues.River"}
 	checkIdentifier(c, "Schema", k.Schema)

@@ -51,6 +51,7 @@ type SQL struct {
 	Notify string `yaml:"notify"`
 }
 
+// Validate returns an error that names each setting that is bad.
 func (k SQL) Validate() error {
 	c := &service.Check{Config: "queues.SQL"}
 	c.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")

@@ -27,7 +27,8 @@ func endTrigger(t *testing.T, queue string) string {
 	if line == nil {
 		t.Fatalf("queue-trigger.sql has no line for %s", queue)
 	}
-	script = script[strings.Index(script, "CREATE FUNCTION"):]
+	_, script, _ = strings.Cut(script, "CREATE FUNCTION")
+	script = "CREATE FUNCTION" + script
 	event := regexp.MustCompile(`(?s)AFTER UPDATE OF state ON river_job.*? EXECUTE`)
 	return event.ReplaceAllLiteralString(strings.Replace(script, "OLD.id::text", line[1], 1), line[2]+" EXECUTE")
 }

@@ -65,7 +65,7 @@ func (p *pooler) DialTimeout(network, address string, _ time.Duration) (net.Conn
 
 // serve lends a client the session for each of its transactions.
 func (p *pooler) serve(client net.Conn) {
-	defer client.Close()
+	defer client.Close() //nolint:errcheck // nobody waits for it
 	if !greet(client) {
 		return
 	}
@@ -114,7 +114,8 @@ func (p *pooler) answer(client io.Writer) (idle bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if _, err = client.Write(message); kind == 'Z' {
+		_, _ = client.Write(message) // the server goes on without the client
+		if kind == 'Z' {
 			return message[5] == 'I', nil
 		}
 	}
@@ -161,7 +162,8 @@ func read(from io.Reader) (kind byte, message []byte, err error) {
 	if _, err := io.ReadFull(from, head); err != nil {
 		return 0, nil, err
 	}
-	message = append(head, make([]byte, binary.BigEndian.Uint32(head[1:])-4)...)
+	message = make([]byte, 1+binary.BigEndian.Uint32(head[1:]))
+	copy(message, head)
 	_, err = io.ReadFull(from, message[5:])
 	return head[0], message, err
 }

@@ -63,7 +63,7 @@ func TestLogThatIsGoneOrFull(t *testing.T) {
 	_ = read.Close()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("this system has no /dev/full")
+		t.Fatalf("this test needs /dev/full: %v", err)
 	}
 	for _, file := range []*os.File{gone, full} {
 		say, lines, finish := loggerTo(t, file)

@@ -14,11 +14,12 @@ import (
 const doneCookie = "nextrun_done"
 
 func (f *Frame) setDone(w http.ResponseWriter, text string) {
+	//nolint:gosec // it is no secret, and pages are served without TLS, too
 	c := http.Cookie{Name: doneCookie, Path: f.prefix + "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	if c.Value = base64.RawURLEncoding.EncodeToString([]byte(text)); text == "" {
 		c.MaxAge = -1
 	}
-	http.SetCookie(w, &c) //nolint:gosec // it is no secret, and pages are served without TLS, too
+	http.SetCookie(w, &c)
 }
 
 // done is what an action has done, which one page says.

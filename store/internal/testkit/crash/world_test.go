@@ -24,9 +24,9 @@ import (
 // settings are the configuration of the processes. %[1]s is the URL of the receiver of events, %[2]s a file.
 const settings = `
 database: {idle_timeout: 1s, statement_timeout: 2s, lock_timeout: 2s}
-scheduler: {lease: 1s, retry_min: 20ms, retry_max: 100ms, lock: {ttl: 5s, heartbeat: 300ms}}
+scheduler: {lease: 1s, lock: {ttl: 5s, heartbeat: 300ms}}
 executor: {retry_delay: 100ms, max_interrupts: 1000, shutdown_grace: 100ms}
-relay: {lease: 1s, retry_min: 50ms, retry_max: 100ms, topics: {orders: {webhook: {url: "%[1]s", timeout: 400ms}}}}
+relay: {lease: 1s, topics: {orders: {webhook: {url: "%[1]s", timeout: 400ms}}}}
 handlers:
   program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
   first: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s'], on_success: {submit: next}}
