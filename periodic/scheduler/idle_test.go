@@ -82,6 +82,26 @@ func TestG8WakesWhenDue(t *testing.T) {
 	})
 }
 
+// While another scheduler writes the ticks that this one has planned, it looks for what is left only after a while.
+func TestWhoComesTooLateWaits(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('planned', 'backup', '*:01:13')")
+		h := &hooked{Store: unwatched{f.db.Periodic()}, beforeUpdate: func(n int64) error {
+			if n == nthTake+1 { // that of the plan: marks were cleared, and the task planned
+				f.exec("UPDATE periodic_task SET nextrun = ?", f.at(time.Hour))
+				f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('left', 'backup', 'yearly', ?)", f.at(0))
+			}
+			return nil
+		}}
+		s, seen := f.start(h, polls)
+		e := seen.until(f, "what is left", submitted("left"))
+		f.stop(s)
+		if late := e.Tick.Decided.Sub(e.Tick.Due); late < 200*time.Millisecond || late > 300*time.Millisecond {
+			f.Errorf("what the other leaves is taken after %s, want 250 ms", late)
+		}
+	})
+}
+
 // A mark of a dead scheduler is waited for, and taken when the lease ends.
 func TestG8WakesWhenAMarkExpires(t *testing.T) {
 	bubble(t, func(f *fixture) {

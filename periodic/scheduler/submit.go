@@ -49,6 +49,7 @@ func (l *loop) submit(soft, hard context.Context) (pollIn time.Duration, err err
 	case err != nil:
 		return 0, err
 	case w.outrun:
+		l.pollAt = time.Time{} // it polls not before
 		return leastRetry, nil
 	case w.backlog.moved:
 		w.backlog.pause.Reset()
