@@ -7,6 +7,11 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
+// Known reports whether this version of nextrun has the policy. It leaves tasks with another one alone.
+func (o Overlap) Known() bool {
+	return o == OverlapSkip || o == OverlapQueue || o == OverlapReplace || o == OverlapAllow
+}
+
 // Overlap says what becomes of a tick while a job of its task is not final: [OverlapSkip], the default,
 // [OverlapQueue], [OverlapReplace] or [OverlapAllow].
 type Overlap string

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -147,16 +146,12 @@ func (c Processor) decide(b *facts) []periodic.Plan {
 	return plans
 }
 
-var overlaps = []periodic.Overlap{periodic.OverlapSkip, periodic.OverlapQueue, periodic.OverlapReplace, periodic.OverlapAllow}
-
 // queueProblem is what is wrong with a task's sink, or with its overlap there; empty: nothing. queue is nil if
 // the scheduler does not know the sink.
 func queueProblem(t *periodic.Task, queue periodic.Queue) string {
 	switch {
 	case queue == nil:
 		return UnknownSink(t.Sink)
-	case !slices.Contains(overlaps, t.Overlap): // of a newer version of nextrun
-		return fmt.Sprintf("%soverlap is %q, which this version of nextrun does not know: the task is scheduled as with skip", periodic.WarningPrefix, t.Overlap)
 	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
 		return fmt.Sprintf("%soverlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", periodic.WarningPrefix, t.Sink)
 	}
@@ -168,6 +163,11 @@ func queueProblem(t *periodic.Task, queue periodic.Queue) string {
 func UnknownSink(sink periodic.Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue; "+
 		"where one scheduler leads, that one needs it: nextrun lock release lets another one lead", sink)
+}
+
+// UnknownOverlap is the problem of a task whose policy only a newer version of nextrun knows: those schedule it.
+func UnknownOverlap(overlap periodic.Overlap) string {
+	return fmt.Sprintf("overlap is %q, which this version of nextrun does not know: it leaves the task to a newer one; start that, or set overlap to skip, queue, replace or allow", overlap)
 }
 
 // maxTimers bounds the number of parsed timers that are kept.

@@ -40,7 +40,7 @@ type Work struct {
 	Answered  time.Time // by the host's clock: Now is not later
 	Due       bool      // there are tasks to decide
 	AskEndsAt time.Time // when to ask one of the queues of [Look.Ask] for the ends of jobs; zero: nothing is open
-	Stray     bool      // tasks have been due for a while whose sinks are not among [Scope.Sinks]
+	Stray     bool      // tasks have been due for a while whose overlap is not known, or whose sinks are not among [Scope.Sinks]
 	Next      time.Time // the earliest NextRun after Now; zero: none
 	Marked    time.Time // the earliest mark; zero: none
 }

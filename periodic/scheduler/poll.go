@@ -81,22 +81,25 @@ func (l *loop) strayAfter() time.Duration {
 	return -l.cfg.PollInterval
 }
 
-// stray sets the problem of tasks that wait because this scheduler does not know
+// stray sets the problem of tasks that wait because this scheduler does not know their overlap or
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.strayAfter(), l.usable(), func(sink periodic.Sink) string {
-		if b := l.broken[sink]; b != nil {
+	stray, err := l.store.Stray(ctx, l.strayAfter(), l.usable(), func(t *periodic.Task) string {
+		switch b := l.broken[t.Sink]; {
+		case !t.Overlap.Known():
+			return batch.UnknownOverlap(t.Overlap)
+		case b != nil:
 			return periodic.WaitsPrefix + b.err.Error()
 		}
-		return batch.UnknownSink(sink)
+		return batch.UnknownSink(t.Sink)
 	})
 	if err != nil {
-		l.cfg.fail("look for tasks whose sink cannot be used", err)
+		l.cfg.fail("look for tasks that this scheduler cannot take", err)
 		return
 	}
 	for _, t := range stray {
 		if l.broken[t.Sink] == nil { // else the sink is reported, once
-			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.UnknownSink(t.Sink)})
+			l.observe(Event{Kind: EventProblem, Task: &t, Problem: t.Problem})
 		}
 	}
 }

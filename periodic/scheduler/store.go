@@ -49,8 +49,8 @@ type Queues interface {
 	// and one in those of the queue, and a few more if jobs have ended.
 	AskEnds(ctx context.Context, a batch.AskEnds) (batch.Ends, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
-	// not known, or cannot be used, and returns some of them.
-	Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error)
+	// not known, or cannot be used, or whose overlap is not known, and returns some of them.
+	Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(*periodic.Task) string) ([]periodic.Task, error)
 }
 
 // Watcher tells of changes.

@@ -118,7 +118,7 @@ func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, a
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
 		condition += fmt.Sprintf(` AND (t.nextrun <= $%d OR t.sink IN (`, len(args)) + placeholders(&args, scope.Sinks) + `))`
 	}
-	return condition, args, nil
+	return condition + ` AND t.` + knownOverlap, args, nil
 }
 
 // notWaiting is the condition that leaves out tasks that wait for the end of a job. Somebody may have locked a table job that

@@ -111,7 +111,7 @@ func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSumm
 		args = append(args, sqldb.Timestamp(tx.Now().Add(-l.StrayAfter)), sqldb.Timestamp(periodic.Unplanned))
 		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
-			`(` + placeholders(&args, l.Sinks) + `))`
+			`(` + placeholders(&args, l.Sinks) + `)))`
 	}
 	look := `NULL`
 	if len(l.Ask) > 0 {

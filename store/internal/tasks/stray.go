@@ -15,33 +15,38 @@ func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error 
 	return err
 }
 
+// knownOverlap leaves tasks with a policy of a newer version to the schedulers that have it.
+const knownOverlap = `overlap IN ('` + string(periodic.OverlapSkip) + `', '` + string(periodic.OverlapQueue) + `', '` + string(periodic.OverlapReplace) + `', '` + string(periodic.OverlapAllow) + `')`
+
 // isStray is true for a task that should have been taken $1 ago, and whose
 // problem does not say why it was not.
-const isStray = canBeDue + ` AND nextrun <= $1 AND nextrun > $2
-	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
+const isStray = canBeDue + ` AND nextrun <= $1 AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%')
+	AND (NOT ` + knownOverlap + ` AND since <= $1 OR nextrun > $2 AND sink NOT IN `
 
 // Stray implements scheduler.Store.
-func (s Store) Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+func (s Store) Stray(ctx context.Context, after time.Duration, known []periodic.Sink, problem func(*periodic.Task) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-after)), sqldb.Timestamp(periodic.Unplanned)}
-		var rows []struct{ ID, Sink string }
-		err := tx.Select(ctx, &rows, `SELECT id, sink FROM periodic_task
-			WHERE `+isStray+`(`+placeholders(&args, known)+`) ORDER BY nextrun LIMIT 100`, args...)
+		var rows []struct{ ID, Sink, Overlap string }
+		err := tx.Select(ctx, &rows, `SELECT id, sink, overlap FROM periodic_task
+			WHERE `+isStray+`(`+placeholders(&args, known)+`)) ORDER BY nextrun LIMIT 100`, args...)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if err := tx.SetProblem(ctx, r.ID, problem(periodic.Sink(r.Sink))); err != nil {
+			t := periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink), Overlap: periodic.Overlap(r.Overlap)}
+			t.Problem = problem(&t)
+			if err := tx.SetProblem(ctx, t.ID, t.Problem); err != nil {
 				return err
 			}
-			found = append(found, periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink)})
+			found = append(found, t)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for tasks whose sink is not known: %w", err)
+		return nil, fmt.Errorf("look for tasks that no scheduler has taken: %w", err)
 	}
 	return found, nil
 }
