@@ -59,18 +59,25 @@ before stay, without the columns that nextrun added.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				text, err := removes(c.Context(), migrations.Of(db))
+				if err != nil {
+					return err
+				}
+				who := running(c.Context(), db)
 				if !yes {
-					text, err := removes(c.Context(), migrations.Of(db))
-					if err != nil {
-						return err
-					}
-					if who := running(c.Context(), db); who != "" {
+					if who != "" {
 						text += "; stop first what runs on it: " + who
 					}
 					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
 				}
 				done, err := migrations.Of(db).Down(c.Context())
-				return printMigrations(env, "removed", done, err)
+				if err := printMigrations(env, "removed", done, err); err != nil || len(done) == 0 {
+					return err
+				}
+				if who != "" {
+					text += "; stop what runs on it: " + who
+				}
+				return env.Printf("removed from %s %s\n", db.URL(), text)
 			})
 		},
 	}

@@ -24,7 +24,7 @@ func TestMigrate(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
 		s.Says(t, ui.WrongUsage, "migrate down", "all tasks, jobs", "--yes")
 		s.Says(t, ui.Done, "task list", "echo")
-		s.Says(t, ui.Done, "migrate down --yes", "removed 00001_schema.sql")
+		s.Says(t, ui.Done, "migrate down --yes", "removed 00001_schema.sql", "with all tasks, jobs")
 		var status []struct{ Applied bool }
 		if s.JSON(t, &status, "migrate", "status"); len(status) == 0 || status[0].Applied {
 			t.Errorf("after migrate down: %+v", status)
