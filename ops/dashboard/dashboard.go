@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -48,12 +46,6 @@ type Options struct {
 	Hosts []string
 	// Queues are those of [scheduler.Config.Submitters], for running a task now.
 	Queues periodic.Submitters
-	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
-	// for the page of the scheduler. nil: the page has none.
-	Health func(context.Context) lifecycle.Report
-	// Wake makes the scheduler of this process query the database now, for POST /wake. nil:
-	// there is no such path.
-	Wake func()
 	// Mask are parts of names in args whose values are not shown. nil: DefaultMask.
 	Mask []string
 	// Logger receives what goes wrong. nil: slog.Default().
@@ -73,10 +65,8 @@ var templates embed.FS
 type server struct {
 	source
 
-	queue  *jobqueue.Queue
-	frame  *frame.Frame
-	health func(context.Context) lifecycle.Report // may be nil
-	wake   func()                                 // may be nil
+	queue *jobqueue.Queue
+	frame *frame.Frame
 }
 
 // source reads the parts of which pages are made.
@@ -104,7 +94,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	}
 	s := &server{
 		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},
-		queue:  jobqueue.NewQueue(db.Jobs()), health: o.Health, wake: o.Wake,
+		queue:  jobqueue.NewQueue(db.Jobs()),
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {
@@ -148,12 +138,6 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /run", s.frame.Action(s.changeJob))
 	mux.HandleFunc("POST /system", s.frame.Action(s.resendEvents))
-	if s.wake != nil {
-		mux.HandleFunc("POST /wake", s.frame.Action(func(context.Context, *http.Request, string) (string, string, error) {
-			s.wake()
-			return "woke the scheduler", "/system", nil
-		}))
-	}
 	noPage := func(w http.ResponseWriter, r *http.Request) {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
 	}

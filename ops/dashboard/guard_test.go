@@ -40,8 +40,6 @@ func TestWhoMayAsk(t *testing.T) {
 			change: func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, get: 200, post: 403},
 	} {
 		t.Run(name, func(t *testing.T) {
-			woken := "0"
-			test.options.Wake = func() { woken = "1" }
 			one(t, test.options, func(s *site) {
 				s.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'work', 'yearly', false)`)
 				for method, want := range map[string]int{http.MethodGet: test.get, http.MethodPost: test.post} {
@@ -66,13 +64,6 @@ func TestWhoMayAsk(t *testing.T) {
 					jobs = "1"
 				}
 				s.Want(jobs, `SELECT count(*) FROM job WHERE tracker = 'report'`)
-				r := s.request(http.MethodPost, "/wake", url.Values{})
-				if test.change != nil {
-					test.change(r)
-				}
-				if code, _, _ := s.ask(r); code != test.post || woken != jobs {
-					s.Errorf("wake: %d, want %d; the scheduler was woken %s times, want %s", code, test.post, woken, jobs)
-				}
 			})
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,9 +29,10 @@ type nowView struct {
 	Stuck        []stuckTopic  `json:"undelivered"` // events that do not get out, the first topics
 	Undelivered  int           `json:"topics_with_undelivered_events"`
 	Day          *dayView      `json:"day,omitempty"` // nil: nothing has run
-	Runs         []runningJob  `json:"running"`
+	Runs         []shownRun    `json:"running"`
 	MoreRun      int           `json:"running_not_listed"`
-	Hour         hourView      `json:"next_hour"`
+	Next         []soonTask    `json:"next"`
+	Silent       []processRow  `json:"silent"`         // processes that have gone without a word
 	Load         *loadView     `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
 	Open         int           `json:"jobs_open_in_other_queues"`
 }
@@ -86,9 +88,10 @@ func (d *nowView) readBeside(ctx context.Context, s *server, t view.Totals, serv
 	if d.Day, err = s.day(ctx, t.Now, zone); err != nil {
 		return err
 	}
-	if d.Hour, err = s.nextHour(ctx, t.Now); err != nil {
+	if d.Next, err = s.next(ctx); err != nil {
 		return err
 	}
+	d.Silent = slices.DeleteFunc(s.processes(services), func(p processRow) bool { return p.Silent == "" })
 	if err := d.readRunning(ctx, s, services); err != nil {
 		return err
 	}
@@ -152,6 +155,8 @@ func (d *nowView) judge() verdict {
 		return verdict{"warn", "Events of " + count(d.Undelivered, "topic") + " do not get out"}
 	case t.Idle:
 		return verdict{"warn", "Tasks wait for a scheduler"}
+	case len(d.Silent) > 0:
+		return verdict{"warn", "A process has gone without a word"}
 	case t.Enabled == 0:
 		return verdict{"off", "No task is to run"}
 	case t.All() == 1:

@@ -91,15 +91,6 @@ func (d *dayView) draw(zone *time.Location) template.HTML {
 	return template.HTML(c.Draw()) //nolint:gosec // package chart escapes its texts
 }
 
-// runningJob is a job that runs now.
-type runningJob struct {
-	JID     string    `json:"jid"`
-	Name    string    `json:"name"` // its task, otherwise its handler
-	Started time.Time `json:"started"`
-	Usual   string    `json:"usually_takes,omitempty"`
-	Silent  string    `json:"silent,omitempty"` // how long ago its worker last gave a sign of life, if that is long
-}
-
 // mostRunning is how many running jobs are listed.
 const mostRunning = 8
 
@@ -111,36 +102,19 @@ func (d *nowView) readRunning(ctx context.Context, s *server, services []view.Se
 	}
 	slices.SortStableFunc(jobs, func(a, b jobqueue.Job) int { return a.Started.Compare(b.Started) })
 	var tasks []string
-	for _, j := range jobs[:min(len(jobs), mostRunning)] {
-		one := runningJob{JID: j.JID, Name: j.Task, Started: j.Started, Silent: silent(j.Worker, services, s.now())}
-		if j.Tracker != "" {
-			one.Name, tasks = j.Tracker, append(tasks, j.Tracker)
-		}
-		d.Runs = append(d.Runs, one)
+	for i := range jobs[:min(len(jobs), mostRunning)] {
+		d.Runs, tasks = append(d.Runs, s.job(&jobs[i], services)), append(tasks, jobs[i].Tracker)
 	}
 	if d.Load != nil {
 		d.MoreRun = max(d.Load.Running-len(d.Runs), 0)
 	}
 	took, err := s.took(ctx, tasks)
 	for i := range d.Runs {
-		if usual, known := median(took[d.Runs[i].Name]); known {
-			d.Runs[i].Usual = round(usual)
+		if usual, known := median(took[d.Runs[i].Task]); known {
+			d.Runs[i].Took = round(usual)
 		}
 	}
 	return err
-}
-
-// silentLong is how long a worker may be silent before its jobs say so: it says every 2 s that it lives.
-const silentLong = 10 * time.Second
-
-// silent is how long ago a worker last gave a sign of life; empty: not long.
-func silent(worker string, services []view.Service, now time.Time) string {
-	for _, one := range services {
-		if silence := now.Sub(one.Seen); one.Worker == worker && silence > silentLong {
-			return text.Text(silence)
-		}
-	}
-	return ""
 }
 
 // loadView says how many jobs run, and how many could.

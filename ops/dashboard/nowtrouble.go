@@ -23,7 +23,7 @@ type troubledRow struct {
 
 	Times    int       `json:"times"`               // failed, missed or late ones after each other
 	Since    time.Time `json:"since,omitzero"`      // when the first of these was due, or since when it needs attention
-	Wrong    *cell     `json:"wrong,omitempty"`     // the newest tick that did not end well
+	Wrong    *shownRun `json:"wrong,omitempty"`     // the newest tick that did not end well
 	Said     string    `json:"last_line,omitempty"` // that the job of the newest one wrote
 	Headline string    `json:"headline"`            // what is wrong, and since when
 	first    int       // its priority

@@ -23,7 +23,8 @@ const logLines = 500
 type runView struct {
 	*why.Story `json:"story,omitempty"`
 
-	Job      *jobRow       `json:"job,omitempty"` // nil: it is in another queue, gone, or was never there
+	Job      *jobqueue.Job `json:"-"`             // nil: it is in another queue, gone, or was never there
+	Own      *shownRun     `json:"job,omitempty"` // likewise
 	State    string        `json:"state"`
 	Name     string        `json:"-"` // the task, otherwise the handler
 	Answer   string        `json:"answer,omitempty"`
@@ -36,25 +37,6 @@ type runView struct {
 	NextLine int64         `json:"next,omitempty"`
 	Can      []string      `json:"-"` // what may be done with the job
 	Unread   []string      `json:"unread,omitempty"`
-}
-
-// jobRow is a job.
-type jobRow struct {
-	JID       string    `json:"jid"`
-	Handler   string    `json:"handler"`
-	Group     string    `json:"group"`
-	Task      string    `json:"task,omitempty"`
-	Subject   string    `json:"subject,omitempty"`
-	State     string    `json:"state"`
-	Submitted time.Time `json:"submitted"`
-	Started   time.Time `json:"started,omitzero"`
-	Finished  time.Time `json:"finished,omitzero"`
-	Took      string    `json:"took,omitempty"`
-	Unusual   string    `json:"-"` // how its duration differs from that of others of its task; empty: not much
-	Retries   int       `json:"retries"`
-	Progress  int       `json:"progress"`
-	Worker    string    `json:"worker,omitempty"`
-	Result    string    `json:"result,omitempty"`
 }
 
 type logLine struct {
@@ -122,16 +104,15 @@ func (d *runView) readJob(ctx context.Context, s *server, id string, zone *time.
 	if err != nil {
 		return err
 	}
-	d.Job = &jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State), Submitted: j.Submitted,
-		Started: j.Started, Finished: j.Finished, Took: took(j.Started, j.Finished), Retries: j.Retries, Progress: j.Progress, Worker: j.Worker,
-		Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
+	own := s.job(&j, nil)
+	d.Job, d.Own = &j, &own
 	d.State, d.Name, d.Args = string(j.State), cmp.Or(d.Name, j.Tracker, j.Task), s.mask.Args(j.Args)
 	findings, err := why.ExplainJob(ctx, s.db, &j, zone)
 	if err != nil {
 		return err
 	}
 	if d.Findings = s.shownFindings(findings); j.State == jobqueue.Success && j.Tracker != "" {
-		if d.Job.Unusual, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
+		if own.Slow, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +142,7 @@ func (d *runView) Result() string {
 	if d.Job == nil || d.Story != nil && d.Bars.Bars != nil {
 		return ""
 	}
-	return d.Job.Result
+	return d.Own.Why
 }
 
 // storyBars are the steps of a story, and how long all of them lasted.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -21,34 +20,16 @@ const runsPerPage = 100
 
 // runList is the page of the runs of all tasks: ticks with their jobs, ticks that did not run, and jobs of no task.
 type runList struct {
-	State   string    `json:"state,omitempty"` // of jobs, or not-run; empty: any
-	Task    string    `json:"task,omitempty"`
-	Handler string    `json:"handler,omitempty"`
-	Group   string    `json:"group,omitempty"`
-	Last    string    `json:"-"` // the name of a time until now; empty: another time
-	From    time.Time `json:"from,omitzero"`
-	To      time.Time `json:"to,omitzero"`
-	Runs    []runRow  `json:"runs"`
-	Chips   []chip    `json:"states"`
+	State   string     `json:"state,omitempty"` // of jobs, or not-run; empty: any
+	Task    string     `json:"task,omitempty"`
+	Handler string     `json:"handler,omitempty"`
+	Group   string     `json:"group,omitempty"`
+	Last    string     `json:"-"` // the name of a time until now; empty: another time
+	From    time.Time  `json:"from,omitzero"`
+	To      time.Time  `json:"to,omitzero"`
+	Runs    []shownRun `json:"runs"`
+	Chips   []chip     `json:"states"`
 	paged
-}
-
-// runRow is a run in a list.
-type runRow struct {
-	Task    string    `json:"task,omitempty"` // empty: it is a job of no task
-	Handler string    `json:"handler,omitempty"`
-	JID     string    `json:"jid,omitempty"`
-	State   string    `json:"state"`
-	At      time.Time `json:"at"` // when it was due; of a job of no tick, when it was submitted
-	Until   time.Time `json:"until,omitzero"`
-	Times   int       `json:"times,omitempty"` // ticks that were left out together; -1: more than 10,000
-	Took    string    `json:"took,omitempty"`
-	Retries int       `json:"retries,omitempty"`
-	Hand    string    `json:"by_hand,omitempty"` // how somebody has asked for it
-	Note    string    `json:"note,omitempty"`    // the error, or why it did not run
-	Silent  string    `json:"silent,omitempty"`  // how long ago its worker last gave a sign of life, if that is long
-	Tick    bool      `json:"-"`                 // At is that of a tick
-	decided time.Time
 }
 
 // notRunning selects the ticks that did not run.
@@ -62,7 +43,7 @@ var runStates = []chip{
 
 func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := runList{paged: pageOf(r), State: q.Get("state"), Task: q.Get("task"), Handler: q.Get("handler"), Group: q.Get("group"), Runs: []runRow{}}
+	d := runList{paged: pageOf(r), State: q.Get("state"), Task: q.Get("task"), Handler: q.Get("handler"), Group: q.Get("group"), Runs: []shownRun{}}
 	if d.State == string(jobqueue.Stuck) {
 		d.State = "retrying"
 	}
@@ -87,7 +68,7 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 		err = d.readElsewhere(ctx, s)
 	}
 	d.count(t)
-	slices.SortStableFunc(d.Runs, func(a, b runRow) int { return b.decided.Compare(a.decided) })
+	slices.SortStableFunc(d.Runs, func(a, b shownRun) int { return b.Due.Compare(a.Due) })
 	d.Runs = cut(&d.paged, d.Runs, runsPerPage)
 	return &d, err
 }
@@ -144,35 +125,10 @@ func (d *runList) readJobs(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	keys := make([]periodic.TickKey, len(jobs))
-	for i, j := range jobs {
-		row := runRow{Task: j.Tracker, Handler: j.Task, JID: j.JID, State: string(j.State), At: j.Submitted, Retries: j.Retries, decided: j.Submitted, Tick: !j.Due.IsZero()}
-		if row.Tick {
-			row.At = j.Due
-		}
-		if row.Took = took(j.Started, j.Finished); row.State != string(jobqueue.Success) {
-			row.Note = show.Shorten(show.Printable(s.mask.Line(j.Result)), 300)
-		}
-		if j.State == jobqueue.Running {
-			row.Silent = silent(j.Worker, services, s.now())
-		}
-		d.Runs, keys[i] = append(d.Runs, row), periodic.TickKey{TaskID: j.Tracker, Due: j.Due}
+	for i := range jobs {
+		d.Runs = append(d.Runs, s.job(&jobs[i], services))
 	}
-	runs, err := view.Of(s.db).Of(ctx, keys)
-	for i := range d.Runs {
-		if at := slices.IndexFunc(runs, func(r view.Run) bool { return r.JID == d.Runs[i].JID }); at >= 0 {
-			d.Runs[i].Hand = runs[at].Hand()
-		}
-	}
-	return err
-}
-
-// took is how long a run took; empty: it has not ended.
-func took(started, finished time.Time) string {
-	if started.IsZero() || finished.IsZero() {
-		return ""
-	}
-	return round(finished.Sub(started))
+	return nil
 }
 
 // readTicks adds ticks that have no job in nextrun's own queue: those that did not run, and of all states those of events and other queues.
@@ -183,7 +139,7 @@ func (d *runList) readTicks(ctx context.Context, s *server) error {
 	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.State), DueFrom: d.From, DueTo: d.To, Limit: d.most()})
 	for i := range list {
 		if r := &list[i]; !r.Own() { // others are there as jobs
-			d.Runs = append(d.Runs, s.runRow(r))
+			d.Runs = append(d.Runs, s.run(r, time.UTC))
 		}
 	}
 	return err
@@ -197,7 +153,7 @@ func (d *runList) readElsewhere(ctx context.Context, s *server) error {
 	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Submitted, DueFrom: d.From, DueTo: d.To, Limit: mostElsewhere})
 	for i := range list {
 		if r := &list[i]; !r.Own() && r.State == d.State {
-			d.Runs = append(d.Runs, s.runRow(r))
+			d.Runs = append(d.Runs, s.run(r, time.UTC))
 		}
 	}
 	return err
@@ -205,13 +161,6 @@ func (d *runList) readElsewhere(ctx context.Context, s *server) error {
 
 // mostElsewhere is among how many ticks those of other queues are looked for.
 const mostElsewhere = 5000
-
-// runRow is a run without a job in nextrun's own queue.
-func (s *source) runRow(r *view.Run) runRow {
-	c := s.cell(*r, time.UTC)
-	return runRow{Task: r.TaskID, JID: r.JID, State: c.State, At: r.Due, Until: r.Until, Times: r.Missed, Took: c.Took, Hand: c.Hand,
-		Note: show.Shorten(text.Tails(show.Printable(s.mask.Line(c.Why))), 300), Tick: true, decided: r.Decided}
-}
 
 // count says how many runs have not ended, by state.
 func (d *runList) count(t view.Totals) {

@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
-	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -23,7 +21,6 @@ type systemView struct {
 	Version   string           `json:"database"`
 	Clock     string           `json:"-"` // how the database's clock stands
 	Locks     []lockRow        `json:"locks"`
-	Stages    []stageRow       `json:"stages"`    // of the process that serves the page
 	Processes []processRow     `json:"processes"` // that run
 	Queue     []depthRow       `json:"queue"`
 	Others    []otherQueue     `json:"other_queues,omitempty"`
@@ -49,13 +46,6 @@ type lockRow struct {
 	Acquired  time.Time `json:"acquired"`
 	Heartbeat time.Time `json:"heartbeat"`
 	Expires   time.Time `json:"expires"`
-}
-
-// stageRow is a stage of the process that serves the page.
-type stageRow struct {
-	Stage string `json:"stage"`
-	State string `json:"state"`           // up, down, failed
-	Error string `json:"error,omitempty"` // why it is not healthy
 }
 
 // processRow is a process: the scheduler and the executor that run under one name.
@@ -119,8 +109,7 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Limits, err = s.queue.Limits(ctx); err != nil {
 		return nil, err
 	}
-	d.readProcesses(s, services)
-	d.readStages(ctx, s)
+	d.Processes = s.processes(services)
 	d.Events, err = s.events(ctx, r)
 	return &d, err
 }
@@ -143,19 +132,21 @@ const (
 	goneShown     = time.Hour
 )
 
-func (d *systemView) readProcesses(s *server, services []view.Service) {
-	d.Processes = []processRow{}
+// processes are those that live, or have gone without a word: a newer start of the same name takes the place of one.
+func (s *server) processes(services []view.Service) []processRow {
+	list := []processRow{}
 	for _, one := range services {
-		silence := s.now().Sub(one.Seen)
-		if !one.Lives && silence > goneShown {
+		silence, name := s.now().Sub(one.Seen), view.NameOf(one.Worker)
+		if !one.Lives && (silence > goneShown || slices.ContainsFunc(services, func(other view.Service) bool {
+			return other.Lives && other.Kind == one.Kind && view.NameOf(other.Worker) == name
+		})) {
 			continue
 		}
-		name, _, _ := strings.Cut(one.Worker, service.BootMark)
-		at := slices.IndexFunc(d.Processes, func(p processRow) bool { return p.Name == name && !slices.Contains(p.Parts, string(one.Kind)) })
+		at := slices.IndexFunc(list, func(p processRow) bool { return p.Name == name && !slices.Contains(p.Parts, string(one.Kind)) })
 		if at < 0 {
-			at, d.Processes = len(d.Processes), append(d.Processes, processRow{Name: name, Version: one.Version, Started: one.Started})
+			at, list = len(list), append(list, processRow{Name: name, Version: one.Version, Started: one.Started})
 		}
-		row := &d.Processes[at]
+		row := &list[at]
 		row.Parts, row.Seen, row.Places = append(row.Parts, string(one.Kind)), later(row.Seen, one.Seen), row.Places+one.Places
 		if silence > silentProcess {
 			row.Silent = text.Text(silence.Truncate(time.Second))
@@ -167,17 +158,5 @@ func (d *systemView) readProcesses(s *server, services []view.Service) {
 			row.Handlers = append(row.Handlers, h.Name)
 		}
 	}
-}
-
-// readStages notes the stages of this process, if it knows them.
-func (d *systemView) readStages(ctx context.Context, s *server) {
-	if s.health == nil {
-		return
-	}
-	for _, h := range s.health(ctx).Stages {
-		if h.Stage == "Docspell" && h.State == lifecycle.Up { // a check that most have no use for
-			continue
-		}
-		d.Stages = append(d.Stages, stageRow{h.Stage, string(h.State), show.Shorten(show.Printable(s.mask.Line(h.Error)), 500)})
-	}
+	return list
 }

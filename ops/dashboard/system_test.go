@@ -1,16 +1,13 @@
 package dashboard_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/ops/lifecycle"
 )
 
 // The page of the system has a row for each process that runs, and for those that have gone without a word.
@@ -37,22 +34,6 @@ func TestProcesses(t *testing.T) {
 			s.Errorf("the processes are %+v, want %+v", d.Processes, want)
 		}
 		s.shows("/system", "vm scheduler, executor 10 places mail v1.2.3", "0 of 10 places taken", "killed no sign of life for 3 min")
-	})
-}
-
-// A program that knows its stages shows them, and what is wrong with one.
-func TestStages(t *testing.T) {
-	health := func(context.Context) lifecycle.Report {
-		return lifecycle.Report{Stages: []lifecycle.StageHealth{{Stage: "database", State: lifecycle.Up},
-			{Stage: "relay", State: lifecycle.Failed, Error: "no broker <answers>"}}}
-	}
-	one(t, dashboard.Options{Health: health}, func(s *site) {
-		var d struct{ Stages []lifecycle.StageHealth }
-		s.data("/system?format=json", &d)
-		if !slices.Equal(d.Stages, health(s.Context()).Stages) {
-			s.Errorf("the stages are %+v", d.Stages)
-		}
-		s.shows("/system", "This process database relay: failed, no broker <answers>", "no broker &lt;answers&gt;")
 	})
 }
 

@@ -42,7 +42,7 @@ type taskView struct {
 	Upcoming []upcoming     `json:"upcoming"`
 	Skips    []days.LeftOut `json:"skips"`          // ticks to come that people leave out
 	Place    string         `json:"-"`              // the timer with a caret under what is wrong
-	Ticks    []cell         `json:"ticks"`          // the newest first
+	Ticks    []shownRun     `json:"ticks"`          // the newest first
 	Rows     []tickRow      `json:"-"`              // these, as the table has them
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these

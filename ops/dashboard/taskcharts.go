@@ -69,7 +69,7 @@ func plotOf(b chart.Bars, alike bool, longest time.Duration) (p plot) {
 
 // lateness is from the time of a tick until its job began, or was submitted if that is not known: of a job with
 // several attempts, the last one is.
-func lateness(k view.Run) time.Duration {
+func lateness(k *view.Run) time.Duration {
 	began := k.Decided
 	if k.Attempts <= 1 && k.Interrupts == 0 {
 		began = later(began, k.Started)
@@ -123,12 +123,4 @@ func (s *source) unusual(ctx context.Context, task string, took time.Duration) (
 		return slower(took, normal), err
 	}
 	return "", err
-}
-
-// round writes a round duration.
-func round(d time.Duration) string {
-	if d < time.Second {
-		return text.Exact(d)
-	}
-	return text.Text(d)
 }

@@ -15,9 +15,9 @@ import (
 
 // tickRow is a tick in the table, and those before it that went on alike: the same again, or the same two in turn.
 type tickRow struct {
-	cell
+	shownRun
 
-	Same  []cell
+	Same  []shownRun
 	Words string // how many there are of each state
 	Cut   bool   // there may be more of them
 }
@@ -41,22 +41,22 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 		}
 		runs = before[d.Row.ID]
 	}
-	cells := make([]cell, len(runs))
-	for i, k := range runs {
-		c := &cells[i]
-		*c = s.cell(k, zone)
+	cells := make([]shownRun, len(runs))
+	for i := range runs {
+		c, k := &cells[i], &runs[i]
+		*c = s.run(k, zone)
 		if late := lateness(k); late >= lateLong && c.Took != "" {
 			c.Late = "began " + text.Text(late) + " late"
-		} else if again := k.Started.Sub(k.Due); c.Tries+c.Lost > 0 && c.State == "success" && again >= lateLong {
+		} else if again := k.Started.Sub(k.Due); c.Attempts+c.Lost > 1 && c.State == "success" && again >= lateLong {
 			c.Late = "began again " + text.Text(again) + " after it was due"
 		}
-		c.Slow = unusual(&k, normal)
+		c.Slow = unusual(k, normal)
 	}
 	for len(d.Ticks) < len(cells) && len(d.Rows) < tableTicks {
 		rest := cells[len(d.Ticks):]
 		shown, n := folded(rest)
 		for i := range shown {
-			d.Rows = append(d.Rows, tickRow{cell: rest[i]})
+			d.Rows = append(d.Rows, tickRow{shownRun: rest[i]})
 		}
 		if n > shown {
 			last := &d.Rows[len(d.Rows)-1]
@@ -74,7 +74,7 @@ func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, un
 const leastFolded = 3
 
 // folded is how many of the first ticks stand in the table, and how many go on as these.
-func folded(cells []cell) (shown, n int) {
+func folded(cells []shownRun) (shown, n int) {
 	for shown = 1; shown <= 2; shown++ {
 		for n = shown; n < len(cells) && alike(&cells[n-shown], &cells[n]); n++ {
 		}
@@ -86,12 +86,12 @@ func folded(cells []cell) (shown, n int) {
 }
 
 // alike reports whether there is nothing to say of a tick but what there is of another one.
-func alike(a, b *cell) bool {
-	return a.State == b.State && a.Why == b.Why && a.Hand == "" && b.Hand == "" && a.Slow+b.Slow+a.Late+b.Late == "" && a.Tries == b.Tries && a.Lost == b.Lost
+func alike(a, b *shownRun) bool {
+	return a.State == b.State && a.Why == b.Why && a.Hand == "" && b.Hand == "" && a.Slow+b.Slow+a.Late+b.Late == "" && a.Attempts == b.Attempts && a.Lost == b.Lost
 }
 
 // inWords counts ticks by their states, such as "8 × skipped, 9 × success".
-func inWords(cells []cell) string {
+func inWords(cells []shownRun) string {
 	var words []string
 	for _, state := range []string{cells[0].State, cells[1].State} {
 		n := 0

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"html/template"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -30,32 +29,16 @@ type taskRow struct {
 	Problem   string         `json:"problem,omitempty"`
 	Attention string         `json:"attention_in_words,omitempty"`
 	Pause     string         `json:"pause,omitempty"`
-	Last      *cell          `json:"last,omitempty"` // the newest tick
+	Last      *shownRun      `json:"last,omitempty"` // the newest tick
 	Next      time.Time      `json:"next,omitzero"`
 	NoNext    string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
-	Cells     []cell         `json:"ticks"`             // the oldest first
+	Cells     []shownRun     `json:"ticks"`             // the oldest first
 	Strip     template.HTML  `json:"-"`                 // the cells drawn
 	Zone      *time.Location `json:"-"`                 // of the timer
 }
 
 // Kind is the shape and colour of its state.
 func (r taskRow) Kind() string { return kindOf(r.State, r.Cause) }
-
-// cell is a tick in a strip.
-type cell struct {
-	Due   time.Time `json:"due"`
-	State string    `json:"state"` // of its job, otherwise its decision
-	Took  string    `json:"took,omitempty"`
-	Tries int       `json:"attempts,omitempty"`   // of the job; 0: none failed but the last one
-	Lost  int       `json:"interrupts,omitempty"` // how often its executor stopped, died or lost it: then it began anew
-	Slow  string    `json:"-"`                    // how its duration differs from the usual one; empty: not much
-	Late  string    `json:"-"`                    // when it began, if that was late
-	Why   string    `json:"reason,omitempty"`
-	JID   string    `json:"jid,omitempty"`
-	Own   bool      `json:"-"`                 // the page of that job exists
-	Hand  string    `json:"by_hand,omitempty"` // how somebody has asked for it
-	Label string    `json:"-"`                 // all of it in words
-}
 
 // rows are tasks with their newest ticks.
 func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zone *time.Location) ([]taskRow, error) {
@@ -70,7 +53,7 @@ func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zon
 func (s *source) row(f *view.Task, zone *time.Location) taskRow {
 	t, status := f.Task, f.Status()
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: status.State, Cause: status.Cause,
-		Attention: s.attention(f, zone), Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: status.Next, Cells: make([]cell, len(f.Runs))}
+		Attention: s.attention(f, zone), Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: status.Next, Cells: make([]shownRun, len(f.Runs))}
 	if t.Unplanned() { // it says so
 		r.Next = t.NextRun
 	}
@@ -79,8 +62,8 @@ func (s *source) row(f *view.Task, zone *time.Location) taskRow {
 		r.Zone = calendar.Location(schedule)
 		r.Words = explain.Schedule(schedule)
 	}
-	for i, k := range f.Runs {
-		r.Cells[len(f.Runs)-1-i] = s.cell(k, zone)
+	for i := range f.Runs {
+		r.Cells[len(f.Runs)-1-i] = s.run(&f.Runs[i], zone)
 	}
 	r.Strip = strip(s.prefix, r.ID, r.Cells, shownTicks)
 	if n := len(r.Cells); n > 0 {
@@ -97,7 +80,7 @@ func (s *source) attention(f *view.Task, zone *time.Location) string {
 }
 
 // strip draws the newest ticks of a task beside each other, so many of them.
-func strip(prefix, id string, cells []cell, places int) template.HTML {
+func strip(prefix, id string, cells []shownRun, places int) template.HTML {
 	if len(cells) == 0 {
 		return ""
 	}
@@ -109,36 +92,4 @@ func strip(prefix, id string, cells []cell, places int) template.HTML {
 			Link: frame.Path(prefix, "run", "id", id, "at", c.Due.Format(time.RFC3339Nano))}
 	}
 	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
-}
-
-// cell is a run as it stands in a strip.
-func (s *source) cell(k view.Run, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: k.Outcome(), Why: k.Why(), JID: k.JID, Own: k.Own(), Hand: k.Hand(), Lost: k.Interrupts}
-	if c.Hand == c.Why {
-		c.Why = "" // it is said once
-	}
-	if c.Why == "" && (c.State == "failed" || c.State == "stuck" || c.State == "unknown") {
-		c.Why = s.mask.Line(k.Result)
-	}
-	if k.Took() > 0 {
-		c.Took = round(k.Took())
-	}
-	if k.Attempts > 1 {
-		c.Tries = k.Attempts
-	}
-	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
-	if k.Missed > 1 {
-		words = append(words, count(k.Missed, "tick"))
-	}
-	if c.Took != "" {
-		words = append(words, "took "+c.Took)
-	}
-	if c.Hand != "" {
-		words = append(words, c.Hand)
-	}
-	if c.Why != "" {
-		words = append(words, show.Shorten(show.Printable(c.Why), 200))
-	}
-	c.Label = strings.Join(words, ", ")
-	return c
 }

@@ -107,12 +107,7 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 		return nil, err
 	}
 	s.closing = append(s.closing, func() { _ = db.Close() }) // nothing was left to write
-	o.Logger, o.Health = s.log, s.process.Health
-	o.Wake = func() {
-		if s.scheduler != nil {
-			s.scheduler.Wake()
-		}
-	}
+	o.Logger = s.log
 	if o.Queues, err = s.config.BuildQueues(db); err != nil {
 		return nil, err
 	}

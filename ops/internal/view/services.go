@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
 )
@@ -43,6 +45,12 @@ const (
 // livesFor is how long a worker counts as living after it last said so, for people: it does so every 30 s, and while
 // jobs run every 2 s.
 const livesFor = 90 * time.Second
+
+// NameOf is the name of a worker, without its start.
+func NameOf(worker string) string {
+	name, _, _ := strings.Cut(worker, service.BootMark)
+	return name
+}
 
 // Services reads what has been published, by those that run and by those that were killed.
 func (r Reader) Services(ctx context.Context) ([]Service, error) {

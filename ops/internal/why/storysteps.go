@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -25,7 +25,7 @@ func (s *Story) follow(ctx context.Context, db *store.DB) error {
 		decided = k.Reason
 	}
 	if k.Worker != "" {
-		decided += ", by the scheduler " + name(k.Worker)
+		decided += ", by the scheduler " + view.NameOf(k.Worker)
 	}
 	s.step("decided", k.Decided, k.Decided, string(k.Decision), decided)
 	unread, err := partOf("its job", s.readJob(ctx, db))
@@ -35,12 +35,6 @@ func (s *Story) follow(ctx context.Context, db *store.DB) error {
 	unheard, err := partOf("its hooks", s.readHooks(ctx, db))
 	s.Unread = append(append(s.Unread, unread...), unheard...)
 	return err
-}
-
-// name is that of a worker, without its start.
-func name(worker string) string {
-	name, _, _ := strings.Cut(worker, service.BootMark)
-	return name
 }
 
 // step adds a step, unless nobody knows when it was.
@@ -94,11 +88,11 @@ func (s *Story) ofJob() {
 	if from := latest(j.Submitted, k.Due); k.Attempts <= 1 && k.Interrupts == 0 && began.Sub(from) >= time.Millisecond {
 		s.step("waited", from, began, string(jobqueue.Waiting), "for an executor")
 	}
-	ended, said := j.Finished, "on "+name(j.Worker)+": "+became(j)
+	ended, said := j.Finished, "on "+view.NameOf(j.Worker)+": "+became(j)
 	if j.State == jobqueue.Running {
 		ended = s.now
 	}
-	s.step("attempt "+strconv.Itoa(max(k.Attempts, 1)), j.Started, ended, string(j.State), strings.TrimPrefix(said, "on : "))
+	s.step("attempt "+strconv.Itoa(max(k.Attempts+k.Interrupts, 1)), j.Started, ended, string(j.State), strings.TrimPrefix(said, "on : "))
 	if j.State == jobqueue.Stuck {
 		s.step("next attempt", j.Retry, j.Retry, planned, "")
 	}

@@ -111,8 +111,8 @@ func (s *Story) ended() string {
 
 // tries are how often it was tried, if more than once, and what was said at last unless it went well.
 func (s *Story) tries() (said string) {
-	if s.Run.Attempts > 1 {
-		said = fmt.Sprintf(", after %d attempts", s.Run.Attempts)
+	if n := s.Run.Attempts + s.Run.Interrupts; n > 1 { // as the log counts them
+		said = fmt.Sprintf(", after %d attempts", n)
 	}
 	if s.Run.Result != "" && s.Run.State != string(jobqueue.Success) {
 		said += ": " + text.FirstLine(s.Run.Result)

@@ -16,10 +16,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -35,7 +32,6 @@ type View struct {
 	Now    time.Time
 	Done   string // what an action has done
 	Zone   *time.Location
-	Zones  []string
 	Chosen bool   // somebody has chosen the zone, or the address names it
 	Here   string // the page's address below the prefix
 	Tag    string // of the data
@@ -81,13 +77,10 @@ var titles = map[string]string{
 // Frame is what all pages have in common: the templates, the answers in the form that is
 // asked for, and errors. It is safe for concurrent use.
 type Frame struct {
-	prefix  string
-	pages   map[string]*template.Template
-	log     *slog.Logger
-	now     func() time.Time
-	loads   singleflight.Group // of what refreshes pages: windows that ask for the same at a time share one answer
-	acted   acted
-	changes atomic.Int64 // how many actions there were: an answer from before one is not shared with who asks after it
+	prefix string
+	pages  map[string]*template.Template
+	log    *slog.Logger
+	now    func() time.Time
 }
 
 // New reads the templates of a folder: each page is one, within the same frame.
@@ -129,7 +122,7 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 			f.Fail(w, r, unknownZone(name))
 			return
 		}
-		data, err := f.load(ctx, r, load)
+		data, err := load(ctx, r)
 		if err != nil {
 			f.Fail(w, r, err)
 			return
@@ -152,20 +145,6 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 		}
 		f.render(w, r, name, http.StatusOK, data)
 	}
-}
-
-// load reads the data of a page. What refreshes a page shares the answer with others that do so at the same time.
-func (f *Frame) load(ctx context.Context, r *http.Request, load Load) (any, error) {
-	if !isRefresh(r) {
-		return load(ctx, r)
-	}
-	key := fmt.Sprintf("%d %s %s", f.changes.Load(), r.URL.RequestURI(), Zone(r))
-	data, err, _ := f.loads.Do(key, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTimeout) // others wait for it, too
-		defer cancel()
-		return load(ctx, r)
-	})
-	return data, err
 }
 
 // isRefresh reports whether the script of a page asks for what has changed.
@@ -194,7 +173,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: f.done(w, r), Zone: Zone(r), Zones: offered(), Chosen: zoneChosen(r), Data: data,
+		Now: f.now().UTC(), Done: f.done(w, r), Zone: Zone(r), Chosen: zoneChosen(r), Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
