@@ -90,7 +90,7 @@ func TestNowSortsByHarm(t *testing.T) {
 			s.Errorf("the last day has %s", got)
 		}
 		s.shows("/", "d-failed-often Failing since ", ", 3 runs in a row", "Cannot run: its row has a mistake", "Missed 7 runs since ", "and no scheduler has taken it", `aria-label="Edit: i-mistyped"`,
-			`aria-label="Run now: b-missed"`, `!aria-label="Run now: f-blocked"`, "Last 24 hours", "succeeded 1")
+			`aria-label="Run now: b-missed"`, `!aria-label="Run now: f-blocked"`, "Jobs of the last 24 hours", "succeeded 1")
 	})
 }
 
@@ -110,7 +110,7 @@ func TestSentencesOfNow(t *testing.T) {
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
 		says("Tasks wait for a scheduler", "No scheduler is known to run, so what falls due waits")
 		s.scheduler()
-		says("The task is on time", "Nothing is due in the next hour; the next run is that of t")
+		says("The task is on time", `href="/task?id=t">t</a>`, "Next 1 Jan 2099, 00:00:00 t")
 		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'x', 'a', 1)`)
 		s.Exec(`INSERT INTO outbox_message (event_id, topic, dead) VALUES ('e', 't', '2026-01-01 00:00:00')`)
 		says("Events of 1 topic do not get out", "1 event given up after too many attempts", `href="/system?topic=t#events"`)
