@@ -47,14 +47,16 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 // does for its own connections is the program's duty here. On PostgreSQL:
 //
 //   - The pool needs a few connections at a time; ten are good.
-//   - A connection on which the server falls silent is noticed by the system only; set
-//     tcp_user_timeout or keepalives. Timeouts of statements are set in each transaction.
+//   - A connection on which the server falls silent is noticed by the system only, on Linux
+//     after up to 15 minutes, or what net.ipv4.tcp_retries2 says. A dialer of the driver can set
+//     TCP_USER_TIMEOUT. Timeouts of statements are set in each transaction.
 //   - There are no notifications without [Options.ListenURL], for which the program imports
-//     store/postgres. Without it a scheduler, an
-//     executor and a relay of this DB wake each other, and what its Tasks, Queue and
-//     transactions change wakes them, but changes of other processes, and of transactions
-//     of the program's own, are noticed at the next poll; see PollInterval of each.
-//   - With lib/pq, binary_parameters=yes saves a round trip for each statement.
+//     store/postgres. Without it a scheduler, an executor and a relay of this DB wake each
+//     other, and what its Tasks, Queue and transactions change wakes them, but changes of
+//     other processes, and of transactions of the program's own, are noticed at the next
+//     poll; see PollInterval of each.
+//   - With lib/pq, binary_parameters=yes saves a round trip for each statement. With pgx
+//     behind a transaction pooler, default_query_exec_mode=exec keeps no statement there.
 //
 // On SQLite, New returns an error that names what is missing:
 //
