@@ -99,7 +99,7 @@ const (
 	// farewellWithin is how long the last words of a service may take.
 	farewellWithin = 2 * time.Second
 	// aliveWithin is within what time a database answers that lives.
-	aliveWithin = 500 * time.Millisecond
+	aliveWithin = 400 * time.Millisecond
 )
 
 // Farewell is Update for the last words of a service, after the end of ctx, too. No two of them wait for a database that is
@@ -110,10 +110,18 @@ func (db *DB) Farewell(ctx context.Context, fn func(context.Context, *Tx) error)
 	if db.health.outage.Lasts() {
 		return ErrUnavailable
 	}
+	began := time.Now()
 	asking, end := context.WithTimeout(ctx, aliveWithin)
 	defer end()
-	if began, err := time.Now(), db.pools.Write.PingContext(asking); err != nil {
-		return db.health.outcome(fmt.Errorf("%w: %w", ErrUnavailable, err), false, began)
+	answer := make(chan error, 1)
+	go func() { answer <- db.pools.Write.PingContext(asking) }()
+	select {
+	case err := <-answer:
+		if err != nil {
+			return db.health.outcome(fmt.Errorf("%w: %w", ErrUnavailable, err), false, began)
+		}
+	case <-asking.Done():
+		return db.health.outcome(fmt.Errorf("%w: %w", ErrUnavailable, asking.Err()), false, began)
 	}
 	return db.Update(ctx, func(tx *Tx) error { return fn(ctx, tx) })
 }

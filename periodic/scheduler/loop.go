@@ -80,7 +80,7 @@ func (l *loop) run(soft, hard context.Context) error {
 		}
 		wait := l.endRound(err, &retry)
 		l.pulse.Beat(err)
-		l.publishTrouble(hard, err)
+		l.publishTrouble(soft, err)
 		_ = l.sleep(soft, wait) // the loop checks whether it has to end
 	}
 	l.ahead.drop()

@@ -9,7 +9,7 @@ import (
 )
 
 // poll asks the database what there is to do.
-func (l *loop) poll(soft, hard context.Context) (pollIn time.Duration, err error) {
+func (l *loop) poll(soft, _ context.Context) (pollIn time.Duration, err error) {
 	l.pollAt = time.Time{}
 	work, err := l.readWork(soft)
 	if err != nil {
@@ -17,7 +17,7 @@ func (l *loop) poll(soft, hard context.Context) (pollIn time.Duration, err error
 	}
 	l.pulse.Goes() // what follows may take long
 	if work.Stray {
-		l.stray(hard)
+		l.stray(soft)
 	}
 	return l.plan(work), nil
 }
@@ -108,13 +108,13 @@ func (l *loop) stray(ctx context.Context) {
 // scheduler until they expire.
 
 // clearMarks removes expired marks and, when this scheduler begins, those of its name, which an earlier process may have left.
-func (l *loop) clearMarks(_, hard context.Context) (pollIn time.Duration, err error) {
+func (l *loop) clearMarks(soft, _ context.Context) (pollIn time.Duration, err error) {
 	name, count := "", 0
 	if l.ownMarks {
 		name = l.cfg.Name
 	}
-	err = l.batches.Update(hard, batch.LockTimeout, func(tx batch.Tx) (err error) {
-		count, err = tx.ClearMarks(hard, l.cfg.Lease, name)
+	err = l.batches.Update(soft, batch.LockTimeout, func(tx batch.Tx) (err error) {
+		count, err = tx.ClearMarks(soft, l.cfg.Lease, name)
 		return err
 	})
 	if err != nil {
