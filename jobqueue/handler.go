@@ -22,47 +22,6 @@ import (
 // to the database of the queue it can write once: see [CompleteTx].
 type Handler func(ctx context.Context, job *JobContext) error
 
-// Middleware makes a handler of a handler.
-type Middleware func(Handler) Handler
-
-// Option says how [executor.Executor.Register] treats a handler: a [Middleware] or
-// [WithLimits].
-type Option interface{ option() }
-
-func (Middleware) option() {}
-
-type limitsOption Limits
-
-func (limitsOption) option() {}
-
-// WithLimits is the option that sets the limits of a handler. Those of a single job
-// come before them, and those of the executor's [executor.Config] after them.
-func WithLimits(l Limits) Option { return limitsOption(l) }
-
-// With returns the handler inside the middlewares of options, and the limits among them: executors
-// call it when a handler is registered.
-func (h Handler) With(options ...Option) (Handler, Limits) {
-	var limits Limits
-	var middlewares []Middleware
-	for _, o := range options {
-		switch o := o.(type) {
-		case Middleware:
-			middlewares = append(middlewares, o)
-		case limitsOption:
-			limits = Limits(o).Over(limits)
-		}
-	}
-	return chain(h, middlewares), limits
-}
-
-// chain returns h inside the middlewares, the first being the outermost.
-func chain(h Handler, middlewares []Middleware) Handler {
-	for i := len(middlewares) - 1; i >= 0; i-- {
-		h = middlewares[i](h)
-	}
-	return h
-}
-
 // JSON makes a handler of a function that takes the job's args as a value: they
 // are decoded from JSON, and args that do not fit fail the job at once.
 func JSON[T any](h func(ctx context.Context, job *JobContext, args T) error) Handler {
@@ -104,21 +63,22 @@ func RetryAfter(err error, delay time.Duration) error {
 	return service.DelayedError{Err: err, Delay: delay}
 }
 
-// Timeout ends the context of the handlers inside it after a time. A job with a
-// timeout of its own ([Limits.Timeout]) has that instead. An error after that counts
+// Timeout returns a handler that ends the context of another one after a time. 0 or less: it is that handler.
+// A job with a timeout of its own ([Limits.Timeout]) has that instead. An error after that counts
 // like any other: the job is tried again.
-func Timeout(limit time.Duration) Middleware {
-	return func(next Handler) Handler {
-		return func(ctx context.Context, job *JobContext) error {
-			limit := cmp.Or(job.Limits.Timeout, limit)
-			cause := fmt.Errorf("%w: more than %s", ErrTimeout, limit)
-			ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
-			defer cancel()
-			err := next(ctx, job)
-			if err != nil && context.Cause(ctx) == cause && !errors.Is(err, ErrTimeout) { //nolint:errorlint // this very timeout
-				return fmt.Errorf("%w: %w", cause, err)
-			}
-			return err
+func Timeout(limit time.Duration, h Handler) Handler {
+	if limit <= 0 {
+		return h
+	}
+	return func(ctx context.Context, job *JobContext) error {
+		limit := cmp.Or(job.Limits.Timeout, limit)
+		cause := fmt.Errorf("%w: more than %s", ErrTimeout, limit)
+		ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
+		defer cancel()
+		err := h(ctx, job)
+		if err != nil && context.Cause(ctx) == cause && !errors.Is(err, ErrTimeout) { //nolint:errorlint // this very timeout
+			return fmt.Errorf("%w: %w", cause, err)
 		}
+		return err
 	}
 }

@@ -157,10 +157,7 @@ func (a *attempt) run(f *flight, handler handler) {
 		ctx, own, end = tracer.Run(ctx, &a.job)
 		r.traceparent = cmp.Or(traceparent.Clean(own), r.traceparent)
 	}
-	run := handler.run
-	if limit := a.limits.Timeout; limit > 0 {
-		run = jobqueue.Timeout(limit)(run)
-	}
+	run := jobqueue.Timeout(a.limits.Timeout, handler.run)
 	r.Err = run(traceparent.With(ctx, r.traceparent), jobqueue.Report(a.job, reporter{a.log, a, f.e}))
 	if r.Err != nil {
 		_ = r.Err.Error() // if this panics, as for a nil pointer, the handler is to blame

@@ -68,11 +68,11 @@ func newExecutor(store Store, cfg Config) (*Executor, error) {
 // Worker is what the column worker holds for jobs of this executor: name@boot id.
 func (e *Executor) Worker() string { return e.worker }
 
-// Register sets the handler of a task. Options are its limits ([jobqueue.WithLimits]) and
-// middlewares, of which the first is the outermost. Register panics if the task has a
+// Register sets the handler of a task, and its limits: those of a single job come before them, and those of
+// [Config] after them. Of several, the first that sets a field counts. Register panics if the task has a
 // handler already, if limits are out of bounds ([jobqueue.Limits.Validate]) or if the executor
 // has been started. A handler that panics has failed; the executor lives on.
-func (e *Executor) Register(task string, h jobqueue.Handler, options ...jobqueue.Option) {
+func (e *Executor) Register(task string, h jobqueue.Handler, limits ...jobqueue.Limits) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -83,11 +83,14 @@ func (e *Executor) Register(task string, h jobqueue.Handler, options ...jobqueue
 	case e.handlers[task].run != nil:
 		panic("executor: task " + task + " has a handler already")
 	}
-	h, limits := h.With(options...)
-	if err := limits.Validate(); err != nil {
+	var own jobqueue.Limits
+	for _, l := range limits {
+		own = own.Over(l)
+	}
+	if err := own.Validate(); err != nil {
 		panic("executor: register " + task + ": " + err.Error())
 	}
-	e.handlers[task] = handler{h, limits}
+	e.handlers[task] = handler{h, own}
 }
 
 // Tasks lists the tasks that have a handler.
@@ -191,7 +194,7 @@ func NewHooks(store Store, cfg Config) (*Executor, error) {
 	cfg.Groups, cfg.PoolSize = []string{jobqueue.HookGroup}, hookPlaces
 	e, err := newExecutor(store, cfg)
 	if err == nil {
-		e.Register(jobqueue.HookHandler, cfg.Hooks.Handler(), jobqueue.WithLimits(hookLimits))
+		e.Register(jobqueue.HookHandler, cfg.Hooks.Handler(), hookLimits)
 	}
 	return e, err
 }

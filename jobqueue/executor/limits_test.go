@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,8 @@ func TestLimitsOfTheNearestCount(t *testing.T) {
 		soon := jobqueue.Limits{RetryDelay: time.Millisecond}
 		e := q.executor(executor.Config{RetryLimit: 2, RetryDelay: time.Millisecond}, nil)
 		e.Register("plain", broken)
-		e.Register("payment", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: executor.Never}))
-		e.Register("eager", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: 3}), jobqueue.WithLimits(soon))
+		e.Register("payment", broken, jobqueue.Limits{RetryLimit: executor.Never})
+		e.Register("eager", broken, jobqueue.Limits{RetryLimit: 3}, soon)
 		e.start()
 		for name, c := range map[string]struct {
 			job     jobqueue.Job
@@ -51,31 +50,22 @@ func TestLimitsOfTheNearestCount(t *testing.T) {
 	})
 }
 
-// A timeout of the job replaces those of the handler and of its middleware, also a
+// A timeout of the job replaces those of the handler and around it, also a
 // shorter one, and its error is not repeated.
 func TestTimeouts(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.sql("INSERT INTO job (jid, task, timeout) VALUES ('slow', 'slow', 1), ('patient', 'patient', 3600), ('limited', 'limited', NULL), ('wrapped', 'wrapped', NULL)")
 		slow := func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() }
-		var order []string
-		note := func(name string) jobqueue.Middleware {
-			return func(next jobqueue.Handler) jobqueue.Handler {
-				return func(ctx context.Context, job *jobqueue.JobContext) error {
-					order = append(order, name)
-					return next(ctx, job)
-				}
-			}
-		}
 		e := q.executor(executor.Config{RetryLimit: executor.Never}, nil)
-		e.Register("slow", slow, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Hour}), jobqueue.Timeout(time.Hour))
-		e.Register("patient", func(ctx context.Context, _ *jobqueue.JobContext) error {
+		e.Register("slow", jobqueue.Timeout(time.Hour, slow), jobqueue.Limits{Timeout: time.Hour})
+		e.Register("patient", jobqueue.Timeout(time.Millisecond, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			if at, _ := ctx.Deadline(); time.Until(at) < time.Minute {
 				return errors.New("the timeout of the handler counts")
 			}
 			return nil
-		}, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Second}), jobqueue.Timeout(time.Millisecond))
-		e.Register("limited", slow, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Millisecond}))
-		e.Register("wrapped", slow, note("outer"), jobqueue.Timeout(time.Millisecond), note("inner"))
+		}), jobqueue.Limits{Timeout: time.Second})
+		e.Register("limited", slow, jobqueue.Limits{Timeout: time.Millisecond})
+		e.Register("wrapped", jobqueue.Timeout(time.Millisecond, slow))
 		e.start()
 		e.awaitEnd("patient", jobqueue.Success)
 		for jid, timeout := range map[string]string{"slow": "1s", "limited": "1ms", "wrapped": "1ms"} {
@@ -83,9 +73,6 @@ func TestTimeouts(t *testing.T) {
 			if result := q.get(jid).Result; strings.Count(result, jobqueue.ErrTimeout.Error()) != 1 || !strings.Contains(result, timeout) {
 				t.Errorf("%s: result %q", jid, result)
 			}
-		}
-		if !slices.Equal(order, []string{"outer", "inner"}) {
-			t.Errorf("middleware is called in the order %q", order)
 		}
 	})
 }

@@ -95,11 +95,7 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 	cfg.KillGrace = cmp.Or(cfg.KillGrace, DefaultKillGrace)
 	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, DefaultMaxOutput)
 	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
-	handler := jobqueue.Handler(cfg.run)
-	if cfg.Timeout > 0 {
-		handler = jobqueue.Timeout(cfg.Timeout)(handler)
-	}
-	return handler, nil
+	return jobqueue.Timeout(cfg.Timeout, cfg.run), nil
 }
 
 func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error {

@@ -70,11 +70,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	}
 	target := web.NewTarget(cfg.URL, cfg.Header, web.PathSecrets(cfg.URL)...)
 	c := caller{HTTPConfig: cfg, place: target.Secrets.Clean(cfg.Method + " " + target.Path), Target: target}
-	handler := jobqueue.Handler(c.call)
-	if cfg.Timeout > 0 {
-		return jobqueue.Timeout(cfg.Timeout)(handler), nil
-	}
-	return handler, nil
+	return jobqueue.Timeout(cfg.Timeout, c.call), nil
 }
 
 // caller makes the calls of a handler.

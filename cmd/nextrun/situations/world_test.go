@@ -252,7 +252,7 @@ func newExecutor(db *store.DB, cfg executor.Config, handlers ...handler) (*execu
 				}
 				<-ctx.Done()
 				return ctx.Err()
-			}, jobqueue.WithLimits(h.limits))
+			}, h.limits)
 		}
 	}
 	return e, err

@@ -41,11 +41,7 @@ func (w Work) Handler(on sqldb.Opened) (jobqueue.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := jobqueue.Handler(r.run)
-	if w.Timeout > 0 {
-		run = jobqueue.Timeout(w.Timeout)(run)
-	}
-	return run, nil
+	return jobqueue.Timeout(w.Timeout, r.run), nil
 }
 
 // run carries out the statements, and ends the job in the same transaction.

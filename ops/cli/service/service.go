@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/ops/cli/ui"
@@ -159,7 +158,7 @@ func (s *services) makeExecutor() error {
 	}
 	handlers, err := s.config.Build(s.db)
 	for task, handler := range handlers {
-		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits))
+		executor.Register(task, handler, s.config.Handlers[task].Limits)
 	}
 	return s.add(stageExecutor, executor, err)
 }
