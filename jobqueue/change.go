@@ -31,11 +31,11 @@ func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 			return Change{}, ErrFinal
 		case job.State == Waiting || job.State == Stuck && !job.Retry.IsZero():
 			after = Cancelled
-			return Change{State: &after}, nil
+			return Change{To: Cancelled}, nil
 		case job.Foreign():
 			return Change{}, ErrForeign
 		}
-		return Change{RequestCancel: true}, nil
+		return Change{}, nil
 	})
 	return after, err
 }
@@ -44,19 +44,10 @@ func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 // returns [ErrNotFinal], or an [*OverlapError] that names the job of the same
 // tracker that is pending, where the two must not overlap.
 func (q *Queue) Retry(ctx context.Context, jid string) error {
-	again := func() error {
-		return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
-	}
-	err := again()
-	var overlap *OverlapError
-	if _, joined := q.store.(inTx); joined || err == nil || errors.Is(err, ErrNotFinal) || errors.Is(err, ErrForeign) || errors.As(err, &overlap) {
-		return err
-	}
-	return again() // another job may have been added meanwhile; this time the error names it
+	return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
 }
 
 func retry(ctx context.Context, tx QueueTx, jid string) error {
-	waiting := Waiting
 	return change(ctx, tx, "retry", jid, func(job Job) (Change, error) {
 		if !job.State.Valid() {
 			return Change{}, ErrForeign
@@ -73,25 +64,7 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return Change{State: &waiting, Note: "waits again, as asked for; attempts count from 1"}, nil
-	})
-}
-
-// SetPriority changes the priority of a job that waits or is stuck. It returns
-// [ErrTaken] for one that an executor has, [ErrFinal] for one that has ended.
-func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
-	return q.store.Update(ctx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
-}
-
-func setPriority(ctx context.Context, tx QueueTx, jid string, priority int) error {
-	return change(ctx, tx, "set the priority of", jid, func(job Job) (Change, error) {
-		switch {
-		case job.State.Final():
-			return Change{}, ErrFinal
-		case job.State != Waiting && job.State != Stuck:
-			return Change{}, ErrTaken
-		}
-		return Change{Priority: &priority}, nil
+		return Change{To: Waiting, Note: "waits again, as asked for; attempts count from 1"}, nil
 	})
 }
 

@@ -84,12 +84,6 @@ func update[T any](ctx context.Context, q *Queue, fn func(QueueTx) (T, error)) (
 	return value, err
 }
 
-// Watch calls wake whenever jobs may have been added, cancelled or made to wait
-// again, until ctx ends. It calls report on failures, and retries.
-func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
-	q.store.WatchJobs(ctx, wake, report)
-}
-
 // Get returns a job.
 func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 	return view(ctx, q, func(tx QueueTx) (Job, error) { return tx.Job(ctx, jid) })

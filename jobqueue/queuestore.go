@@ -14,9 +14,6 @@ type QueueStore interface {
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx DBTX) (QueueTx, error)
 	pruner
-	// WatchJobs calls wake whenever jobs may have been added or cancelled, until ctx
-	// ends. It calls report on failures, and retries.
-	WatchJobs(ctx context.Context, wake func(), report func(error))
 }
 
 // pruner removes jobs that have ended.
@@ -61,12 +58,10 @@ type limiter interface {
 	Limits(ctx context.Context) ([]Limit, error)
 }
 
-// Change is a transition that somebody asked for. nil fields stay.
+// Change is a transition that somebody asked for.
 type Change struct {
-	State         *State // Waiting makes the job as good as new; Cancelled ends it
-	Priority      *int
-	RequestCancel bool   // sets the column cancel
-	Note          string // for the job log; empty: none
+	To   State  // Waiting makes the job as good as new; Cancelled ends it; empty: it stays, and sets the column cancel
+	Note string // for the job log; empty: none
 }
 
 // Filter selects jobs. Empty fields select all.

@@ -36,12 +36,10 @@ const (
 var (
 	// ErrNotFound is returned for a job that does not exist.
 	ErrNotFound = service.ErrNotFound
-	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
+	// ErrFinal is returned by Cancel for a job that has ended.
 	ErrFinal = errors.New("the job has ended already")
 	// ErrNotFinal is returned by Retry for a job that has not ended.
 	ErrNotFinal = errors.New("the job has not ended yet")
-	// ErrTaken is returned by SetPriority for a job that an executor has.
-	ErrTaken = errors.New("an executor has the job already")
 	// ErrForeign is returned by Cancel and Retry for a job that another kind of
 	// executor has, or whose state is not one of [States].
 	ErrForeign = errors.New("the job belongs to another kind of executor")

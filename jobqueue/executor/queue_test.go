@@ -82,22 +82,6 @@ func TestSingleJobsDoNotOverlap(t *testing.T) {
 	})
 }
 
-func TestSetPriorityOfAWaitingJob(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		q.submit(jobqueue.Job{Task: "t", Subject: "first"})
-		jid := q.submit(jobqueue.Job{Task: "t", Subject: "second"})[0]
-		if err := q.queue.SetPriority(q.ctx, jid, jobqueue.PriorityHigh); err != nil {
-			t.Fatal(err)
-		}
-		if got := q.claimer("t").turns(2); got != "second first" {
-			t.Errorf("claimed %s", got)
-		}
-		if err := q.queue.SetPriority(q.ctx, jid, 0); !errors.Is(err, jobqueue.ErrTaken) {
-			t.Errorf("of a scheduled job: %v", err)
-		}
-	})
-}
-
 func TestListFilters(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.submit(jobqueue.Job{JID: "1", Task: "t", Group: "a"})

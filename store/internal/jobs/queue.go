@@ -125,22 +125,15 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 
 // Change implements [jobqueue.QueueTx].
 func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
-	var set string
+	set := "cancel = coalesce(cancel, $4)"
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
-	switch {
-	case c.State != nil && *c.State == jobqueue.Waiting:
+	switch c.To {
+	case jobqueue.Waiting:
 		set = `state = 'waiting', worker = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
 		args = args[:3]
-	case c.State != nil && *c.State == jobqueue.Cancelled:
+	case jobqueue.Cancelled:
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
-	case c.Priority != nil:
-		args = append(args[:3], *c.Priority)
-		set = "priority = $4"
-	case c.RequestCancel:
-		set = "cancel = coalesce(cancel, $4)"
-	default:
-		return false, fmt.Errorf("%w: no such change of a job", sqldb.ErrRefused)
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Note != "" {

@@ -43,7 +43,7 @@ func (s Store) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx,
 	return jobTx{tx}, err
 }
 
-// WatchJobs implements executor.Store and [jobqueue.QueueStore].
+// WatchJobs implements executor.Store.
 func (s Store) WatchJobs(ctx context.Context, wake func(), report func(error)) {
 	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
 }
