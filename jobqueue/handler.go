@@ -35,7 +35,7 @@ func JSON[T any](h func(ctx context.Context, job *JobContext, args T) error) Han
 }
 
 // Permanent marks an error that no retry would help: the job goes straight to
-// failed. Permanent(nil) is nil.
+// failed. Of an outbox.Publisher it says that the receiver refuses the event. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -54,8 +54,9 @@ type permanentError struct{ error }
 // Unwrap returns what the handler returned.
 func (e permanentError) Unwrap() error { return e.error }
 
-// RetryAfter marks an error after which the job is to be tried again no sooner
-// than after delay, at most after Config.RetryCap. RetryAfter(nil, ...) is nil.
+// RetryAfter marks an error after which the job, or the event of an outbox.Publisher, is to be tried again no sooner
+// than after delay: a job at most after Config.RetryCap of its executor, an event after Config.RetryMax of its relay, or an
+// hour if that is longer. RetryAfter(nil, ...) is nil.
 func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil

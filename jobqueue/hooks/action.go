@@ -83,9 +83,6 @@ func Post(c webhook.Config) (*Action, error) {
 			ID: n.ID, Topic: n.Hook, Type: "nextrun." + string(n.Event), AggregateID: cmp.Or(n.Task, n.Handler), AggregateVersion: 1,
 			Payload: text.JSON(n), Created: n.At, Traceparent: n.Traceparent,
 		}})
-		if outbox.IsRefusal(err) {
-			return jobqueue.Permanent(err)
-		}
 		return err
 	}}, err
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/migrations"
@@ -55,12 +56,12 @@ func ExampleRelay() {
 	sent := make(chan string)
 	send := func(_ context.Context, e outbox.Event) error {
 		if !strings.Contains(e.Payload, "@") {
-			return outbox.Refuse(errors.New("no address"))
+			return jobqueue.Permanent(errors.New("no address"))
 		}
 		sent <- e.AggregateID
 		return nil
 	}
-	relay, err := relay.New(db.Outbox(), outbox.DeadAfter(1, outbox.OneByOne(send)), relay.Config{Name: "example"})
+	relay, err := relay.New(db.Outbox(), outbox.OneByOne(send), relay.Config{Name: "example", RefusalLimits: map[string]int{"mail": 1}})
 	must(err)
 	must(relay.Start(ctx))
 	fmt.Println(<-sent, <-sent)

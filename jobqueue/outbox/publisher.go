@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -16,8 +15,8 @@ type Publisher interface {
 	// Publish hands over the events of one topic, in order. It returns how many
 	// events, from the first on, the receiver accepted. If these are not all, it
 	// returns an error about the next one. The relay hands over the rest again
-	// later. [Refuse] marks an error that no retry would help, [RetryAfter] one
-	// after which to wait. Publish must return soon after ctx has ended.
+	// later. [jobqueue.Permanent] marks an error that no retry would help: the receiver refuses this event.
+	// [jobqueue.RetryAfter] marks one after which to wait. Publish must return soon after ctx has ended.
 	Publish(ctx context.Context, events []Event) (accepted int, err error)
 }
 
@@ -55,67 +54,6 @@ func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 // ErrNotTried is returned by a [Publisher] that had no time to try the next
 // event.
 var ErrNotTried = errors.New("not tried")
-
-type refusal struct {
-	error
-	limit int
-}
-
-func (e refusal) Unwrap() error { return e.error }
-
-// DefaultRefusals is after how many refusals a message is dead, unless its publisher sets something else.
-const DefaultRefusals = 5
-
-// Never is a number of refusals that is never reached: a refused message holds its topic, until it is accepted or
-// somebody deletes it.
-const Never = -1
-
-// Refuse marks an error that no retry would help: the receiver does not want
-// this event. After [DefaultRefusals] of them it is dead, once one of those behind it is accepted. While all are refused
-// alike, which is no fault of one event, the topic waits, for hours. Refuse(nil) is nil.
-func Refuse(err error) error { return RefuseUpTo(DefaultRefusals, err) }
-
-// RefuseUpTo is [Refuse] of an event that is dead after so many refusals, or [Never].
-func RefuseUpTo(limit int, err error) error {
-	if err == nil {
-		return nil
-	}
-	return refusal{err, limit}
-}
-
-// DeadAfter returns a publisher whose refused messages are dead after so many refusals, or [Never].
-func DeadAfter(limit int, p Publisher) Publisher {
-	return PublisherFunc(func(ctx context.Context, events []Event) (int, error) {
-		accepted, err := p.Publish(ctx, events)
-		if IsRefusal(err) {
-			err = RefuseUpTo(limit, err)
-		}
-		return accepted, err
-	})
-}
-
-// IsRefusal reports whether err is, or wraps, an error that [Refuse] made.
-func IsRefusal(err error) bool {
-	var r refusal
-	return errors.As(err, &r)
-}
-
-// RefusalLimit is after how many refusals like err a message is dead.
-func RefusalLimit(err error) int {
-	var r refusal
-	errors.As(err, &r)
-	return r.limit
-}
-
-// RetryAfter marks an error: the event is not to be tried again before delay has
-// passed. The longest delay is Config.RetryMax or an hour, whichever is longer.
-// RetryAfter(nil, ...) is nil.
-func RetryAfter(err error, delay time.Duration) error {
-	if err == nil {
-		return nil
-	}
-	return service.DelayedError{Err: err, Delay: delay}
-}
 
 // Topics has a publisher for each topic; "*" means all others.
 type Topics map[string]Publisher

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 const secretsFile = `
@@ -85,8 +85,8 @@ func TestSecretsOfTheFile(t *testing.T) {
 	if h := c.Handlers["dump"]; !slices.Equal(h.Command.Env, []string{"PGPASSWORD=raw:0123456789abcdef", "LANG=C"}) {
 		t.Errorf("got %+v", h)
 	}
-	if c.Relay.Topics["a"].RefusalLimit != outbox.Never {
-		t.Errorf("a refusal_limit of 0 is %d", c.Relay.Topics["a"].RefusalLimit)
+	if c.Relay.RefusalLimits["a"] != jobqueue.Never {
+		t.Errorf("a refusal_limit of 0 is %d", c.Relay.RefusalLimits["a"])
 	}
 	if url, err := c.NotifyURL(); err != nil || url != "https://joex:s3cret@example.org/wake" {
 		t.Errorf("who hears of new jobs: %s, %v", url, err)

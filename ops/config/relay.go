@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -25,19 +26,23 @@ type Relay struct {
 
 func (c *Relay) read(r *reader, place string, n *yaml.Node) {
 	r.mapping(n, place, &c.Config, keys{"source": &c.Source, "topics": &c.Topics})
+	c.RefusalLimits = map[string]int{}
+	for topic, route := range c.Topics {
+		c.RefusalLimits[topic] = route.RefusalLimit
+	}
 }
 
 // Route is where the events of a topic go: a webhook or Kafka.
 type Route struct {
 	Webhook      *webhook.Config
 	Kafka        *kafka.Config
-	RefusalLimit int `yaml:"refusal_limit" form:"orzero"` // 0: outbox.DefaultRefusals; or outbox.Never
+	RefusalLimit int `yaml:"refusal_limit" form:"orzero"` // 0: relay.DefaultRefusalLimit; or jobqueue.Never
 }
 
 // Validate checks RefusalLimit.
 func (route *Route) Validate() error {
 	p := &service.Check{Config: "config.Route"}
-	p.Field(outbox.Never <= route.RefusalLimit && route.RefusalLimit <= 1000, "RefusalLimit", route.RefusalLimit, "1 to 1000, or Never")
+	p.Field(jobqueue.Never <= route.RefusalLimit && route.RefusalLimit <= 1000, "RefusalLimit", route.RefusalLimit, "1 to 1000, or Never")
 	return p.Err()
 }
 
@@ -107,7 +112,7 @@ func (p *Publishers) Close() {
 // BuildRelay makes the publishers of the section relay.
 func (c *Config) BuildRelay() (*Publishers, error) {
 	built := &Publishers{Topics: outbox.Topics{}}
-	for topic, route := range c.Relay.Topics {
+	for topic := range c.Relay.Topics {
 		made, err := newLive(c, func(c *Config) (publisher, error) { return c.build(topic) })
 		if err != nil {
 			built.Close()
@@ -115,9 +120,6 @@ func (c *Config) BuildRelay() (*Publishers, error) {
 		}
 		built.made = append(built.made, made)
 		built.Topics[topic] = outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) { return made.get().Publish(ctx, events) })
-		if route.RefusalLimit != 0 {
-			built.Topics[topic] = outbox.DeadAfter(route.RefusalLimit, built.Topics[topic])
-		}
 	}
 	return built, nil
 }

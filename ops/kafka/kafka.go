@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -153,7 +154,7 @@ var refusals = []error{
 func (p *Publisher) verdict(err error) error {
 	for _, r := range refusals {
 		if errors.Is(err, r) {
-			return outbox.Refuse(fmt.Errorf("kafka refuses the event: %w", err))
+			return jobqueue.Permanent(fmt.Errorf("kafka refuses the event: %w", err))
 		}
 	}
 	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/kafka"
 )
@@ -59,7 +60,7 @@ func TestErrorsSayWhatToExpect(t *testing.T) {
 	t.Parallel()
 	nobody := publisher(t, kafka.Config{Brokers: []string{"127.0.0.1:1"}, Timeout: time.Second})
 	n, err := nobody.Publish(t.Context(), []outbox.Event{{ID: "e", Topic: "orders", Type: "x", AggregateID: "a"}})
-	if n != 0 || err == nil || outbox.IsRefusal(err) || !strings.Contains(err.Error(), "127.0.0.1:1") {
+	if n != 0 || err == nil || jobqueue.IsPermanent(err) || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("nobody there: %d, %v; want an error that names the address, and no refusal", n, err)
 	}
 	for field, cfg := range map[string]kafka.Config{
@@ -107,7 +108,7 @@ func TestNothingOvertakesAnEventThatIsTooLarge(t *testing.T) {
 		events[i] = outbox.Event{ID: fmt.Sprint(i), Topic: "orders", Type: "x", AggregateID: "a"}
 	}
 	events[1].Payload = incompressible(3 << 20)
-	if n, err := p.Publish(t.Context(), events); n != 1 || !outbox.IsRefusal(err) {
+	if n, err := p.Publish(t.Context(), events); n != 1 || !jobqueue.IsPermanent(err) {
 		t.Errorf("published %d, %v; want 1 and a refusal", n, err)
 	}
 	events[1].Payload = ""

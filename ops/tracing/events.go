@@ -8,6 +8,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -32,7 +33,7 @@ func (t *Tracer) Deliver(ctx context.Context, events []outbox.Event) (context.Co
 		switch {
 		case errors.Is(err, outbox.ErrNotTried): // for want of time; the rest is handed over later
 			err = nil
-		case outbox.IsRefusal(err):
+		case jobqueue.IsPermanent(err):
 			name = "refused"
 		}
 		end(span, err, name)

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,6 +17,8 @@ const (
 	DefaultRetryMax     = time.Minute
 	DefaultLease        = 30 * time.Second
 	DefaultPollInterval = 30 * time.Second
+	// DefaultRefusalLimit is after how many refusals a message is dead, unless Config.RefusalLimits says something else.
+	DefaultRefusalLimit = 5
 )
 
 // longest is the greatest duration.
@@ -51,6 +54,10 @@ type Config struct {
 	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
 	RetryMin time.Duration `yaml:"retry_min"`
 	RetryMax time.Duration `yaml:"retry_max"`
+	// RefusalLimits say after how many refusals ([jobqueue.Permanent]) a message of a topic is dead, once one of those behind it
+	// is accepted; "*" stands for all other topics. While all are refused alike, which is no fault of one event, the
+	// topic waits, for hours. 0: 5; [jobqueue.Never]: a refused message holds its topic, until it is accepted or somebody deletes it.
+	RefusalLimits map[string]int
 	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
 	Tracer Tracer
 	// Logger receives the log lines. nil: slog.Default().
@@ -69,6 +76,15 @@ func (c Config) withDefaults() Config {
 	service.SetDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
 	service.SetDefault(&c.Logger, slog.Default())
 	return c
+}
+
+// refusalLimit is after how many refusals a message of a topic is dead.
+func (c Config) refusalLimit(topic string) int {
+	limit, is := c.RefusalLimits[topic]
+	if !is {
+		limit = c.RefusalLimits["*"]
+	}
+	return cmp.Or(limit, DefaultRefusalLimit)
 }
 
 // Validate returns an error that names every field that is out of bounds. [New]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -13,16 +14,16 @@ func TestDeadMessages(t *testing.T) {
 	both(t, func(f *fixture) {
 		r := newReceiver()
 		cfg := f.quick("one")
-		cfg.Topics = []string{"loose"}
+		cfg.Topics, cfg.RefusalLimits = []string{"loose"}, map[string]int{"loose": 3, "strict": jobqueue.Never}
 		loose := f.append(events("loose", 5)...)
 		strict := f.append(events("strict", 5)...)
 		r.set(func(r *receiver) {
-			r.verdicts[loose[2].ID] = outbox.Refuse(errors.New("no such thing"))
-			r.verdicts[strict[2].ID] = outbox.Refuse(errors.New("nor this"))
+			r.verdicts[loose[2].ID] = jobqueue.Permanent(errors.New("no such thing"))
+			r.verdicts[strict[2].ID] = jobqueue.Permanent(errors.New("nor this"))
 		})
-		f.relay(outbox.DeadAfter(3, r.publisher()), cfg)
+		f.relay(r.publisher(), cfg)
 		cfg.Topics = []string{"strict"}
-		f.relay(outbox.DeadAfter(outbox.Never, r.publisher()), cfg)
+		f.relay(r.publisher(), cfg)
 		r.await(f, 6)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND refusals = 3 AND attempts = 3`)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'strict' AND dead IS NULL AND refusals > 5`)
@@ -61,10 +62,12 @@ func TestAllRefusedAlikeIsNoFaultOfAnEvent(t *testing.T) {
 		f.Exec(`UPDATE outbox_message SET refusals = 499 WHERE topic = 'old'`)
 		r.set(func(r *receiver) {
 			for _, e := range append(all, old...) {
-				r.verdicts[e.ID] = outbox.Refuse(errors.New("404"))
+				r.verdicts[e.ID] = jobqueue.Permanent(errors.New("404"))
 			}
 		})
-		f.relay(outbox.DeadAfter(3, r.publisher()), f.quick("one"))
+		cfg := f.quick("one")
+		cfg.RefusalLimits = map[string]int{"*": 3}
+		f.relay(r.publisher(), cfg)
 		f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE topic <> 'old' AND refusals > 5`)
 		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE topic = 'old' AND dead IS NOT NULL`)
 		f.Want(1, `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL`)

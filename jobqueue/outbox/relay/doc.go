@@ -4,8 +4,8 @@
 // Receivers recognize duplicates by the event's id. Any number of relays share the topics. One relay at a time holds a
 // topic, under a lease with a token of its own, and it can record what it published only while that token is still
 // the topic's. A message that fails is tried again with backoff, and later messages of the topic wait. A message that
-// the receiver refuses for good ([outbox.Refuse]) several times is set aside as dead, and the topic goes on without it;
-// or it holds the topic, with [outbox.Never] in [outbox.DeadAfter] or [outbox.RefuseUpTo].
+// the receiver refuses for good ([jobqueue.Permanent]) several times is set aside as dead, and the topic goes on without it;
+// or it holds the topic: see Config.RefusalLimits.
 //
 // A relay that dies, or pauses past its lease, between publishing and recording leaves its batch to be published
 // again. A receiver that must not process duplicates stores the greatest version of each aggregate.

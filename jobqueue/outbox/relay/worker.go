@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/internal/traceparent"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -71,7 +72,8 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	case accepted == len(b.Items):
 	case accepted == len(events):
 		item := b.Items[accepted]
-		s.Failed = w.failure(item, outbox.RefuseUpTo(1, errors.New(item.Problem)))
+		s.Failed = w.failure(item, jobqueue.Permanent(errors.New(item.Problem)))
+		s.Failed.Dead = true
 	case w.hard.Err() == nil && !errors.Is(err, outbox.ErrNotTried):
 		if s.Failed = w.failure(b.Items[accepted], err); s.Failed.Dead {
 			w.blame(ctx, &s, to, events[accepted+1:], b.Items[accepted+1:])
@@ -95,7 +97,7 @@ func (w *worker) blame(ctx context.Context, s *Settlement, to outbox.Publisher, 
 			s.Accepted = slices.Concat(s.Accepted, items[i:i+accepted])
 			return
 		}
-		if !outbox.IsRefusal(err) {
+		if !jobqueue.IsPermanent(err) {
 			break
 		}
 	}
@@ -178,9 +180,9 @@ func (r *Relay) failure(item Item, err error) *Failure {
 	if err == nil {
 		err = errNoReason
 	}
-	f := &Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: outbox.IsRefusal(err)}
-	limit := outbox.RefusalLimit(err)
-	f.Dead = f.Refused && limit != outbox.Never && item.Refusals+1 >= limit
+	f := &Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: jobqueue.IsPermanent(err)}
+	limit := r.cfg.refusalLimit(item.Topic)
+	f.Dead = f.Refused && limit != jobqueue.Never && item.Refusals+1 >= limit
 	var asked service.DelayedError
 	_ = errors.As(err, &asked)
 	f.Delay = max(

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/internal/web"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
@@ -99,12 +100,11 @@ func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 		text += ": " + quoted
 	}
 	err := p.target.Secrets.CleanError(errors.New(text))
-	switch answer.StatusCode {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return outbox.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))
-	}
-	if answer.StatusCode/100 == 4 {
-		return outbox.Refuse(err)
+	switch code := answer.StatusCode; {
+	case web.MayPass(code):
+		return jobqueue.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))
+	case code/100 == 4:
+		return jobqueue.Permanent(err)
 	}
 	return err
 }

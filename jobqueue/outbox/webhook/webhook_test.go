@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
@@ -170,7 +171,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		url, _ := receiver(t, status(code))
 		n, err := publisher(t, webhook.Config{URL: url}).Publish(t.Context(), []outbox.Event{event(), event()})
-		if n != 0 || err == nil || outbox.IsRefusal(err) != refused {
+		if n != 0 || err == nil || jobqueue.IsPermanent(err) != refused {
 			t.Errorf("%d: %d, %v; refusal wanted: %t", code, n, err, refused)
 		}
 	}
@@ -204,7 +205,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		url, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, code) })
 		p := publisher(t, webhook.Config{URL: url, Header: http.Header{"Authorization": {"Bearer geheim"}}})
-		if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || outbox.IsRefusal(err) {
+		if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || jobqueue.IsPermanent(err) {
 			t.Errorf("%d: %d, %v; want another attempt", code, n, err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestTimeout(t *testing.T) {
 	url, _ := receiver(t, func(http.ResponseWriter, *http.Request) { <-hang })
 	t.Cleanup(func() { close(hang) }) // before the server is closed
 	p := publisher(t, webhook.Config{URL: url, Timeout: 20 * time.Millisecond})
-	if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || outbox.IsRefusal(err) {
+	if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || jobqueue.IsPermanent(err) {
 		t.Errorf("%d, %v; want an error", n, err)
 	}
 }
