@@ -2,12 +2,11 @@ package executor
 
 import "time"
 
-// duty is something that the loop does at a time. Two only wake it: what they are for it does in
-// each turn.
+// duty is something that the loop does at a time.
 type duty int
 
 const (
-	wakeForLogs    duty = iota // read the inbox, which has logs that are old enough
+	fetchLogs      duty = iota // take what handlers have logged
 	cancelRunning              // cancel the handlers that still run at a shutdown
 	unclaimWaiting             // have jobs wait in the queue again that have no place in the pool
 	giveUp                     // end although ends are not recorded
@@ -15,7 +14,7 @@ const (
 	lookForCancels             // look for requests to cancel them
 	rescueOverdue              // rescue jobs of dead workers, and let those wait again whose retry is due
 	syncReports                // sync: write the reports of attempts, and claim
-	wakeToClaim                // sync, which may claim again
+	wakeToClaim                // sync, which may claim again: it only wakes the loop
 	retryAlone                 // retry jobs that were set aside
 	duties
 )

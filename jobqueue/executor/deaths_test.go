@@ -85,7 +85,7 @@ func (s *workers) works(e *Executor) {
 
 // dead are the workers that a process has found dead since it was last asked.
 func (p process) dead() []string {
-	return slices.Sorted(maps.Keys(p.inbox.open(time.Now(), 0).dead))
+	return slices.Sorted(maps.Keys(p.inbox.open().dead))
 }
 
 // bubble has a worker with a job and an observer, after a minute.

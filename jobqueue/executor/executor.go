@@ -60,7 +60,7 @@ func newExecutor(store Store, cfg Config) (*Executor, error) {
 	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
 	return &Executor{
 		store: store, cfg: cfg, worker: worker,
-		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
+		life: life, inbox: &inbox{signal: life.Wake}, hurry: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
 		tempo: tempo{busyBeat, compareInterval}, handlers: map[string]handler{},
 	}, nil
 }

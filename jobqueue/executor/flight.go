@@ -33,7 +33,7 @@ func (f *flight) begin(job jobqueue.Job) {
 	handler := f.handlers[job.Task]
 	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, arrived: now, began: now}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
-	a.log = &jobLog{jid: job.JID, notify: func() { f.e.inbox.logged(a) }}
+	a.log = &jobLog{jid: job.JID}
 	f.byJID[job.JID] = a
 	f.agenda.sooner(lookForCancels, now.Add(cancelInterval))
 	f.e.emit(Event{Kind: EventBegun, Job: job})
@@ -59,6 +59,15 @@ func (f *flight) handlerReturned(r handlerReturn) {
 	a.end = f.e.cfg.limited(a.limits).decide(a.job, r.outcome, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, r.traceparent
 	a.phase = returned
+}
+
+// fetchLogs takes what the handlers that run have logged.
+func (f *flight) fetchLogs() {
+	for _, a := range f.byJID {
+		if a.phase == running {
+			a.fetch()
+		}
+	}
 }
 
 // applyStatus updates an attempt by the status of its job in the database.

@@ -18,8 +18,7 @@ type logLine struct {
 // jobLog holds what a handler has said about its job, until the loop fetches it. It
 // is safe for concurrent use.
 type jobLog struct {
-	jid    string
-	notify func() // there is something to fetch
+	jid string
 
 	mu       sync.Mutex
 	lines    []logLine
@@ -45,7 +44,6 @@ func (b *jobLog) Log(level jobqueue.Level, message string) {
 		b.lines = append(b.lines, line)
 		b.kept++
 		b.bytes += len(line.Message)
-		b.notify()
 	}
 }
 
@@ -53,9 +51,8 @@ func (b *jobLog) Log(level jobqueue.Level, message string) {
 func (b *jobLog) SetProgress(percent int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.progress != percent && !b.over {
+	if !b.over {
 		b.progress = percent
-		b.notify()
 	}
 }
 

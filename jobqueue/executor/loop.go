@@ -8,7 +8,7 @@ import (
 )
 
 // logPatience is how long lines and progress are gathered before they are
-// written.
+// written, while jobs run.
 const logPatience = 200 * time.Millisecond
 
 // loop is what the executor's one goroutine owns. It syncs with the database in one request at a time: see
@@ -88,10 +88,10 @@ func (l *loop) run() []string {
 
 // readInbox handles what the handlers and the watcher have reported.
 func (l *loop) readInbox(now time.Time) {
-	m := l.e.inbox.open(now, logPatience)
-	l.agenda.set(wakeForLogs, m.logsAt)
-	for a := range m.logged {
-		a.fetch()
+	m := l.e.inbox.open()
+	if l.agenda.due(fetchLogs, now) {
+		l.agenda.clear(fetchLogs)
+		l.flight.fetchLogs()
 	}
 	for _, r := range m.returned {
 		l.claims.freed()
@@ -161,7 +161,10 @@ func (l *loop) plan(now time.Time) {
 		l.planSync(now)
 	}
 	busy := len(l.flight.byJID) > 0
-	if !busy {
+	if busy {
+		l.agenda.sooner(fetchLogs, now.Add(logPatience))
+	} else {
+		l.agenda.clear(fetchLogs)
 		l.agenda.clear(lookForCancels)
 	}
 	if !l.e.busy.Swap(busy) && busy {
