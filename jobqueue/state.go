@@ -1,5 +1,7 @@
 package jobqueue
 
+import "slices"
+
 // State is where a job is in its life:
 //
 //	waiting -> scheduled -> running -> success | failed | cancelled | stuck
@@ -29,13 +31,7 @@ func States() []State {
 func (s State) Final() bool { return s == Success || s == Failed || s == Cancelled }
 
 // Valid reports whether s is one of [States].
-func (s State) Valid() bool {
-	switch s {
-	case Waiting, Scheduled, Running, Stuck, Success, Failed, Cancelled:
-		return true
-	}
-	return false
-}
+func (s State) Valid() bool { return slices.Contains(States(), s) }
 
 // Word is the state as people read it: a job that is stuck is retrying.
 func (s State) Word() string {

@@ -118,7 +118,7 @@ func (l *loop) inParts(items []item, cause error) error {
 func (l *loop) alone(items []item) error {
 	q := requestFor(l.e.worker, items, time.Now())
 	q.Brief = true
-	_, err := l.roundTrip(q)
+	_, err := l.roundTrip(items, q)
 	return err
 }
 

@@ -60,41 +60,25 @@ func logEvent(logger *slog.Logger, event Event) {
 	logger.Log(ctx, level, message, fields(event)...)
 }
 
-func fields(event Event) (fields []any) {
-	if event.Job.JID != "" {
-		fields = append(fields, "jid", event.Job.JID)
+// fields are the data of an event that are set.
+func fields(event Event) (list []any) {
+	add := func(is bool, pairs ...any) {
+		if is {
+			list = append(list, pairs...)
+		}
 	}
-	if event.Job.Tracker != "" {
-		fields = append(fields, "task", event.Job.Tracker)
-	}
-	if event.Job.Task != "" {
-		fields = append(fields, "handler", event.Job.Task, "group", event.Job.Group)
-	}
-	if event.Kind == EventEnded {
-		fields = append(fields, "attempt", event.Job.Retries+1)
-	}
-	if event.Attempts != 0 {
-		fields = append(fields, "max_attempts", event.Attempts)
-	}
-	if event.Worker != "" {
-		fields = append(fields, "worker", event.Worker)
-	}
-	if event.State != "" {
-		fields = append(fields, "state", event.State.Word())
-	}
-	if event.Count != 0 {
-		fields = append(fields, "jobs", event.Count)
-	}
-	if event.Running != "" {
-		fields = append(fields, "running", event.Running, "grace", event.Grace)
-	}
-	if event.Duration != 0 {
-		fields = append(fields, "duration", event.Duration.Round(time.Millisecond).String())
-	}
-	if event.Err != nil {
-		fields = append(fields, "error", event.Err)
-	}
-	return fields
+	add(event.Job.JID != "", "jid", event.Job.JID)
+	add(event.Job.Tracker != "", "task", event.Job.Tracker)
+	add(event.Job.Task != "", "handler", event.Job.Task, "group", event.Job.Group)
+	add(event.Kind == EventEnded, "attempt", event.Job.Retries+1)
+	add(event.Attempts != 0, "max_attempts", event.Attempts)
+	add(event.Worker != "", "worker", event.Worker)
+	add(event.State != "", "state", event.State.Word())
+	add(event.Count != 0, "jobs", event.Count)
+	add(event.Running != "", "running", event.Running, "grace", event.Grace)
+	add(event.Duration != 0, "duration", event.Duration.Round(time.Millisecond).String())
+	add(event.Err != nil, "error", event.Err)
+	return list
 }
 
 func words(event Event) (level slog.Level, message string) {

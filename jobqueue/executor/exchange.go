@@ -19,15 +19,15 @@ import (
 // answer is what the database says to a request.
 type answer struct {
 	to     exchange.Request
-	items  []item // whose reports it writes; nil unless a sync has sent it
+	items  []item // that it is for
 	asked  time.Time
 	result exchange.Result
 	err    error
 }
 
 // ask carries out a request. It touches nothing of the loop.
-func (l *loop) ask(q exchange.Request, now time.Time) answer {
-	a := answer{to: q, asked: now}
+func (l *loop) ask(items []item, q exchange.Request, now time.Time) answer {
+	a := answer{to: q, items: items, asked: now}
 	q.Hooks = l.e.cfg.Hooks
 	most := giveUpAfter
 	if len(q.Transitions) == 0 {
@@ -44,13 +44,13 @@ func (l *loop) ask(q exchange.Request, now time.Time) answer {
 func (l *loop) exchange(items []item, c exchange.Claim, now time.Time) error {
 	q := requestFor(l.e.worker, items, now)
 	q.Claim = c
-	chosen, err := l.roundTrip(q)
+	chosen, err := l.roundTrip(items, q)
 	return l.handleFailure(items, c, chosen, err, now)
 }
 
-// roundTrip sends a request, waits for the answer and applies it. If it fails, chosen are the jobs
+// roundTrip sends a request for items, waits for the answer and applies it. If it fails, chosen are the jobs
 // that it tried to claim.
-func (l *loop) roundTrip(q exchange.Request) (chosen []string, err error) {
+func (l *loop) roundTrip(items []item, q exchange.Request) (chosen []string, err error) {
 	if only := q.Claim.Only; len(only) > 0 {
 		q.Claim = l.claims.compose(l.e.cfg, len(only), time.Now())
 		q.Claim.Only = only
@@ -58,7 +58,7 @@ func (l *loop) roundTrip(q exchange.Request) (chosen []string, err error) {
 	if q.Empty() {
 		return nil, nil
 	}
-	return l.applyResult(l.ask(q, time.Now()))
+	return l.applyResult(l.ask(items, q, time.Now()))
 }
 
 // send sends the request of a sync, and does not wait for its answer.
@@ -70,11 +70,7 @@ func (l *loop) send(items []item, c exchange.Claim, now time.Time) {
 	}
 	l.sent = true
 	asked := time.Now() // what happens from now on, it does not see
-	go func() {
-		a := l.ask(q, asked)
-		a.items = items
-		l.answers <- a
-	}()
+	go func() { l.answers <- l.ask(items, q, asked) }()
 }
 
 // handleAnswer applies the answer to a sync. If it failed and a job may be to blame, the other jobs are sent
@@ -119,8 +115,14 @@ func (l *loop) applyResult(r answer) (chosen []string, err error) {
 		}
 		return result.Chosen, err
 	}
-	for _, a := range l.flight.dropWritten(q) {
-		l.aside.release(a.job.JID)
+	for _, it := range r.items {
+		a := it.attempt
+		if a == nil || l.flight.byJID[it.jid] != a {
+			continue
+		}
+		if a.dropWritten(it.lines, it.percent); a.phase == running {
+			l.aside.release(it.jid)
+		}
 	}
 	for _, jid := range result.Done {
 		t := q.Transitions[slices.IndexFunc(q.Transitions, func(t exchange.Transition) bool { return t.JID == jid })]

@@ -186,30 +186,3 @@ func (as *attempts) all(yield func(*attempt) bool) {
 		}
 	}
 }
-
-// dropWritten drops what a request has written. It returns the running attempts among those that
-// it wrote of.
-func (as *attempts) dropWritten(q exchange.Request) (done []*attempt) {
-	lines, percent := map[string]int{}, map[string]int{}
-	for _, line := range q.Lines {
-		lines[line.JID]++
-	}
-	for _, p := range q.Progress {
-		percent[p.JID] = p.Percent
-		lines[p.JID] += 0 // it has an entry
-	}
-	for jid, n := range lines {
-		a := as.byJID[jid]
-		if a == nil {
-			continue
-		}
-		wrote, some := percent[jid]
-		if !some {
-			wrote = -1
-		}
-		if a.dropWritten(n, wrote); a.phase == running {
-			done = append(done, a)
-		}
-	}
-	return done
-}

@@ -20,6 +20,8 @@ type item struct {
 	jid     string
 	attempt *attempt             // of a report
 	rescue  *exchange.Transition // of a rescue
+
+	lines, percent int // of a report: how many lines the request writes, and which progress or -1
 }
 
 // reportOf writes what an attempt has to say: log, progress, end.
@@ -64,10 +66,11 @@ func fitting(items []item) int {
 	return len(items)
 }
 
-// requestFor says what is to be done for the items.
+// requestFor says what is to be done for the items, and notes in them what it writes.
 func requestFor(worker string, items []item, now time.Time) exchange.Request {
 	q := exchange.Request{Worker: worker}
-	for _, it := range items {
+	for i := range items {
+		it := &items[i]
 		switch a := it.attempt; {
 		case it.rescue != nil:
 			q.Transitions = append(q.Transitions, *it.rescue)
@@ -75,6 +78,7 @@ func requestFor(worker string, items []item, now time.Time) exchange.Request {
 			q.Claim.Only = append(q.Claim.Only, it.jid)
 		default:
 			lines := a.next()
+			it.lines, it.percent = len(lines), -1
 			for _, line := range lines {
 				line.Age = now.Sub(line.at)
 				q.Lines = append(q.Lines, line.Line)
@@ -82,6 +86,7 @@ func requestFor(worker string, items []item, now time.Time) exchange.Request {
 			if a.phase == returned && len(lines) == len(a.lines) {
 				q.Transitions = append(q.Transitions, a.end)
 			} else if a.percent >= 0 {
+				it.percent = a.percent
 				q.Progress = append(q.Progress, exchange.Progress{JID: it.jid, Percent: a.percent})
 			}
 		}

@@ -93,7 +93,7 @@ func (l *loop) compare() error {
 	if !l.claims.compare {
 		return nil
 	}
-	_, err := l.roundTrip(exchange.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
+	_, err := l.roundTrip(nil, exchange.Request{Worker: l.e.worker, Compare: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Fault(err) == service.FaultDatabase {
 		return err
 	}
