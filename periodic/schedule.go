@@ -13,7 +13,7 @@ import (
 type Schedule struct {
 	Task    Task
 	Handler jobqueue.Handler
-	Options []jobqueue.Option // limits and middlewares of the handler
+	Limits  []jobqueue.Limits // of the handler, as executor.Executor.Register takes them
 }
 
 // NewSchedule returns an enabled task with the defaults of [NewTask], whose jobs a function
@@ -21,7 +21,7 @@ type Schedule struct {
 // they travel as JSON. The handler has the name of the task, which must differ from those of
 // others in the program. NewSchedule panics if args cannot be written as JSON.
 func NewSchedule[T any](id, timer string, args T, run func(ctx context.Context, job *jobqueue.JobContext, args T) error,
-	options ...jobqueue.Option,
+	limits ...jobqueue.Limits,
 ) Schedule {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -29,7 +29,7 @@ func NewSchedule[T any](id, timer string, args T, run func(ctx context.Context, 
 	}
 	task := NewTask(id, id, timer)
 	task.Args = string(text)
-	return Schedule{task, jobqueue.JSON(run), options}
+	return Schedule{task, jobqueue.JSON(run), limits}
 }
 
 // With returns the schedule after a change of its task, such as of its overlap.
@@ -53,9 +53,9 @@ func (list Schedules) Tasks() []Task {
 // Register gives the handlers to an executor. Two schedules with the same handler name make
 // it panic.
 func (list Schedules) Register(to interface {
-	Register(task string, h jobqueue.Handler, options ...jobqueue.Option)
+	Register(task string, h jobqueue.Handler, limits ...jobqueue.Limits)
 }) {
 	for _, s := range list {
-		to.Register(s.Task.Task, s.Handler, s.Options...)
+		to.Register(s.Task.Task, s.Handler, s.Limits...)
 	}
 }

@@ -64,8 +64,6 @@ type CommandConfig struct {
 	// most MaxOutput/16 + 100 lines: the first ones, up to half of it, and the last ones of each stream. What is between them is
 	// read and dropped, and a line says so. 0: 1 MiB; negative: no output.
 	MaxOutput int `yaml:"max_output"`
-	// PermanentCodes are exit codes after which the job is not tried again.
-	PermanentCodes []int
 }
 
 // Validate returns an error that names every field that is bad. [Command] calls
@@ -125,7 +123,7 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	if errors.Is(err, exec.ErrWaitDelay) {
 		job.Logf(jobqueue.Warn, "output was read for %s after the program ended; a process that it left behind still holds it open", drainTime)
 	}
-	return c.verdict(cmd, err)
+	return c.verdict(err)
 }
 
 // ownVariables are meant for this process alone: the trace in which it was started, and what systemd(1) gives it.
@@ -195,17 +193,13 @@ func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, exited <-ch
 	return true
 }
 
-func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
+func (c CommandConfig) verdict(err error) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil
 	case errors.As(err, &exit):
-		err = fmt.Errorf("%s: %w", c.Argv[0], err)
-		if slices.Contains(c.PermanentCodes, cmd.ProcessState.ExitCode()) {
-			return jobqueue.Permanent(err)
-		}
-		return err
+		return fmt.Errorf("%s: %w", c.Argv[0], err)
 	}
 	return fmt.Errorf("run %s: %w", c.Argv[0], err)
 }

@@ -50,10 +50,9 @@ func TestCommandThatFails(t *testing.T) {
 		says  string
 		final bool
 	}{
-		"exit code":           {handlers.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}}, "exit status 3", false},
-		"permanent exit code": {handlers.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}}, "exit status 4", true},
-		"no such program":     {handlers.CommandConfig{Argv: []string{"/nowhere/to/be/found"}}, "start /nowhere/to/be/found: ", true},
-		"no such directory":   {handlers.CommandConfig{Argv: []string{"/bin/true"}, Dir: "/no/such/directory"}, "working directory: stat /no/such/directory", true},
+		"exit code":         {handlers.CommandConfig{Argv: script("exit 3")}, "exit status 3", false},
+		"no such program":   {handlers.CommandConfig{Argv: []string{"/nowhere/to/be/found"}}, "start /nowhere/to/be/found: ", true},
+		"no such directory": {handlers.CommandConfig{Argv: []string{"/bin/true"}, Dir: "/no/such/directory"}, "working directory: stat /no/such/directory", true},
 	} {
 		err := run(t.Context(), command(t, c.cfg), jobqueue.Job{}).err
 		if err == nil || !strings.Contains(err.Error(), c.says) || jobqueue.IsPermanent(err) != c.final {

@@ -26,7 +26,7 @@ const workPatience = 5 * time.Minute
 // again for the next attempt.
 //
 // The scheduler sees that jobs have ended at the next move of the clock.
-func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Option) []Run {
+func (s *Schedule) Work(task string, h jobqueue.Handler, limits ...jobqueue.Limits) []Run {
 	s.t.Helper()
 	ended := make(chan executor.Event, 1000)
 	worker, err := executor.New(s.run.db.Jobs(), executor.Config{
@@ -39,7 +39,7 @@ func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Opt
 		},
 	})
 	s.must("make an executor", err)
-	worker.Register(task, h, options...)
+	worker.Register(task, h, limits...)
 	ctx, cancel := context.WithTimeout(s.t.Context(), workPatience)
 	defer cancel()
 	s.must("start the executor", worker.Start(ctx))
