@@ -76,7 +76,7 @@ func TestSampleConfiguration(t *testing.T) {
 	check("relay", all.Relay.Config, relay.Config{
 		Concurrency: relay.DefaultConcurrency, BatchSize: relay.DefaultBatchSize,
 		Lease: scheduler.DefaultLease, PollInterval: scheduler.DefaultPollInterval, RetryMin: relay.DefaultRetryMin,
-		RetryMax: relay.DefaultRetryMax,
+		RetryMax: relay.DefaultRetryMax, RefusalLimits: map[string]int{"*": 0, "billing": relay.DefaultRefusalLimit},
 	})
 	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
 	if cat.KillGrace != handlers.DefaultKillGrace || cat.MaxOutput != handlers.DefaultMaxOutput || webhook.Timeout != handlers.DefaultTimeout {
