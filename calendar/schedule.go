@@ -56,6 +56,10 @@ func Location(s Schedule) *time.Location {
 	return time.UTC
 }
 
+// ZoneRules are fingerprints of the rules, from 2020 on, of the zones that timers of this process have named, by their names. In a
+// process with other zone data a zone whose rules have changed has another one.
+func ZoneRules() map[string]string { return elapse.Rules() }
+
 // notRule is the error for an RRULE of iCalendar (RFC 5545); nil: the timer is none.
 func notRule(timer string) error {
 	if !strings.Contains(strings.ToUpper(timer), "FREQ=") {

@@ -358,6 +358,7 @@ CREATE TABLE worker (
   places      integer,
   only_groups text,
   handlers    text,
+  zones       text,
   trouble     text
 );
 COMMENT ON TABLE  worker             IS 'schedulers, executors and relays that run, and what they can do';
@@ -370,6 +371,7 @@ COMMENT ON COLUMN worker.seen        IS 'when it last did, UTC; for people: no c
 COMMENT ON COLUMN worker.places      IS 'how many jobs an executor runs at once';
 COMMENT ON COLUMN worker.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
 COMMENT ON COLUMN worker.handlers    IS 'JSON list of the handlers of an executor: name, attempts (how often it tries a job at most)';
+COMMENT ON COLUMN worker.zones       IS 'JSON object: the zones that the timers of a scheduler have named, each with a fingerprint of its rules';
 COMMENT ON COLUMN worker.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
 
 -- Events --------------------------------------------------------------------------------------------------------------

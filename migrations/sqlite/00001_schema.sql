@@ -289,6 +289,7 @@ CREATE TABLE worker (
   places      integer,
   only_groups text,
   handlers    text,
+  zones       text,
   trouble     text
 );
 

@@ -154,6 +154,9 @@ func (s *server) processes(services []view.Service) []processRow {
 		if row.Trouble == "" {
 			row.Trouble = show.Shorten(show.Printable(s.mask.Line(one.Trouble)), 300)
 		}
+		if zones := one.OtherZones(); row.Trouble == "" && len(zones) > 0 {
+			row.Trouble = "its zone data have other rules than those of this page's process for " + strings.Join(zones, ", ")
+		}
 		for _, h := range one.Handlers {
 			row.Handlers = append(row.Handlers, h.Name)
 		}

@@ -43,7 +43,7 @@ func ZoneOffset(word string) (*Zone, error) {
 			name = t.Format(offsetLayouts[1])
 		}
 		location := time.FixedZone(name, seconds)
-		return &Zone{name, location, []period{{firstInstant, offsetAt(location, 0)}}}, nil
+		return &Zone{Name: name, Location: location, periods: []period{{firstInstant, offsetAt(location, 0)}}}, nil
 	}
 	return nil, fmt.Errorf("%q is not an offset from UTC of up to 18 hours; write it like +02:00", word)
 }

@@ -2,6 +2,7 @@ package elapse
 
 import (
 	"fmt"
+	"hash/fnv"
 	"sort"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type Zone struct {
 	Name     string
 	Location *time.Location
 	periods  []period // the first one starts before every supported year
+	rules    string   // a fingerprint of those that matter now
 }
 
 // beyondOffsets is more than any offset from UTC, and more than any change of the clock.
@@ -67,8 +69,29 @@ func ZoneNamed(name string) (*Zone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unknown time zone %q", name)
 	}
-	z, _ := zones.LoadOrStore(name, &Zone{name, location, periodsOf(location)})
+	made := &Zone{Name: name, Location: location, periods: periodsOf(location)}
+	made.rules = made.fingerprint()
+	z, _ := zones.LoadOrStore(name, made)
 	return z.(*Zone), nil
+}
+
+// fingerprint is a hash of the rules of the zone in the years in which they matter. Of earlier years one machine's zone data may
+// know more than another's.
+func (z *Zone) fingerprint() string {
+	from, until := InstantOf(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)), InstantOf(time.Date(2060, 1, 1, 0, 0, 0, 0, time.UTC))
+	hash := fnv.New32a()
+	_, _ = fmt.Fprint(hash, z.Reading(from), z.Changes(from, until))
+	return fmt.Sprintf("%08x", hash.Sum32())
+}
+
+// Rules are fingerprints of the rules of all zones that were used so far, by their names.
+func Rules() map[string]string {
+	rules := map[string]string{}
+	zones.Range(func(name, zone any) bool {
+		rules[name.(string)] = zone.(*Zone).rules
+		return true
+	})
+	return rules
 }
 
 // plausibleZone tells names of the database from paths and from names whose meaning depends on the

@@ -123,7 +123,7 @@ func (r *report) check(ctx context.Context) {
 		r.add(levelOK, "database", "%s", db.URL())
 		for _, check := range []func(context.Context) error{
 			r.checkVersion, r.checkServices, r.checkStatements, r.checkSchema, r.checkDocspell, r.checkQueues, r.checkTasks,
-			r.checkOverdue, r.checkQueued, r.checkEvents, r.checkHooks,
+			r.checkZones, r.checkOverdue, r.checkQueued, r.checkEvents, r.checkHooks,
 		} {
 			if err := check(ctx); err != nil {
 				return err

@@ -49,6 +49,18 @@ func (r *report) checkOverdue(ctx context.Context) error {
 	return nil
 }
 
+// checkZones names the processes whose zone data are others than those of this one.
+func (r *report) checkZones(ctx context.Context) error {
+	services, err := view.Of(r.db).Services(ctx)
+	for _, s := range services {
+		if zones := s.OtherZones(); s.Lives && len(zones) > 0 {
+			r.warn("zone data", "%s %s has other rules than this program for %s; have all machines and images use the same version of the "+
+				"zone data (tzdata), and start its processes again", s.Kind, s.Worker, strings.Join(zones, ", "))
+		}
+	}
+	return err
+}
+
 func (r *report) checkTask(t *periodic.Task) {
 	about := "task " + t.ID
 	if t.ID == "" {

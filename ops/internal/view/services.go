@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/exchange"
@@ -25,12 +26,24 @@ type Service struct {
 	Places   int                      // of an executor: how many jobs it runs at once
 	Groups   []string                 // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
 	Handlers []exchange.HandlerLimits // of an executor
+	Zones    map[string]string        // of a scheduler: what calendar.ZoneRules gave there
 	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
 }
 
 // Has reports whether an executor has a handler.
 func (s *Service) Has(handler string) bool {
 	return slices.ContainsFunc(s.Handlers, func(h exchange.HandlerLimits) bool { return h.Name == handler })
+}
+
+// OtherZones are the zones that have other rules in the process of the service than in this one.
+func (s *Service) OtherZones() (names []string) {
+	for name, rules := range calendar.ZoneRules() {
+		if theirs, known := s.Zones[name]; known && theirs != rules {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // ServiceKind says what a service does.
@@ -63,12 +76,13 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 		Places     sqldb.RowInt
 		OnlyGroups sqldb.RowText `db:"only_groups"`
 		Handlers   sqldb.RowText
+		Zones      sqldb.RowText
 		Trouble    sqldb.RowText
 	}
 	var now time.Time
 	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
 		now = tx.Now()
-		return tx.Select(ctx, &rows, "SELECT id, kind, version, started, seen, places, only_groups, handlers, trouble FROM worker ORDER BY id")
+		return tx.Select(ctx, &rows, "SELECT id, kind, version, started, seen, places, only_groups, handlers, zones, trouble FROM worker ORDER BY id")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read who runs: %w", err)
@@ -80,6 +94,7 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 		// What is not set, or was written by somebody else, reads as none.
 		_ = json.Unmarshal([]byte(row.Handlers), &s.Handlers)
 		_ = json.Unmarshal([]byte(row.OnlyGroups), &s.Groups)
+		_ = json.Unmarshal([]byte(row.Zones), &s.Zones)
 		list[i] = s
 	}
 	return list, nil

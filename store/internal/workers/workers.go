@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 const (
@@ -50,9 +52,10 @@ func Beat(ctx context.Context, db *sqldb.DB, w Worker, seen map[string]int64) (o
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = db.UpdateWithin(within, patience, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(within, `INSERT INTO worker (id, kind, version, started, seen, places, only_groups, handlers)
-			VALUES ($1, $2, $3, $4, $4, $5, $6, $7) ON CONFLICT (id) DO UPDATE SET beat = worker.beat + 1, seen = excluded.seen`,
-			w.ID, w.Kind, service.Version(), sqldb.Timestamp(tx.Now()), w.Places, w.OnlyGroups, w.Handlers)
+		_, err := tx.Exec(within, `INSERT INTO worker (id, kind, version, started, seen, places, only_groups, handlers, zones)
+			VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8)
+			ON CONFLICT (id) DO UPDATE SET beat = worker.beat + 1, seen = excluded.seen, zones = excluded.zones`,
+			w.ID, w.Kind, service.Version(), sqldb.Timestamp(tx.Now()), w.Places, w.OnlyGroups, w.Handlers, w.zones())
 		if err == nil && w.Kind == executor {
 			others, err = look(within, tx, w.ID, seen)
 		}
@@ -63,6 +66,14 @@ func Beat(ctx context.Context, db *sqldb.DB, w Worker, seen map[string]int64) (o
 		return nil, fmt.Errorf("say that this %s lives: %w", w.Kind, err)
 	}
 	return others, nil
+}
+
+// zones is the column of this name; nil: NULL. An executor has no use for zones.
+func (w Worker) zones() any {
+	if w.Kind == executor {
+		return nil
+	}
+	return text.JSON(calendar.ZoneRules())
 }
 
 func look(ctx context.Context, tx *sqldb.Tx, own string, seen map[string]int64) (others map[string]int64, err error) {
