@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -61,7 +62,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {
-		cfg.Client = &http.Client{CheckRedirect: web.NoRedirects}
+		cfg.Client = &http.Client{Transport: transport(), CheckRedirect: web.NoRedirects}
 	}
 	for name, values := range cfg.Header {
 		if !web.ValidHeader(strings.Join(values, "")) {
@@ -72,6 +73,9 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	c := caller{HTTPConfig: cfg, place: target.Secrets.Clean(cfg.Method + " " + target.Path), Target: target}
 	return jobqueue.Timeout(cfg.Timeout, c.call), nil
 }
+
+// transport is that of all handlers.
+var transport = sync.OnceValue(web.NewTransport)
 
 // caller makes the calls of a handler.
 type caller struct {

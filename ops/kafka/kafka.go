@@ -173,11 +173,12 @@ type connections struct{ last atomic.Pointer[error] }
 
 // OnBrokerConnect implements [kgo.HookBrokerConnect].
 func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
-	if err == nil {
+	switch {
+	case err == nil:
 		c.last.Store(nil)
-		return
+	case !errors.Is(err, kgo.ErrClientClosed): // an attempt that is given up says nothing of the broker
+		c.last.Store(&err)
 	}
-	c.last.Store(&err)
 }
 
 func (c *connections) problem() error {

@@ -3,12 +3,14 @@ package kafka_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -53,6 +55,37 @@ func TestRecordIsACloudEvent(t *testing.T) {
 		if string(r.Value) != `{"a":1}` {
 			t.Errorf("the value is %s", r.Value)
 		}
+	}
+}
+
+// A broker that accepts connections and is silent, and one that falls silent once it has greeted, end the attempt with its timeout.
+func TestSilentBrokers(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	c := cluster(t)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		c.SleepControl(func() { <-t.Context().Done() })
+		return nil, nil, false
+	})
+	for name, addresses := range map[string][]string{"from the start": {silent.Addr().String()}, "after the greeting": c.ListenAddrs()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := publisher(t, kafka.Config{Brokers: addresses, Timeout: 300 * time.Millisecond})
+			began := time.Now()
+			n, err := p.Publish(t.Context(), []outbox.Event{{ID: "e", Topic: "orders", Type: "x", AggregateID: "a"}})
+			if n != 0 || err == nil || jobqueue.IsPermanent(err) || !strings.Contains(err.Error(), "300ms") {
+				t.Errorf("%d, %v", n, err)
+			}
+			p.Close()
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
 	}
 }
 

@@ -47,7 +47,7 @@ type Config struct {
 	// of them gets the request, independently of the others. It is called at a
 	// commit, at most every 30 s, and may fail: then the last URLs are used.
 	Addresses func(ctx context.Context) ([]string, error)
-	// Transport makes the connections. nil: a copy of http.DefaultTransport.
+	// Transport makes the connections. nil: a copy of http.DefaultTransport that drops those that fall silent.
 	Transport http.RoundTripper
 	// Logger takes the log lines. nil: slog.Default().
 	Logger *slog.Logger
@@ -75,7 +75,7 @@ func New(cfg Config) (*Notifier, error) {
 	}
 	service.SetDefault(&cfg.Logger, slog.Default())
 	if cfg.Transport == nil {
-		cfg.Transport = http.DefaultTransport.(*http.Transport).Clone()
+		cfg.Transport = web.NewTransport()
 	}
 	client := &http.Client{Transport: cfg.Transport, Timeout: timeout, CheckRedirect: web.NoRedirects}
 	return &Notifier{cfg: cfg, client: client, life: service.New("notifier"), receivers: map[string]*receiver{}}, nil

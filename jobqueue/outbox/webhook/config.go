@@ -46,10 +46,10 @@ type Config struct {
 	// Header is sent along, such as Authorization. It must have none of
 	// those that the publisher sets.
 	Header http.Header `yaml:"headers"`
-	// Timeout bounds a request with its answer. It must be well below the lease
+	// Timeout bounds a request, from the name of the host to the end of its answer. It must be well below the lease
 	// of the relay. 0: 10 s.
 	Timeout time.Duration `yaml:"timeout"`
-	// Transport makes the connections. nil: a copy of http.DefaultTransport.
+	// Transport makes the connections. nil: a copy of http.DefaultTransport that drops those that fall silent.
 	Transport http.RoundTripper
 }
 

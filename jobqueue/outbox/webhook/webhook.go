@@ -44,14 +44,11 @@ func New(cfg Config) (*Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := cfg.Transport
-	if transport == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConnsPerHost = t.MaxIdleConns // all topics may go to one host
-		transport = t
+	if cfg.Transport == nil {
+		cfg.Transport = web.NewTransport()
 	}
 	p := &Publisher{cfg: cfg, keys: keys, client: &http.Client{
-		Transport:     transport,
+		Transport:     cfg.Transport,
 		Timeout:       cfg.Timeout,
 		CheckRedirect: web.NoRedirects,
 	}}

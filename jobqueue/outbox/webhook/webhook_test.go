@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -214,14 +216,41 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
+// The timeout bounds all of a request: the name that nobody looks up, the answer that does not come or comes byte by byte, and the
+// rest of one whose status says that the event is accepted.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
 	url, _ := receiver(t, func(http.ResponseWriter, *http.Request) { <-hang })
+	trickles, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte("."))
+			_ = http.NewResponseController(w).Flush()
+		}
+	})
 	t.Cleanup(func() { close(hang) }) // before the server is closed
-	p := publisher(t, webhook.Config{URL: url, Timeout: 20 * time.Millisecond})
-	if n, err := p.Publish(t.Context(), []outbox.Event{event()}); n != 0 || err == nil || jobqueue.IsPermanent(err) {
-		t.Errorf("%d, %v; want an error", n, err)
+	names := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	nowhere := &http.Transport{DialContext: (&net.Dialer{Resolver: names}).DialContext}
+	for name, c := range map[string]struct {
+		config   webhook.Config
+		accepted int
+	}{
+		"no answer":          {webhook.Config{URL: url}, 0},
+		"no name":            {webhook.Config{URL: "http://receiver.example.org", Transport: nowhere}, 0},
+		"an answer for ever": {webhook.Config{URL: trickles}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.config.Timeout = 50 * time.Millisecond
+			began := time.Now()
+			n, err := publisher(t, c.config).Publish(t.Context(), []outbox.Event{event()})
+			if n != c.accepted || (err == nil) != (n == 1) || jobqueue.IsPermanent(err) || time.Since(began) > storetest.Patience {
+				t.Errorf("%d, %v after %s; want %d", n, err, time.Since(began), c.accepted)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"net/http"
+	"time"
+)
+
+// silence is how long nothing may come on a connection of HTTP/2 before it is asked for an answer, and how long that may take.
+// HTTP/1 gives a connection up with the request that has waited in vain; one of HTTP/2 would serve the next ones for a quarter of
+// an hour.
+const silence = 5 * time.Second
+
+// NewTransport returns a copy of http.DefaultTransport on which silence is an error, and that keeps connections as if all calls went
+// to one host; or the one that the program has put in its place.
+func NewTransport() http.RoundTripper {
+	t, is := http.DefaultTransport.(*http.Transport)
+	if !is {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: silence}
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
+	return t
+}
