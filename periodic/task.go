@@ -97,7 +97,7 @@ type Task struct {
 	Origin  string    // the program or file that declares it, as name or name@version, written by [Tasks.Apply] only; empty: none
 	Pause   Pause     // written by [Tasks.Pause] only, not with the other columns
 	Problem string    // what is wrong with the row; empty: nothing
-	Since   time.Time // when it was added, or somebody last changed what the plan follows from. Read by schedulers only
+	Since   time.Time // when it was added, or somebody last changed what the plan follows from. Not read in lists
 	Version string    // of the row when a scheduler read it; empty: the transaction that read it has locked it, to edit it
 	RowID   string    // where the row was then: the ctid of PostgreSQL; empty elsewhere
 }

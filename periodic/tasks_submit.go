@@ -152,11 +152,21 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 		switch {
 		case t.Queues() && t.NextRun.Equal(due): // it waits already
 			return nil
-		case t.Queues() && (t.Unplanned() || t.NextRun.After(now) && (!t.Due.IsZero() || !t.NextRun.Before(Never))):
+		case t.Queues() && t.free(now):
 			return tx.RunAt(ctx, id, due)
 		}
 		return skipNow(ctx, tx, tick, CauseOverlap)
 	})
+}
+
+// free reports whether no tick waits for its time or its turn, so that NextRun can be set without a loss.
+func (t *Task) free(now time.Time) bool {
+	if timer, err := t.Schedule(); err != nil {
+		return false
+	} else if t.Unplanned() {
+		return t.Decide(timer, Facts{Now: now}, nil).Due.After(now)
+	}
+	return t.Due.After(now) || !t.NextRun.Before(Never)
 }
 
 // isRecorded reports whether a tick is.

@@ -87,6 +87,34 @@ func TestSubmitNextLeavesWhatWaits(t *testing.T) {
 	})
 }
 
+// A tick of the timer that no scheduler has decided yet, since the task is new or its jitter goes on, is not lost for the tick of a
+// hook: it stands for both (G2).
+func TestG2SubmitNextBeforeASchedulerHasDecided(t *testing.T) {
+	both(t, func(f *fixture) {
+		now := f.time(f.at(0)).Truncate(time.Second)
+		elapsed, hook := now.Add(-time.Minute), now.Add(-30*time.Second)
+		soon := now.Add(time.Hour)
+		for id, tick := range map[string]time.Time{"new": elapsed, "jitter": elapsed, "ahead": soon, "wrong": soon} {
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'echo', ?, 'queue')", id, tick.Format("*-01-02 15:04:05"))
+			f.exec("UPDATE periodic_task SET since = ? WHERE id = ?", utc(now.Add(-time.Hour)), id)
+			f.exec("INSERT INTO job (jid, task, tracker, submitted, single) VALUES (?, 'echo', ?, ?, ?)", id, id, utc(elapsed), true)
+		}
+		f.exec("UPDATE periodic_task SET timer = 'at noon' WHERE id = 'wrong'")
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'jitter'", utc(elapsed), utc(soon))
+		tasks := periodic.NewTasks(f.db.Tasks())
+		for _, id := range []string{"new", "jitter", "ahead", "wrong"} {
+			f.done(tasks.SubmitNext(t.Context(), id, hook, "by a test"))
+		}
+		f.want(3, "SELECT count(*) FROM periodic_tick WHERE task_id <> 'ahead' AND decision = 'skipped' AND cause = 'overlap' AND due = ?", utc(hook))
+		f.exec("UPDATE job SET state = 'success'")
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'new' AND due = ?", utc(elapsed))
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'jitter' AND due = ? AND nextrun = ?", utc(elapsed), utc(soon))
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'ahead' AND due = ?", utc(hook))
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'ahead' AND due = ?", utc(soon))
+	})
+}
+
 func TestSubmitNextOfATaskThatTakesNone(t *testing.T) {
 	both(t, func(f *fixture) {
 		tasks := periodic.NewTasks(f.db.Tasks())

@@ -27,11 +27,15 @@ var (
 	dueColumns     = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout")
 	dueColumnNames = column.Names("", dueColumns)
 	// asDue are the same, and what is known of the row.
-	asDue = append(slices.Clip(dueColumns),
-		periodic.Column{Name: "since", Field: column.TimeIn(func(t *periodic.Task) *time.Time { return &t.Since })},
+	asDue = append(slices.Clip(dueColumns), sinceColumn,
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
 		periodic.Column{Name: "row_id", Field: column.TextIn(func(t *periodic.Task) *string { return &t.RowID })},
 		skipsColumn)
+
+	// oneColumns are those that are read of a single task.
+	oneColumns = append(slices.Clip(allColumns), sinceColumn)
+
+	sinceColumn = periodic.Column{Name: "since", Field: column.TimeIn(func(t *periodic.Task) *time.Time { return &t.Since })}
 
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
 	jobColumns   = column.Names("", copied)

@@ -85,8 +85,11 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 		if err := tx.one(ctx, `UPDATE periodic_task AS t SET rev = `+nextRev(tx.Tx, "$2")+` WHERE id = $1`, id, tx.Now().UnixMicro()); err != nil {
 			return periodic.Task{}, err
 		}
+		if err := tx.RefreshNow(ctx); err != nil { // the row may have been locked for long
+			return periodic.Task{}, err
+		}
 	}
-	list, err := tasks(ctx, tx.Tx, append(slices.Clip(allColumns), skipsColumn), `SELECT `+column.Names("", allColumns)+`, `+
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(oneColumns), skipsColumn), `SELECT `+column.Names("", oneColumns)+`, `+
 		skips(tx.Tx, "periodic_task.id")+` FROM periodic_task WHERE id = $1`, id)
 	if err != nil {
 		return periodic.Task{}, err
