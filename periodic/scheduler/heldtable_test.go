@@ -1,10 +1,12 @@
 package scheduler_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -80,4 +82,61 @@ func TestLockedTableOfWorkersHoldsUpNoTickPostgres(t *testing.T) {
 	f.guarantees()
 	f.want(0, accounted)
 	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted'")
+}
+
+// Somebody has locked periodic_open: the queues that need it wait, and are named; others go on, and afterwards all ticks are accounted for.
+func TestLockedTableOfOpenJobsHoldsUpItsQueuesOnlyPostgres(t *testing.T) {
+	f := newPostgresFixture(t)
+	q := f.acme()
+	for _, queue := range []string{"acme", "job", "event"} {
+		f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES (?, 'send', '*:*:*', ?)", queue, queue)
+	}
+	s, seen := f.start(f.db.Periodic(), withAcme(q), polls)
+	ticks := func(queue string) {
+		since := time.Now()
+		seen.until(f, "tick of "+queue, func(e scheduler.Event) bool {
+			return e.Kind == scheduler.EventTick && e.Tick.TaskID == queue && e.Tick.Due.After(since)
+		})
+	}
+	ticks("acme")
+	lock := f.open("LOCK TABLE periodic_open IN ACCESS EXCLUSIVE MODE")
+	for _, queue := range []periodic.Sink{"acme", "job"} {
+		e := seen.until(f, "the trouble is named", func(e scheduler.Event) bool { return e.Kind == scheduler.EventSink && e.Sink == queue })
+		if e.Err == nil || !strings.Contains(e.Err.Error(), "periodic_open") {
+			t.Errorf("%s: %v", queue, e.Err)
+		}
+	}
+	for range 3 {
+		ticks("event")
+	}
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'event' AND decision = 'missed'")
+	f.done(lock.Rollback())
+	for _, queue := range []string{"acme", "job", "event"} {
+		ticks(queue)
+	}
+	f.stop(s)
+	f.guarantees()
+	f.want(0, accounted)
+}
+
+// A row of periodic_open that somebody has locked holds up its task alone.
+func TestLockedRowOfOpenJobsHoldsUpItsTaskOnlyPostgres(t *testing.T) {
+	f := newPostgresFixture(t)
+	q := f.acme()
+	f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'send', '*:*:*', 'acme'), ('b', 'send', '*:*:*', 'acme')")
+	s, seen := f.start(f.db.Periodic(), withAcme(q), polls)
+	f.soon(2, "SELECT count(*) FROM periodic_open")
+	lock := f.open("SELECT 1 FROM periodic_open WHERE task_id = 'a' FOR UPDATE")
+	f.exec("UPDATE acme_job SET state = 'done'")
+	since := time.Now()
+	seen.until(f, "tick of b", func(e scheduler.Event) bool {
+		return e.Kind == scheduler.EventTick && e.Tick.TaskID == "b" && e.Tick.Decision == periodic.Submitted && e.Tick.Due.After(since)
+	})
+	f.done(lock.Rollback())
+	seen.until(f, "tick of a", func(e scheduler.Event) bool {
+		return e.Kind == scheduler.EventTick && e.Tick.TaskID == "a" && e.Tick.Decision == periodic.Submitted && e.Tick.Due.After(since)
+	})
+	f.stop(s)
+	f.guarantees()
+	f.want(0, accounted)
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -47,15 +48,15 @@ func (l *loop) plan(work batch.Work) (pollIn time.Duration) {
 // readWork reads what there is to do, and compares the clocks.
 func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	asked := time.Now()
-	look := batch.Look{Scope: l.scope(), StrayAfter: l.strayAfter(), Ask: l.ends.sinks, DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
+	look := batch.Look{Scope: l.scope(), StrayAfter: l.strayAfter(), Ask: l.asked(), DrainedUpTo: l.watermark.lowerBound(asked, l.cfg.PollInterval)}
 	work, err := l.store.Poll(ctx, look)
-	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job
+	if err != nil && l.isolatable(err) { // perhaps somebody has locked the table job, or periodic_open
 		broke, probed := l.suspectSink(ctx, err)
 		if probed != nil {
 			return work, probed
 		}
 		if broke {
-			look.Scope = l.scope()
+			look.Scope, look.Ask = l.scope(), l.asked()
 			work, err = l.store.Poll(ctx, look)
 		}
 	}
@@ -70,6 +71,11 @@ func (l *loop) readWork(ctx context.Context) (batch.Work, error) {
 	}
 	l.clock.measure(asked, answered, work.Now)
 	return work, nil
+}
+
+// asked are the queues whose open jobs a poll looks at: those that can be used.
+func (l *loop) asked() []periodic.Sink {
+	return slices.DeleteFunc(slices.Clone(l.ends.sinks), func(sink periodic.Sink) bool { return l.broken[sink] != nil })
 }
 
 // strayAfter is how long a task has to be due before it counts as stray: another scheduler may know its sink, or it can be

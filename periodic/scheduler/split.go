@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -132,17 +133,25 @@ func (l *loop) isolatable(err error) bool {
 	return !errors.Is(err, leader.ErrLost) && l.store.Fault(err) != service.FaultDatabase
 }
 
-// suspectSink looks, after a batch has failed, whether a queue is to blame: the one that its error names or, since the
-// table job says which tasks wait, nextrun's own. The error is one of the database.
+// suspectSink looks, after a batch has failed, whether a queue is to blame: the one that its error names, or each, since their
+// tables say which tasks wait. The error is one of the database.
 func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err error) {
 	if l.store.Fault(cause) == service.FaultRow {
 		return false, nil
 	}
-	suspect := &batch.SinkError{Sink: periodic.SinkJob}
-	errors.As(cause, &suspect)
-	broke, err = l.probe(hard, suspect.Sink)
+	suspects := slices.Sorted(maps.Keys(l.batches.Queues))
+	if named, is := errors.AsType[*batch.SinkError](cause); is {
+		suspects = []periodic.Sink{named.Sink}
+	}
+	for _, sink := range suspects {
+		broken, err := l.probe(hard, sink)
+		if err != nil {
+			return broke, err
+		}
+		broke = broke || broken
+	}
 	l.backlog.moved = l.backlog.moved || broke // the next batch is without its tasks
-	return broke, err
+	return broke, nil
 }
 
 // probe checks whether a sink takes jobs at all. It has the tasks of one wait that does not, or ends that.

@@ -197,8 +197,8 @@ func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(sink.ArgsCopier)
 // Probe implements [periodic.Queue].
 func (q foreignQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	p, ok := q.submitter.(sink.Prober)
-	if !ok {
-		return nil
+	if err := q.probe(ctx, tx); err != nil || !ok {
+		return err
 	}
 	_, err := guarded(q.sink, func() (struct{}, error) { return struct{}{}, p.Probe(ctx, tx) })
 	return err
@@ -229,6 +229,14 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 		more[id] = p
 	}
 	return more, err
+}
+
+// Probe implements [periodic.Queue].
+func (q movedQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	if err := q.Queue.Probe(ctx, tx); err != nil {
+		return err
+	}
+	return q.open.probe(ctx, tx)
 }
 
 // Cancel implements [periodic.Queue].

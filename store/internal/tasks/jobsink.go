@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -135,6 +136,8 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 
 // Probe implements [periodic.Queue].
 func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
-	return err
+	if _, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`); err != nil {
+		return fmt.Errorf("write to the table job: %w", err)
+	}
+	return nil
 }

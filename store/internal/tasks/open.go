@@ -141,6 +141,14 @@ func (o openJobs) forget(ctx context.Context, tx jobqueue.DBTX, jobs []sink.Open
 	return o.change(ctx, tx, `UPDATE periodic_open SET ended = $2`, jobs, sqldb.Timestamp(now))
 }
 
+// probe checks whether periodic_open can be written.
+func (openJobs) probe(ctx context.Context, tx jobqueue.DBTX) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO periodic_open (task_id) SELECT '' WHERE false`); err != nil {
+		return fmt.Errorf("write to the table periodic_open: %w", err)
+	}
+	return nil
+}
+
 // change runs a statement over the rows of jobs.
 func (o openJobs) change(ctx context.Context, tx jobqueue.DBTX, statement string, jobs []sink.Open, now any) error {
 	if len(jobs) == 0 {
