@@ -44,7 +44,7 @@ func (f *fixture) race(names ...string) {
 	for _, name := range names {
 		running.Go(func() {
 			s, _ := f.make(f.db.Periodic(), named(name), func(c *scheduler.Config) { c.BatchSize = 7 })
-			if err := s.RunOnce(f.Context()); err != nil {
+			if err := storetest.Insist(func() error { return s.RunOnce(f.Context()) }); err != nil {
 				f.Error(err)
 			}
 		})

@@ -131,7 +131,7 @@ func (f *fixture) once(change ...func(*scheduler.Config)) {
 func (f *fixture) onceOn(h scheduler.Store, change ...func(*scheduler.Config)) {
 	f.Helper()
 	s, _ := f.make(h, change...)
-	f.done(s.RunOnce(f.Context()))
+	f.done(storetest.Insist(func() error { return s.RunOnce(f.Context()) }))
 }
 
 // named gives a scheduler a name.

@@ -3,6 +3,7 @@ package migrated
 import (
 	"log/slog"
 
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -18,7 +19,7 @@ func (d *Database) Schedule(change ...func(*scheduler.Config)) {
 	}
 	s, err := scheduler.New(d.Store.Periodic(), cfg)
 	if err == nil {
-		err = s.RunOnce(d.Context())
+		err = storetest.Insist(func() error { return s.RunOnce(d.Context()) })
 	}
 	if err != nil {
 		d.Fatal(err)

@@ -35,10 +35,7 @@ func TestVersionsHaveNoGapsUnderConcurrentWriters(t *testing.T) {
 						}
 						return nil
 					}
-					err := f.db.Update(f.Context(), add)
-					for late := time.Now().Add(storetest.Patience); errors.Is(err, store.ErrBusy) && time.Now().Before(late); {
-						err = f.db.Update(f.Context(), add)
-					}
+					err := storetest.Insist(func() error { return f.db.Update(f.Context(), add) })
 					if err != nil && !errors.Is(err, errReceiver) {
 						f.Error(err)
 					}

@@ -21,7 +21,7 @@ func (f *fixture) schedule(schedulers int) {
 		group.Go(func() {
 			s, err := scheduler.New(f.db.Periodic(), scheduler.Config{Name: fmt.Sprintf("s%d", i), BatchSize: 3, Logger: silent()})
 			if err == nil {
-				err = s.RunOnce(f.Context())
+				err = storetest.Insist(func() error { return s.RunOnce(f.Context()) })
 			}
 			if err != nil {
 				f.Error(err)
