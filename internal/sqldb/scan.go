@@ -69,7 +69,7 @@ type RowInt struct {
 // Scan implements [database/sql.Scanner].
 func (i *RowInt) Scan(src any) error {
 	var n sql.Null[int]
-	if n.Scan(src) != nil {
+	if tooLong(src) || n.Scan(src) != nil {
 		n = sql.Null[int]{}
 	}
 	i.N, i.OK = n.V, n.Valid
@@ -82,8 +82,15 @@ type RowBool bool
 // Scan implements [database/sql.Scanner].
 func (b *RowBool) Scan(src any) error {
 	var is sql.NullBool
-	*b = RowBool(is.Scan(src) == nil && is.Bool)
+	*b = RowBool(!tooLong(src) && is.Scan(src) == nil && is.Bool)
 	return nil
+}
+
+// tooLong reports whether a text or a blob is too long for a number, a time or a truth value. Reading it would only
+// fail, with an error that quotes it: a second for 10 MB.
+func tooLong(src any) bool {
+	v := reflect.ValueOf(src)
+	return (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() > 100
 }
 
 // RowText is a text of such a row; NULL reads as empty.

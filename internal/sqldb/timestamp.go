@@ -93,7 +93,7 @@ type RowTime struct{ Timestamp }
 
 // Scan implements [database/sql.Scanner].
 func (t *RowTime) Scan(src any) error {
-	if t.Timestamp.Scan(src) != nil {
+	if tooLong(src) || t.Timestamp.Scan(src) != nil {
 		t.Timestamp = Timestamp{}
 	}
 	return nil
