@@ -25,6 +25,7 @@ func TestLint(t *testing.T) {
 		{"0 0 1-7 6 1", "day-or-weekday: elapses on the 1st to 7th of June and on Mondays in June; a day that is one of the two is enough"},
 		{"0 0 */12 * 5", ""},
 		{"CRON_TZ=UTC 0 12 * * ? *", `year-as-weekday: its six fields begin with seconds; if the last one was meant as a year, leave it out: "0 12 * * ?"`},
+		{"0 12 1 1 ? 2030", ""}, // a year
 		{"0 12 * * ?", ""},
 		{"0 0 12 * * ?", ""},
 		{"0 0 12 * * ? *", ""},

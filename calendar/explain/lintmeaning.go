@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -18,13 +19,15 @@ func lintEither(s *elapse.Set) []Finding {
 		Message: "elapses " + explainDates(s.Rule) + "; a day that is one of the two is enough"}}
 }
 
+var fourDigits = regexp.MustCompile(`[0-9]{4}`)
+
 // lintYear looks for six fields whose last one is a year elsewhere: their weekday, which is our month, may be a question mark.
 func lintYear(timer string) []Finding {
 	fields := strings.Fields(timer)
 	if strings.Contains(fields[0], "=") { // the zone
 		fields = fields[1:]
 	}
-	if len(fields) != 6 || fields[4] != "?" {
+	if len(fields) != 6 || fields[4] != "?" || fourDigits.MatchString(fields[5]) {
 		return nil
 	}
 	return []Finding{{Code: LintYear, Message: fmt.Sprintf(
