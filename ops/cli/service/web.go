@@ -50,7 +50,7 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies; that header, and X-Forwarded-For for failed logins, is believed from there only")
 	flags.StringSliceVar(&f.hosts, "dashboard-host", nil, "`name` by which browsers reach the dashboard; other names are refused")
 	flags.StringVar(&f.prefix, "dashboard-prefix", "", "`path`, such as /schedules, below which browsers reach the dashboard through a proxy")
-	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
+	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people add, edit, pause, resume and run tasks, cancel jobs and resend events; else they only read")
 }
 
 // makeServers makes the servers that the flags ask for, with a standard address of the dashboard. They start first and end

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
-	flags.Var(&state, "state", "only those in this state")
+	flags.Var(&state, "state", "only those in this `state`: "+strings.Join(state.Allowed, ", "))
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
 	return command
 }
