@@ -27,32 +27,17 @@ type pruner interface {
 // QueueTx are the operations of a queue inside one transaction.
 type QueueTx interface {
 	pruner
-	jobReader
-	jobEditor
-	limiter
-}
-
-// jobReader finds jobs.
-type jobReader interface {
 	Job(ctx context.Context, jid string) (Job, error)
 	Jobs(ctx context.Context, filter Filter) ([]Job, error)
 	Lines(ctx context.Context, filter LogFilter) ([]LogLine, error)
 	// PendingSingle returns the pending single job of a tracker, "" if none.
 	PendingSingle(ctx context.Context, tracker string) (string, error)
-}
-
-// jobEditor adds and changes jobs.
-type jobEditor interface {
 	// Insert adds jobs to the queue; it returns those that were refused because
 	// a single job of their tracker is pending.
 	Insert(ctx context.Context, jobs []Job) (refused []string, err error)
 	// Change carries out one fenced transition: only if the job is as it was
 	// read. It reports whether it was.
 	Change(ctx context.Context, was Job, change Change) (bool, error)
-}
-
-// limiter bounds how many jobs run at once.
-type limiter interface {
 	SetLimit(ctx context.Context, limit Limit) error
 	DropLimit(ctx context.Context, scope Scope) (bool, error)
 	Limits(ctx context.Context) ([]Limit, error)
