@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -53,11 +54,9 @@ func logEvent(logger *slog.Logger, event Event) {
 		return
 	}
 	level, message := words(event)
-	ctx := service.About(event)
-	if !logger.Enabled(ctx, level) {
-		return // there are many jobs: make no fields for lines that are not written
+	if ctx := context.Background(); logger.Enabled(ctx, level) { // there are many jobs: make no fields for lines that are not written
+		logger.Log(ctx, level, message, fields(event)...)
 	}
-	logger.Log(ctx, level, message, fields(event)...)
 }
 
 // fields are the data of an event that are set.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -59,7 +60,7 @@ func logEvent(log *slog.Logger, e Event) {
 	case EventTick:
 		logTick(log, e)
 	case EventProblem:
-		log.WarnContext(service.About(e), "task has a problem", "task", e.Task.ID, "timer", e.Task.Timer, "problem", e.Problem)
+		log.Warn("task has a problem", "task", e.Task.ID, "timer", e.Task.Timer, "problem", e.Problem)
 	case EventBatch:
 		log.Debug("batch committed", "tasks", e.Count, "ticks", e.Ticks, "took", e.Took)
 	case EventCleared:
@@ -97,7 +98,7 @@ func logTick(log *slog.Logger, e Event) {
 	if e.Tick.Decision == periodic.Missed || e.Tick.Decision == periodic.Late {
 		level = slog.LevelWarn
 	}
-	ctx := service.About(e)
+	ctx := context.Background()
 	if !log.Enabled(ctx, level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
@@ -111,12 +112,12 @@ func logTick(log *slog.Logger, e Event) {
 	switch e.Tick.Decision {
 	case periodic.Submitted:
 		if e.Task.Sink == periodic.SinkEvent {
-			log.InfoContext(ctx, "event written", "type", e.Task.Task, "topic", e.Task.Group, "event", e.Tick.JID)
+			log.Info("event written", "type", e.Task.Task, "topic", e.Task.Group, "event", e.Tick.JID)
 			return
 		}
-		log.InfoContext(ctx, "job submitted", "handler", e.Task.Task, "jid", e.Tick.JID)
+		log.Info("job submitted", "handler", e.Task.Task, "jid", e.Tick.JID)
 	case periodic.Missed:
-		log.WarnContext(ctx, "ticks missed", "missed", e.Tick.Missed, "until", e.Tick.Until.UTC().Format(tickLayout))
+		log.Warn("ticks missed", "missed", e.Tick.Missed, "until", e.Tick.Until.UTC().Format(tickLayout))
 	default:
 		log.Log(ctx, level, "tick "+string(e.Tick.Decision))
 	}
@@ -138,7 +139,7 @@ func logEnded(log *slog.Logger, e Event) {
 	if e.Tick.Error != "" {
 		log = log.With("error", e.Tick.Error)
 	}
-	log.Log(service.About(e), level, "job ended")
+	log.Log(context.Background(), level, "job ended")
 }
 
 func logLock(log *slog.Logger, e Event) {

@@ -11,7 +11,7 @@
 //	queues.go    queues of the configuration; notify.go: who is told of new jobs
 //	table.go     lists; output.go: other texts that are safe for a terminal
 //	json.go      JSON, for programs; columns.go: of the columns of a row
-//	logging.go   log lines on standard error; shortlog.go: on a terminal
+//	logging.go   log lines on standard error
 //
 // It knows no command; the packages beside it know this one.
 package ui

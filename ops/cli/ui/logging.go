@@ -25,29 +25,41 @@ func (env *Env) lineLogger() *logrus.Logger {
 	if err == nil { // the flag allows no other
 		logger.SetLevel(level)
 	}
-	device := env.terminal(env.Stderr)
-	switch {
-	case env.Flags.LogFormat.Value == "json":
+	logger.SetFormatter(lineFormatter{env.Zone, env.terminal(env.Stderr)})
+	if env.Flags.LogFormat.Value == "json" {
 		logger.SetFormatter(&jsonFormatter{})
-	case device.Width > 0:
-		logger.SetFormatter(&shortFormatter{zone: env.Zone, device: device})
-	default:
-		logger.SetFormatter(lineFormatter{})
 	}
 	return logger
 }
 
 // lineFormatter writes a line for people: local time with its offset, level, message, and the
-// fields, the ones that matter most first.
-type lineFormatter struct{}
+// fields, the ones that matter most first. On a terminal, where somebody watches, it writes the time of day and a colour
+// in place of the level, and while all is well no fields that tell a person little.
+type lineFormatter struct {
+	zone   *time.Location
+	device Terminal
+}
+
+// quietFields tell a reader of a terminal little while all is well.
+var quietFields = []string{"jid", "worker", "name"}
+
+// levelStyles are the colours of what is not well.
+var levelStyles = map[logrus.Level]style{logrus.ErrorLevel: red, logrus.WarnLevel: yellow}
 
 // Format implements [logrus.Formatter].
-func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+func (f lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	var b bytes.Buffer
-	level := strings.ToUpper(entry.Level.String())[:4]
-	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
+	watched := f.device.Width > 0
+	if watched {
+		b.WriteString(f.device.paint(dim, entry.Time.In(f.zone).Format(time.TimeOnly)) + "  " + f.device.paint(levelStyles[entry.Level], Printable(entry.Message)))
+	} else {
+		level := strings.ToUpper(entry.Level.String())[:4]
+		fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
+	}
 	for _, name := range fieldsInOrder(entry.Data) {
-		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
+		if !watched || entry.Level < logrus.InfoLevel || !slices.Contains(quietFields, name) {
+			fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
+		}
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil
