@@ -29,14 +29,14 @@ func (s Store) Stray(ctx context.Context, after time.Duration, known []periodic.
 	err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-after)), sqldb.Timestamp(periodic.Unplanned)}
-		var rows []struct{ ID, Sink, Overlap string }
-		err := tx.Select(ctx, &rows, `SELECT id, sink, overlap FROM periodic_task
+		var rows []struct{ ID, Timer, Sink, Overlap string }
+		err := tx.Select(ctx, &rows, `SELECT id, timer, sink, overlap FROM periodic_task
 			WHERE `+isStray+`(`+placeholders(&args, known)+`)) ORDER BY nextrun LIMIT 100`, args...)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			t := periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink), Overlap: periodic.Overlap(r.Overlap)}
+			t := periodic.Task{ID: r.ID, Timer: r.Timer, Sink: periodic.Sink(r.Sink), Overlap: periodic.Overlap(r.Overlap)}
 			t.Problem = problem(&t)
 			if err := tx.SetProblem(ctx, t.ID, t.Problem); err != nil {
 				return err
