@@ -288,6 +288,7 @@ CREATE INDEX nextrun_job_waiting ON job (task COLLATE "C", group_ COLLATE "C", (
 CREATE INDEX nextrun_job_retry ON job (retry) WHERE state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL;
 CREATE INDEX nextrun_job_active ON job (worker) WHERE state IN ('scheduled', 'running');
 CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
+CREATE INDEX nextrun_job_hooks ON job (submitted) WHERE group_ = 'nextrun.hooks';
 
 {{if not (found "joblog")}}
 CREATE TABLE joblog (

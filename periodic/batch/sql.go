@@ -46,7 +46,7 @@ func InState(state periodic.TaskState, now, late string) string {
 	case periodic.TaskFailed:
 		return `t.enabled AND (` + afterFailures + ` OR NOT ` + paused + ` AND ` + failed + `)`
 	case periodic.TaskAttention:
-		return `t.enabled AND (t.problem IS NOT NULL OR ` + afterFailures + ` OR ` + overdue + ` OR NOT ` + paused + ` AND (` + failed + ` OR ` + stale + `))`
+		return `t.enabled AND (t.problem IS NOT NULL OR ` + afterFailures + ` OR ` + overdue + ` OR NOT ` + paused + ` AND (t.due <= ` + now + ` OR ` + unsettled + `) AND (` + failed + ` OR ` + stale + `))`
 	case periodic.TaskRetrying:
 		return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`
 	case periodic.TaskOverdue:
@@ -64,5 +64,10 @@ const failed = `coalesce((SELECT x.outcome FROM (SELECT k.due, CASE WHEN k.decis
 		FROM periodic_run AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 10) AS x
 	WHERE x.outcome IN ('success', 'failed', 'missed', 'late') ORDER BY x.due DESC LIMIT 1), 'success') <> 'success'`
 
-// stale is a condition: no run of a task has succeeded in time. CASE keeps PostgreSQL from judging all tasks at once.
-const stale = `CASE WHEN EXISTS (SELECT 1 FROM periodic_stale AS s WHERE s.id = t.id) THEN true ELSE false END`
+// unsettled is a condition that costs little: the newest run of a task has not succeeded, or nobody knows. One that has needs no
+// closer look until the task is due.
+const unsettled = `coalesce((SELECT coalesce(k.outcome, (SELECT j.state FROM job AS j WHERE j.jid = k.jid)) FROM periodic_tick AS k
+	WHERE k.task_id = t.id AND k.decided IS NOT NULL ORDER BY k.due DESC LIMIT 1), '') <> 'success'`
+
+// stale is a condition: no run of a task has succeeded in time. A value keeps PostgreSQL from judging all tasks at once, as EXISTS would.
+const stale = `(SELECT s.id FROM periodic_stale AS s WHERE s.id = t.id) IS NOT NULL`

@@ -29,7 +29,7 @@ func (r Reader) Tasks(ctx context.Context, tasks []periodic.Task, runs int) ([]T
 			list[i] = Task{Task: &tasks[i], Now: tx.Now()}
 			of[tasks[i].ID] = &list[i]
 		}
-		for _, read := range []func(context.Context, *sqldb.Tx) error{of.readRuns(max(runs, Judged)), of.readStreaks, of.readDue} {
+		for _, read := range []func(context.Context, *sqldb.Tx) error{of.readRuns(max(runs, Judged)), of.readStreaks, of.readDue, of.readStale} {
 			if err := read(ctx, tx); err != nil {
 				return err
 			}
@@ -104,37 +104,24 @@ func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
 	return err
 }
 
-// readDue reads what is due of tasks, of which no run has succeeded in time, and the last runs of those whose newest ticks did not run.
-// CASE and a subquery for each keep PostgreSQL from judging all tasks.
+// readDue reads what is due of tasks, and the last runs of those whose newest ticks did not run.
 func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
 	asked, err := tx.Texts(1, of.ids(func(*Task) bool { return true }))
 	if err != nil {
 		return err
 	}
-	open, err := tx.Texts(2, of.ids(func(t *Task) bool { // of others, all is done that must be
-		return len(t.Runs) == 0 || t.Runs[0].State != "success" || t.NextRun.Before(t.Now)
-	}))
-	if err != nil {
-		return err
-	}
 	var rows []struct {
-		ID                                  string
-		Waits                               int
-		Since, Submitted, Expected, Success sqldb.RowTime
+		ID               string
+		Waits            int
+		Since, Submitted sqldb.RowTime
 	}
-	stale := func(column string) string {
-		return `CASE WHEN t.id IN (SELECT v.value FROM ` + open.SQL + ` AS v) THEN (SELECT s.` + column + ` FROM periodic_stale AS s WHERE s.id = t.id) END`
-	}
-	err = tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits, `+stale("expected")+` AS expected, `+stale("last_success")+` AS success,
+	err = tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits,
 			(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted' ORDER BY k.due DESC LIMIT 1) AS submitted
-		FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param, open.Param)
+		FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param)
 	var older []periodic.TickKey
 	for _, row := range rows {
 		t := of[row.ID]
 		t.Edited, t.Waits = row.Since.Time(), row.Waits == 1
-		if at := row.Expected.Time(); !at.IsZero() {
-			t.Stale = &Stale{at, row.Success.Time()}
-		}
 		if at := row.Submitted.Time(); !at.IsZero() && t.Last() == nil {
 			older = append(older, periodic.TickKey{TaskID: row.ID, Due: at})
 		}
@@ -145,6 +132,28 @@ func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
 	runs, err := readOf(ctx, tx, older)
 	for i := range runs {
 		of[runs[i].TaskID].Older = &runs[i]
+	}
+	return err
+}
+
+// readStale reads of which tasks no run has succeeded in time. Of others than those it asks for, all is done that must be.
+func (of byID) readStale(ctx context.Context, tx *sqldb.Tx) error {
+	ids := of.ids(func(t *Task) bool { return len(t.Runs) == 0 || t.Runs[0].State != "success" || t.NextRun.Before(t.Now) })
+	asked, err := tx.Texts(1, ids)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	among := `IN (SELECT v.value FROM ` + asked.SQL + ` AS v)`
+	if !tx.SQL().IsSQLite() {
+		among = `= ANY (ARRAY(SELECT v.value FROM ` + asked.SQL + ` AS v))` // else PostgreSQL judges all tasks
+	}
+	var rows []struct {
+		ID                string
+		Expected, Success sqldb.RowTime
+	}
+	err = tx.Select(ctx, &rows, `SELECT s.id, s.expected, s.last_success AS success FROM periodic_stale AS s WHERE s.id `+among, asked.Param)
+	for _, row := range rows {
+		of[row.ID].Stale = &Stale{row.Expected.Time(), row.Success.Time()}
 	}
 	return err
 }

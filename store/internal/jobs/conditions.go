@@ -11,6 +11,7 @@ const (
 	waitsForTime = "(state = 'stuck' OR state = 'waiting' AND retry IS NOT NULL)" // most of them: Docspell's stuck jobs have no time
 	hasWorker    = "state IN ('scheduled', 'running')"
 	pending      = "state IN " + exchange.PendingStates
+	ofHooks      = "group_ = '" + jobqueue.HookGroup + "'"
 	notOfHooks   = "group_ <> '" + jobqueue.HookGroup + "'"
 )
 

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,10 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if !f.Ended.IsZero() {
 		order = "finished"
 	}
-	if f.Group == "" && f.Task == "" && f.Part == "" {
+	switch {
+	case f.Group == jobqueue.HookGroup:
+		where = append(where, ofHooks)
+	case f.Group == "" && f.Task == "" && f.Part == "":
 		where = append(where, notOfHooks)
 	}
 	add("true ORDER BY "+order+" DESC, jid DESC LIMIT ?", f.Limit)
@@ -69,7 +73,11 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if newest, err := tx.newest(ctx, f, columns, names); err != nil || len(newest) == f.Limit {
 		return newest, err
 	}
-	return tx.jobs(ctx, columns, "SELECT "+names+" FROM job WHERE "+strings.Join(where, " AND "), args...)
+	from := "job"
+	if len(f.States) > 0 && !slices.ContainsFunc(f.States, jobqueue.State.Final) {
+		from = "(" + inWork + ") AS job"
+	}
+	return tx.jobs(ctx, columns, "SELECT "+names+" FROM "+from+" WHERE "+strings.Join(where, " AND "), args...)
 }
 
 // PendingSingle implements [jobqueue.QueueTx].

@@ -89,19 +89,27 @@ func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Op
 }
 
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
-	if f.TaskID == "" && !f.Oldest && f.Limit > 0 && !f.DueFrom.IsZero() && f.DueTo.Sub(f.DueFrom) > newestPart*time.Minute {
-		part := f // no index has the order of due: the newest part is often enough, and costs little
-		part.DueFrom = f.DueTo.Add(f.DueFrom.Sub(f.DueTo) / newestPart)
-		list, err := tx.ticks(ctx, part)
-		if err != nil || len(list) == f.Limit && !list[len(list)-1].Due.Before(part.DueFrom) {
-			return list, err
+	if f.TaskID == "" && !f.Oldest && f.Limit > 0 {
+		to := tx.Now()
+		if !f.DueTo.IsZero() && f.DueTo.Before(to) {
+			to = f.DueTo
+		}
+		for _, newest := range newestParts { // no index has the order of due: these are often enough, and cost little
+			part := f
+			if part.DueFrom = to.Add(-newest); !f.DueFrom.Before(part.DueFrom) {
+				break
+			}
+			list, err := tx.ticks(ctx, part)
+			if err != nil || len(list) == f.Limit && !list[len(list)-1].Due.Before(part.DueFrom) {
+				return list, err
+			}
 		}
 	}
 	return tx.ticks(ctx, f)
 }
 
-// newestPart is the part of a time of which all ticks are read first, to list the newest.
-const newestPart = 24
+// newestParts are the times of which all ticks are read first, to list the newest.
+var newestParts = []time.Duration{5 * time.Minute, 2 * time.Hour}
 
 func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
 	since, until := sqldb.Period(f.Since, f.Until)
