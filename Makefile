@@ -235,8 +235,8 @@ bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 hostile: DURATION = 10m
 hostile: ## Set every column to values that nobody expects, beside 1,000 healthy tasks; DURATION=10m, SEED=, DATABASE=sqlite
 	@scripts/need cc
-	NEXTRUN_HOSTILE_DURATION=$(DURATION) NEXTRUN_HOSTILE_SEED=$(SEED) NEXTRUN_HOSTILE_DATABASE=$(DATABASE) \
-	scripts/with-postgres go test -timeout 3h -count 1 -v $(TESTFLAGS) ./cmd/nextrun/hostile
+	scripts/with-postgres go test -timeout 3h -count 1 -v $(TESTFLAGS) ./cmd/nextrun/hostile -args -hostile.duration $(DURATION) \
+		-hostile.seed $(SEED) -hostile.database $(DATABASE) -hostile.healthy 1000
 
 DURATION  ?= 2m
 SEED      ?= $(shell date +%s)

@@ -114,16 +114,8 @@ func TestDeleteOfJobsWaitsForNoTick(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
 	db.exec(editedRows)
-	db.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'hands off'; END $$;
-		CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick FOR EACH ROW WHEN (OLD.jid = 'p2') EXECUTE FUNCTION refuse()`)
-	locked, err := db.SQL.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = locked.Rollback() }()
-	if _, err := locked.Exec("SELECT 1 FROM periodic_tick WHERE jid = 'p1' FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	db.Refuse("periodic_tick", "UPDATE", "OLD.jid = 'p2'", "P0001")
+	locked := db.Hold("SELECT 1 FROM periodic_tick WHERE jid = 'p1' FOR UPDATE")
 	db.exec("DELETE FROM job WHERE jid IN ('p1', 'p2', 'p3')")
 	db.want("p3", "SELECT string_agg(jid, ' ') FROM periodic_tick WHERE outcome = 'cancelled'")
 	if _, err := locked.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {

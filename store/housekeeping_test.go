@@ -117,20 +117,14 @@ func TestPruneLeavesWhatCannotBeDeleted(t *testing.T) {
 		env.Exec("CREATE TABLE invoice (jid varchar(254) NOT NULL REFERENCES job (jid))")
 		env.Exec("INSERT INTO invoice VALUES ('bad')")
 		for table, column := range map[string]string{"periodic_tick": "task_id", "event_store": "id"} {
-			bad := "OLD." + column + " = 'bad'"
-			if strings.HasPrefix(env.db.URL(), "sqlite") {
-				env.Exec("CREATE TRIGGER own_bad_" + table + " BEFORE DELETE ON " + table + " WHEN " + bad + " BEGIN SELECT raise(ABORT, 'keep it'); END")
-				continue
-			}
-			env.Exec("CREATE FUNCTION own_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF " + bad + " THEN RAISE EXCEPTION 'keep it'; END IF; RETURN OLD; END $$")
-			env.Exec("CREATE TRIGGER own BEFORE DELETE ON " + table + " FOR EACH ROW EXECUTE FUNCTION own_" + table + "()")
+			env.Refuse(table, "DELETE", "OLD."+column+" = 'bad'", "P0001")
 		}
 		n, err := env.db.Periodic().Prune(t.Context(), scheduler.Retention{Ticks: 30 * oneDay, Jobs: 30 * oneDay, Events: 30 * oneDay})
 		if n != (scheduler.Pruned{Ticks: 3, Jobs: 3, Events: 3}) || err == nil {
 			t.Fatalf("%+v were deleted, %v", n, err)
 		}
 		for _, part := range []string{
-			"ticks that cannot be deleted: 1 (bad of ", "keep it", "jobs that cannot be deleted: 1 (job bad)", "ON DELETE CASCADE",
+			"ticks that cannot be deleted: 1 (bad of ", "hands off", "jobs that cannot be deleted: 1 (job bad)", "ON DELETE CASCADE",
 			"rows of event_store that cannot be deleted: 1 (seq ",
 		} {
 			if !strings.Contains(err.Error(), part) {
@@ -175,8 +169,7 @@ func TestPruneGoesOnAfterATimeout(t *testing.T) {
 		env.Exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
 			SELECT 't' || i, 'river', '1', 'j', '2020-01-01', '2020-01-01', '2020-01-01' FROM generate_series(1, 1500) AS i`)
 		for _, table := range []string{"job", "periodic_open"} {
-			env.Exec("CREATE FUNCTION slow_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.002); RETURN OLD; END $$")
-			env.Exec("CREATE TRIGGER slow BEFORE DELETE ON " + table + " FOR EACH ROW EXECUTE FUNCTION slow_" + table + "()")
+			env.Trigger(table, "DELETE", "true", "PERFORM pg_sleep(0.002); RETURN OLD", "")
 		}
 		impatient, err := store.Open(t.Context(), env.URL, store.Options{StatementTimeout: time.Second})
 		if err != nil {

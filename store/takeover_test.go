@@ -3,7 +3,6 @@ package store_test
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -98,7 +97,7 @@ func TestJobOfAKilledExecutorRunsAgain(t *testing.T) {
 		t.Cleanup(func() { _ = lives.Stop(context.Background()) })
 		<-begun
 		if d.Kind == storetest.Postgres {
-			locks(t, d, "SELECT 1 FROM worker WHERE id LIKE 'lives@%' FOR UPDATE")
+			d.Hold("SELECT 1 FROM worker WHERE id LIKE 'lives@%' FOR UPDATE")
 		}
 		heir := executing(t, d.Open(), "holder", begun, end)
 		t.Cleanup(func() { _ = heir.Stop(context.Background()) })
@@ -166,7 +165,7 @@ func TestLockedWorkersStopNobody(t *testing.T) {
 	e := executing(t, d.Open(), "first", begun, end)
 	d.Exec("INSERT INTO job (jid, task) VALUES ('before', 'report')")
 	<-begun
-	lock := locks(t, d, "LOCK TABLE worker IN ACCESS EXCLUSIVE MODE")
+	lock := d.Hold("LOCK TABLE worker IN ACCESS EXCLUSIVE MODE")
 	d.Exec("INSERT INTO job (jid, task) VALUES ('while', 'report')")
 	<-begun
 	storetest.Eventually(t, "both jobs succeed", func() bool { return d.One("SELECT count(*) FROM job WHERE state = 'success'") == "2" })
@@ -176,23 +175,4 @@ func TestLockedWorkersStopNobody(t *testing.T) {
 	if err := e.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
-}
-
-// locks runs a statement in a transaction that stays open.
-func locks(t *testing.T, d *migrated.Database, statement string) *sql.Tx {
-	t.Helper()
-	pool, err := sql.Open("postgres", d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pool.Close() })
-	tx, err := pool.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tx.Rollback() })
-	if _, err := tx.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
-	return tx
 }

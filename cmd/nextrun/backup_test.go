@@ -17,22 +17,21 @@ import (
 // says of ticks, jobs and events since the backup, and of rev: each tick has one job at most and one record.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	binary := build(t)
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		d.Exec(`INSERT INTO periodic_task (id, task, timer, overlap, catchup, grace, sink) VALUES
 			('one', 'tick', 'every 1s', 'allow', 'one', 60, 'job'), ('all', 'tick', 'every 1s', 'allow', 'all', 60, 'job'), ('none', 'tick', 'every 1s', 'allow', 'none', 0, 'job'),
 			('paused', 'tick', 'every 1s', 'allow', 'all', 60, 'job'), ('anew', 'tick', 'every 1s', 'allow', 'all', 60, 'job'), ('event', 'tick', 'every 1s', 'allow', 'one', 60, 'event')`)
 		d.Exec("INSERT INTO job (jid, task, state, started, finished) VALUES ('ended', 'tick', 'success', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')")
-		p := startProcess(t, d.URL, binary, "scheduler")
+		p := startProcess(t, d.URL, "scheduler")
 		for _, id := range []string{"one", "all", "none", "paused", "anew", "event"} {
 			atLeast(t, d, "SELECT count(*) FROM periodic_tick WHERE task_id = '"+id+"'", 2)
 		}
 		file := backup(t, d)
 		newest := d.One("SELECT CAST(max(due) AS text) FROM periodic_tick")
 		atLeast(t, d, "SELECT count(*) FROM periodic_tick WHERE task_id = 'all' AND due > '"+newest+"'", 3)
-		p.signal(syscall.SIGKILL)
-		p.end()
+		p.Signal(syscall.SIGKILL)
+		p.End()
 		d.Exec("UPDATE periodic_task SET subject = 'edited' WHERE id = 'one'")
 		before := d.One("SELECT rev FROM periodic_task WHERE id = 'one'")
 
@@ -63,7 +62,7 @@ func TestBackup(t *testing.T) {
 
 		config := filepath.Join(t.TempDir(), "nextrun.yaml")
 		write(t, config, "handlers: {tick: {command: ['true']}}\n")
-		startProcess(t, r.URL, binary, "executor", "--config", config).waitFor(" started ")
+		startProcess(t, r.URL, "executor", "--config", config).WaitFor(" started ")
 		atLeast(t, r, "SELECT count(*) FROM job WHERE state = 'success' AND due <= '"+newest+"' AND started > submitted", atoi(t, waiting))
 		r.Want("0", "SELECT count(*) FROM (SELECT 1 FROM job WHERE due IS NOT NULL GROUP BY tracker, due HAVING count(*) > 1) AS doubled")
 		r.Want("0", "SELECT count(*) FROM job WHERE due IS NOT NULL AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.jid = job.jid AND k.due = job.due)")

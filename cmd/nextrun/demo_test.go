@@ -1,8 +1,6 @@
 package main_test
 
 import (
-	"bufio"
-	"context"
 	"database/sql"
 	"io"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli"
 	"github.com/nextrun/nextrun/ops/cli/ui"
@@ -44,40 +43,16 @@ func TestDemo(t *testing.T) {
 // demo runs the demo until its lines have all the texts, then presses Control-C.
 func demo(t *testing.T, binary, database string, texts []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
-	defer cancel()
-	command := exec.CommandContext(ctx, "scripts/demo", database)
+	command := exec.Command("scripts/demo", database)
 	command.Dir = "../.."
 	command.Env = append(os.Environ(), "NEXTRUN="+binary)
-	output, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
+	p := program.Start(t, command)
+	for _, text := range texts {
+		storetest.Eventually(t, text, func() bool { return p.Ended() || strings.Contains(p.Said(), text) })
 	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	wanted := append([]string{}, texts...)
-	var read strings.Builder
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		read.WriteString(lines.Text() + "\n")
-		pressed := len(wanted) == 0
-		for len(wanted) > 0 && strings.Contains(read.String(), wanted[0]) {
-			wanted = wanted[1:]
-		}
-		if len(wanted) == 0 && !pressed {
-			if err := command.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := command.Wait(); err != nil {
-		t.Errorf("the demo ended with %v", err)
-	}
-	if len(wanted) > 0 {
-		t.Fatalf("the demo did not show %q:\n%s", wanted, read.String())
-	}
-	if !strings.HasSuffix(strings.TrimSpace(read.String()), "stopped") {
-		t.Errorf("the demo did not end cleanly:\n%s", read.String())
+	p.Signal(syscall.SIGINT)
+	if exit := p.End(); exit != 0 || !strings.HasSuffix(strings.TrimSpace(p.Said()), "stopped") {
+		t.Errorf("the demo did not end cleanly: exit code %d\n%s", exit, p.Said())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -21,11 +22,10 @@ import (
 // logged is a running service whose log goes where a test says.
 type logged struct {
 	*testing.T
-	shell   clitest.Shell
-	command *exec.Cmd
-	health  string // address
-	dir     string
-	ended   chan struct{}
+	*program.Process
+	shell  clitest.Shell
+	health string // address
+	dir    string
 }
 
 // systemd is what a service manager says to a service, and means for no other process.
@@ -35,23 +35,15 @@ var systemd = []string{"WATCHDOG_USEC=60000000", "LISTEN_FDS=1", "LISTEN_PID=1",
 // serveTo starts a service with a handler that writes its environment and its ignored signals to the file child.
 func serveTo(t *testing.T, s clitest.Shell, log *os.File) *logged {
 	t.Helper()
-	l := &logged{T: t, shell: s, health: freeAddress(t), dir: t.TempDir(), ended: make(chan struct{})}
+	l := &logged{T: t, shell: s, health: freeAddress(t), dir: t.TempDir()}
 	config := filepath.Join(l.dir, "nextrun.yaml")
 	write(t, config, "handlers: {look: {command: [sh, -c, 'env > new; grep SigIgn /proc/self/status >> new; mv new child'], dir: '"+l.dir+"'}}")
-	l.command = exec.CommandContext(t.Context(), build(t), "serve", "--config", config, "--health", l.health)
-	l.command.Env = append(append(os.Environ(), systemd...), "NEXTRUN_DB="+s.Env["NEXTRUN_DB"], "NEXTRUN_NAME=test")
-	l.command.Stderr = log
-	if err := l.command.Start(); err != nil {
-		t.Fatal(err)
+	command := exec.Command(build(t), "serve", "--config", config, "--health", l.health)
+	command.Env = append(append(os.Environ(), systemd...), "NEXTRUN_DB="+s.Env["NEXTRUN_DB"], "NEXTRUN_NAME=test")
+	if log != nil {
+		command.Stderr = log
 	}
-	go func() {
-		_ = l.command.Wait() // the exit code tells
-		close(l.ended)
-	}()
-	t.Cleanup(func() {
-		_ = l.command.Process.Kill() // unless it has ended
-		<-l.ended
-	})
+	l.Process = program.Start(t, command)
 	storetest.Eventually(t, "the service is healthy", func() bool {
 		report, err := lifecycle.AskHealth(t.Context(), l.health)
 		return err == nil && report.Healthy
@@ -78,15 +70,8 @@ func (l *logged) works() {
 func (l *logged) ends() {
 	l.Helper()
 	begun := time.Now()
-	if err := l.command.Process.Signal(syscall.SIGTERM); err != nil {
-		l.Fatal(err)
-	}
-	select {
-	case <-l.ended:
-	case <-time.After(storetest.Patience):
-		l.Fatal("SIGTERM does not end it")
-	}
-	if took, exit := time.Since(begun), l.command.ProcessState.ExitCode(); exit != ui.Done || took > 5*time.Second {
+	l.Signal(syscall.SIGTERM)
+	if exit, took := l.End(), time.Since(begun); exit != ui.Done || took > 5*time.Second {
 		l.Errorf("exit code %d after %s", exit, took)
 	}
 }
@@ -99,7 +84,7 @@ func TestHealthSaysThatNoProgramCanStart(t *testing.T) {
 	l := serveTo(t, s, nil)
 	limit := func(files int) {
 		t.Helper()
-		pid, n := strconv.Itoa(l.command.Process.Pid), strconv.Itoa(files)
+		pid, n := strconv.Itoa(l.Command.Process.Pid), strconv.Itoa(files)
 		if out, err := exec.CommandContext(t.Context(), "prlimit", "--pid", pid, "--nofile="+n+":4096").CombinedOutput(); err != nil {
 			t.Fatalf("prlimit: %v\n%s", err, out)
 		}
@@ -112,7 +97,7 @@ func TestHealthSaysThatNoProgramCanStart(t *testing.T) {
 		}
 		return report.Stages[at].State
 	}
-	open, err := os.ReadDir("/proc/" + strconv.Itoa(l.command.Process.Pid) + "/fd")
+	open, err := os.ReadDir("/proc/" + strconv.Itoa(l.Command.Process.Pid) + "/fd")
 	if err != nil {
 		t.Fatal(err)
 	}

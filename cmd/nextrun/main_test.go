@@ -1,44 +1,28 @@
 package main_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
+
+	"github.com/nextrun/nextrun/internal/testkit/program"
 )
 
-// buildOnce builds nextrun as users have it, for the first test that asks for it.
-var buildOnce func() (binary string, err error)
+func TestMain(m *testing.M) { program.Main(m) }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "nextrun-program-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	buildOnce = sync.OnceValues(func() (string, error) {
-		binary := filepath.Join(dir, "nextrun")
-		out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("go build: %w\n%s", err, out)
-		}
-		return binary, nil
-	})
-	return m.Run()
-}
-
+// build returns nextrun as users have it.
 func build(t *testing.T) string {
 	t.Helper()
-	binary, err := buildOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return binary
+	return program.Build(t, ".", ".")
+}
+
+// startProcess starts nextrun on a database.
+func startProcess(t *testing.T, url string, args ...string) *program.Process {
+	t.Helper()
+	command := exec.Command(build(t), args...)
+	command.Env = append(os.Environ(), "NEXTRUN_DB="+url, "NEXTRUN_NAME=test")
+	return program.Start(t, command)
 }
 
 func write(t *testing.T, name, content string) {

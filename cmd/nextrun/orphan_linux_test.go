@@ -25,8 +25,8 @@ handlers:
     env: {MARK: "`+mark+`"}
 `)
 	nextrun(t, url, ui.Done, "migrate", "up")
-	p := startProcess(t, url, build(t), "executor", "--config", config)
-	p.waitFor("executor started")
+	p := startProcess(t, url, "executor", "--config", config)
+	p.WaitFor("executor started")
 	nextrun(t, url, ui.Done, "job", "submit", "long")
 	var pid string
 	storetest.Eventually(t, "the command runs", func() bool {
@@ -42,8 +42,8 @@ handlers:
 			_ = syscall.Kill(id, syscall.SIGKILL)
 		}
 	})
-	p.signal(syscall.SIGKILL)
-	p.end()
+	p.Signal(syscall.SIGKILL)
+	p.End()
 	storetest.Eventually(t, "the command has ended", func() bool { return !lives(pid) })
 }
 

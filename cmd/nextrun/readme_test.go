@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
@@ -148,18 +148,11 @@ func (r *reader) shell(script, text string) {
 // background runs a script until the test ends; it must end cleanly then.
 func (r *reader) background(script string) {
 	r.Helper()
-	var output bytes.Buffer
-	command := r.bash(context.Background(), "exec "+script)
-	command.Stdout, command.Stderr = &output, &output
-	if err := command.Start(); err != nil {
-		r.Fatal(err)
-	}
+	p := program.Start(r, r.bash(context.Background(), "exec "+script))
 	r.Cleanup(func() {
-		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-			r.Error(err)
-		}
-		if err := command.Wait(); err != nil || !strings.Contains(output.String(), "stopped") {
-			r.Errorf("%s: %v\n%s", script, err, output.String())
+		p.Signal(syscall.SIGTERM)
+		if exit := p.End(); exit != 0 || !strings.Contains(p.Said(), "stopped") {
+			r.Errorf("%s: exit code %d\n%s", script, exit, p.Said())
 		}
 	})
 }

@@ -62,15 +62,14 @@ func (l *logins) as(role string) string {
 // later nobody else may create anything in the schema.
 func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
 	t.Parallel()
-	binary := build(t)
 	l := newLogins(t)
 	config := filepath.Join(t.TempDir(), "nextrun.yaml")
 	write(t, config, "handlers: {hello: {command: [echo, hi]}}\nrelay: {topics: {orders: {webhook: {url: 'http://"+freeAddress(t)+"/'}}}}\n")
 	for _, program := range []string{"scheduler", "executor", "relay"} {
-		startProcess(t, l.as(program), binary, program, "--config", config).waitFor(" started ")
+		startProcess(t, l.as(program), program, "--config", config).WaitFor(" started ")
 	}
 	pages := freeAddress(t)
-	startProcess(t, l.as("reader"), binary, "dashboard", "--dashboard", pages).waitFor(" started ")
+	startProcess(t, l.as("reader"), "dashboard", "--dashboard", pages).WaitFor(" started ")
 
 	tenant, operator := l.as("acme"), l.as("operator")
 	nextrun(t, tenant, ui.Done, "task", "add", "acme-hello", "--handler", "hello", "--group", "acme", "--timer", "every 1s")
@@ -102,15 +101,12 @@ func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
 // A program whose login has another role says so, in the database's words and with the remedy.
 func TestProgramsNameTheRightThatIsMissing(t *testing.T) {
 	t.Parallel()
-	binary := build(t)
 	l := newLogins(t)
 	config := filepath.Join(t.TempDir(), "nextrun.yaml")
 	write(t, config, "handlers: {hello: {command: [echo, hi]}}\nrelay: {topics: {orders: {webhook: {url: 'http://127.0.0.1:1/'}}}}\n")
 	const remedy = "this login needs a role of dist/postgres/roles.sql, see docs/permissions.md: pq: permission denied for table "
 	for program, role := range map[string]string{"scheduler": "reader", "executor": "scheduler", "relay": "executor"} {
-		p := startProcess(t, l.as(role), binary, program, "--config", config)
-		p.waitFor(remedy)
-		_ = p.command.Process.Kill()
+		startProcess(t, l.as(role), program, "--config", config).WaitFor(remedy)
 	}
 	for role, command := range map[string]string{"reader": "task add t --handler hello --timer daily", "acme": "task rm acme-t", "relay": "check", "executor": "task list"} {
 		said := failing(t, l.as(role), strings.Fields(command)...)

@@ -11,12 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli"
 )
@@ -177,42 +179,36 @@ func (s *secretive) serve(t *testing.T, environment []string) {
 	t.Helper()
 	s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('show', 'show', 'yearly', '2026-01-01'), ('call', 'call', 'yearly', '2026-01-01'),
 		('unknown', 'no-such-handler', 'yearly', '2026-01-01')`)
-	said := &output{}
-	command := s.command(environment, "serve", "--log-level", "debug", "--metrics", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--dashboard-actions")
-	command.Stdout, command.Stderr = said, said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := program.Start(t, s.command(environment, "serve", "--log-level", "debug", "--metrics", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--dashboard-actions"))
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
 		if t.Failed() {
-			t.Log(strings.ReplaceAll(said.String(), planted, "..."))
+			t.Log(strings.ReplaceAll(p.Said(), planted, "..."))
 		}
 	})
+	pid := strconv.Itoa(p.Command.Process.Pid)
 	s.until(t, "SELECT count(*) FROM job WHERE state = 'success' AND task <> 'nextrun.hook'", "2")
 	s.until(t, "SELECT count(*) FROM job WHERE state = 'success' AND task = 'nextrun.hook'", "1")
-	s.clean("the command line", readFile(t, "/proc/"+strconv.Itoa(command.Process.Pid)+"/cmdline"))
-	s.clean("the process's name", readFile(t, "/proc/"+strconv.Itoa(command.Process.Pid)+"/comm"))
+	s.clean("the command line", readFile(t, "/proc/"+pid+"/cmdline"))
+	s.clean("the process's name", readFile(t, "/proc/"+pid+"/comm"))
 	s.clean("a session of the database", s.One("SELECT string_agg(query || application_name, ' ') FROM pg_stat_activity WHERE datname = current_database()"))
-	if len(said.addresses()) != 2 {
-		t.Errorf("it listens at %q; want metrics and dashboard", said.addresses())
+	addresses := regexp.MustCompile(`address="?(http[^\s"]+)`).FindAllStringSubmatch(p.Said(), -1)
+	if len(addresses) != 2 {
+		t.Errorf("it listens at %q; want metrics and dashboard", addresses)
 	}
-	for _, address := range said.addresses() {
+	for _, address := range addresses {
 		for _, page := range []string{"", "tasks", "task?id=show", "task?id=call", "jobs", "job?last=show", "events", "scheduler", "timeline", "metrics", "healthz",
 			"tasks?format=json", "jobs?format=json", "scheduler?format=json"} {
-			s.clean(page, get(t, address+page))
+			s.clean(page, get(t, address[1]+page))
 		}
 	}
 	s.clean("the database", s.One(`SELECT string_agg(query_to_xml('SELECT * FROM ' || table_name, true, false, '')::text, ' ')
 		FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`))
-	if err := command.Process.Signal(syscall.SIGQUIT); err != nil {
-		t.Fatal(err)
+	p.Signal(syscall.SIGQUIT)
+	p.End()
+	if !strings.Contains(p.Said(), "goroutine ") {
+		t.Errorf("no trace of goroutines in\n%s", p.Said())
 	}
-	_ = command.Wait()
-	if !strings.Contains(said.String(), "goroutine ") {
-		t.Errorf("no trace of goroutines in\n%s", said.String())
-	}
-	s.clean("the log", said.String())
+	s.clean("the log", p.Said())
 }
 
 func (s *secretive) until(t *testing.T, query, want string) {

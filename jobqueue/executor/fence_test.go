@@ -123,7 +123,7 @@ func TestJobOfALivingWorkerIsNotTakenBack(t *testing.T) {
 		rescue(7)  // it has beaten
 		rescue(-1) // its row was gone, and is back
 		if q.Kind == storetest.Postgres {
-			q.lock("SELECT 1 FROM worker FOR UPDATE")
+			q.Hold("SELECT 1 FROM worker FOR UPDATE")
 			rescue(8)
 		}
 	})

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -29,19 +27,6 @@ func (q *fixture) punctual(runs <-chan string) {
 		}
 		return waits
 	})
-}
-
-// lock leaves a transaction open after a statement.
-func (q *fixture) lock(statement string, args ...any) *sqlx.Tx {
-	q.Helper()
-	tx, err := q.Connect().BeginTxx(q.ctx, nil)
-	if err != nil {
-		q.Fatal(err)
-	}
-	if _, err := tx.ExecContext(q.ctx, fmt.Sprintf(statement, args...)); err != nil {
-		q.Fatal(err)
-	}
-	return tx
 }
 
 // able has handlers for the tasks "good" and "bad"; it reports jobs of "good".
@@ -74,24 +59,9 @@ func (q *fixture) badJobs(submitters ...string) (jids []string) {
 }
 
 // trigger makes one that fires before jobs with the subject "bad" are updated.
-func (q *fixture) trigger(when, onPostgres, onSQLite string) {
+func (q *fixture) trigger(when, onPostgres, onSQLite string) (remove func()) {
 	q.Helper()
-	when = "OLD.subject = 'bad' AND " + when
-	if q.Kind == storetest.SQLite {
-		q.sql("CREATE TRIGGER own BEFORE UPDATE ON job WHEN %s BEGIN %s; END", when, onSQLite)
-		return
-	}
-	q.sql("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN %s; END $$", onPostgres)
-	q.sql("CREATE TRIGGER own BEFORE UPDATE ON job FOR EACH ROW WHEN (%s) EXECUTE FUNCTION own()", when)
-}
-
-func (q *fixture) dropTrigger() {
-	q.Helper()
-	if q.Kind == storetest.SQLite {
-		q.sql("DROP TRIGGER own")
-		return
-	}
-	q.sql("DROP TRIGGER own ON job")
+	return q.Trigger("job", "UPDATE", "OLD.subject = 'bad' AND "+when, onPostgres, onSQLite)
 }
 
 // What a trigger of the user's does as a job begins or ends concerns that job alone: it may raise any code, such as one
@@ -118,7 +88,7 @@ func TestJobsThatTheDatabaseRefusesHoldUpNoOther(t *testing.T) {
 				on = onPostgres
 			}
 			on(t, func(t *testing.T, q *fixture) {
-				q.trigger(c.when, c.postgres, c.sqlite)
+				remove := q.trigger(c.when, c.postgres, c.sqlite)
 				bad := q.badJobs(c.submitters...)
 				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.
 				e, runs := q.able(executor.Config{PoolSize: 2, PollInterval: time.Hour})
@@ -133,7 +103,7 @@ func TestJobsThatTheDatabaseRefusesHoldUpNoOther(t *testing.T) {
 				if n := e.count(func(e executor.Event) bool { return e.Kind == executor.EventBegun && slices.Contains(bad, e.Job.JID) }); c.when == begins && n > 0 {
 					t.Errorf("%d jobs ran", n)
 				}
-				q.dropTrigger()
+				remove()
 				q.sql("UPDATE job SET state = 'waiting', retry = NULL WHERE subject = 'bad' AND state IN ('scheduled', 'stuck')")
 				for _, jid := range bad {
 					e.awaitEnd(jid, jobqueue.Success)
@@ -148,7 +118,7 @@ func TestJobsThatTheDatabaseRefusesHoldUpNoOther(t *testing.T) {
 
 func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		q.trigger("NEW.state = 'waiting'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
+		remove := q.trigger("NEW.state = 'waiting'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
 		dead := func(subject, set string) string {
 			jid := q.submit(jobqueue.Job{Task: "good", Subject: subject})[0]
 			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, jid)
@@ -180,7 +150,7 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 		if state := q.get(limit).State; state != jobqueue.Failed {
 			t.Errorf("the job with too many interrupts is %s", state)
 		}
-		q.dropTrigger()
+		remove()
 		for _, jid := range bad {
 			e.awaitEnd(jid, jobqueue.Success)
 		}
@@ -200,7 +170,7 @@ func TestLocksHoldUpNoOther(t *testing.T) {
 		for range bad {
 			receive(q, began, "a job")
 		}
-		tx := q.lock("SELECT 1 FROM job WHERE subject = 'bad' FOR UPDATE")
+		tx := q.Hold("SELECT 1 FROM job WHERE subject = 'bad' FOR UPDATE")
 		close(release)
 		q.punctual(runs)
 		if err := tx.Rollback(); err != nil {
@@ -218,7 +188,7 @@ func TestLockedTasksHoldUpNoEnd(t *testing.T) {
 		q.sql("INSERT INTO periodic_task (id, task, timer, pause_after) SELECT 't' || n, 'fails', 'yearly', 1 FROM generate_series(1, 20) AS n")
 		q.sql("INSERT INTO job (jid, task, tracker, due) SELECT id, task, id, '2026-01-01' FROM periodic_task WHERE task = 'fails'")
 		q.sql("INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT tracker, due, 'submitted', jid, due FROM job WHERE tracker IS NOT NULL")
-		tx := q.lock("SELECT 1 FROM periodic_task FOR UPDATE")
+		tx := q.Hold("SELECT 1 FROM periodic_task FOR UPDATE")
 		runs := make(chan string, 100)
 		e := q.run(executor.Config{PoolSize: 5, RetryLimit: executor.Never}, map[string]jobqueue.Handler{
 			"fails": func(context.Context, *jobqueue.JobContext) error { return errors.New("no") },
@@ -241,7 +211,7 @@ func TestLockedGroupsHideNoOther(t *testing.T) {
 		for i := range 10 {
 			q.submit(jobqueue.Job{Task: "t", Group: fmt.Sprintf("a%d", i)})
 		}
-		q.lock("SELECT 1 FROM job FOR UPDATE")
+		q.Hold("SELECT 1 FROM job FOR UPDATE")
 		good := q.submit(jobqueue.Job{Task: "t", Group: "b"})[0]
 		e := q.run(executor.Config{PoolSize: 1}, map[string]jobqueue.Handler{"t": nothing})
 		e.awaitEnd(good, jobqueue.Success)

@@ -63,7 +63,7 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{All: hooks.Set{hooks.OnFailure: r.action()}})
 		refused := make(chan struct{}, 100)
-		f.refuse("UPDATE", "NEW.state = 'failed'")
+		allow := f.Refuse("job", "UPDATE", "NEW.state = 'failed'", "P0001")
 		f.submit("fails", "")
 		f.executor(h, func(c *executor.Config) {
 			c.Observe = func(e executor.Event) {
@@ -74,37 +74,17 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 		})
 		<-refused
 		f.Want(0, "SELECT count(*) FROM job WHERE task = 'nextrun.hook'")
-		f.allow()
+		allow()
 		f.ended(own)
 		f.Want(1, written, "failure")
-		f.refuse("INSERT", "NEW.task = 'nextrun.hook'")
+		allow = f.Refuse("job", "INSERT", "NEW.task = 'nextrun.hook'", "P0001")
 		jid := f.submit("fails", "")
 		<-refused
 		f.Want("running", "SELECT state FROM job WHERE jid = $1", jid)
-		f.allow()
+		allow()
 		f.ended(own)
 		f.Want(2, written, "failure")
 	})
-}
-
-// refuse makes the database refuse changes of the table job, an UPDATE or an INSERT.
-func (f *fixture) refuse(op, when string) {
-	f.Helper()
-	if f.Kind == storetest.SQLite {
-		f.Exec("CREATE TRIGGER own_job BEFORE " + op + " ON job WHEN " + when + " BEGIN SELECT RAISE(ABORT, 'refused'); END")
-		return
-	}
-	f.Exec("CREATE FUNCTION own_job() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$")
-	f.Exec("CREATE TRIGGER own_job BEFORE " + op + " ON job FOR EACH ROW WHEN (" + when + ") EXECUTE FUNCTION own_job()")
-}
-
-func (f *fixture) allow() {
-	f.Helper()
-	if f.Kind == storetest.SQLite {
-		f.Exec("DROP TRIGGER own_job")
-		return
-	}
-	f.Exec("DROP FUNCTION own_job() CASCADE")
 }
 
 // A process whose configuration lacks a hook does not lose its notice.

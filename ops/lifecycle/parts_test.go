@@ -52,14 +52,7 @@ func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.Exec("INSERT INTO job (jid, task) VALUES ('waits', 'none')")
-			locker, err := d.SQL.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = locker.Rollback() }()
-			if _, err := locker.ExecContext(t.Context(), "LOCK TABLE "+table); err != nil {
-				t.Fatal(err)
-			}
+			d.Hold("LOCK TABLE " + table)
 			p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
 			if err != nil {
 				t.Fatal(err)

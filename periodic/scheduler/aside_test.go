@@ -17,7 +17,7 @@ func TestG5JobsThatAreRefused(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.healthy()
 		f.bad("allow")
-		f.refuse("job", "INSERT", "NEW.tracker LIKE 'bad%'", "P0001")
+		f.Refuse("job", "INSERT", "NEW.tracker LIKE 'bad%'", "P0001")
 		f.onTime(f.found("SELECT count(*) FROM periodic_task WHERE problem LIKE '%hands off%'"))
 		f.want(0, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
 	})
@@ -28,7 +28,7 @@ func TestG5UncommittedJobs(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.healthy()
 	f.bad("skip")
-	open := f.open(`INSERT INTO job (jid, task, tracker, single) SELECT id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
+	open := f.Hold(`INSERT INTO job (jid, task, tracker, single) SELECT id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
 	f.onTime(f.named("lock timeout"))
 	f.done(open.Rollback())
 	f.once()
@@ -53,7 +53,7 @@ func TestTaskSetAsideComesBackWithAnEdit(t *testing.T) {
 type edit struct{ column, value, refused, edited string }
 
 func (f *fixture) comesBack(by edit) {
-	f.refuse("periodic_task", "UPDATE", by.refused, "P0001")
+	f.Refuse("periodic_task", "UPDATE", by.refused, "P0001")
 	_, seen := f.start(f.db.Periodic())
 	round := 0
 	storetest.Punctual(f, "the edited task", func() []time.Duration {
@@ -82,7 +82,7 @@ func TestG5LockedTable(t *testing.T) {
 			// A scheduler that plans them might submit jobs, too; then none would need the table.
 			at := f.at(2 * time.Second)[:len("2006-01-02 15:04:05")] // with healthy tasks in the batch
 			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", at, at)
-			open := f.open("LOCK TABLE job IN " + mode + " MODE")
+			open := f.Hold("LOCK TABLE job IN " + mode + " MODE")
 			f.healthy()
 			f.exec("UPDATE periodic_task SET sink = 'event' WHERE id LIKE 'healthy%'")
 			f.exec(insertTask, "new", "yearly")

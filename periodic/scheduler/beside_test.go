@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"database/sql"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,32 +154,4 @@ func (l *lateness) bad(f *fixture, why string) (n int) {
 		}
 	}
 	return n
-}
-
-// open opens a transaction of a user's and runs a statement in it.
-func (f *fixture) open(statement string) *sql.Tx {
-	f.Helper()
-	tx, err := f.Connect().Begin()
-	f.done(err)
-	if _, err := tx.Exec(statement); err != nil {
-		f.Fatal(err)
-	}
-	return tx
-}
-
-// refuse makes the database refuse what a condition on NEW holds for.
-func (f *fixture) refuse(table, event, condition, code string) {
-	f.Helper()
-	f.exec(map[string]string{
-		"postgres": `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-				RAISE EXCEPTION 'hands off' USING ERRCODE = '` + code + `'; END $$;
-			CREATE TRIGGER refuse BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW WHEN (` + condition + `) EXECUTE FUNCTION refuse()`,
-		"sqlite": `CREATE TRIGGER refuse BEFORE ` + event + ` ON ` + table + ` WHEN ` + condition + `
-			BEGIN SELECT RAISE(ABORT, 'hands off'); END`,
-	}[f.Kind])
-}
-
-func (f *fixture) unrefuse(table string) {
-	f.Helper()
-	f.exec(map[string]string{"postgres": "DROP TRIGGER refuse ON " + table, "sqlite": "DROP TRIGGER refuse"}[f.Kind])
 }

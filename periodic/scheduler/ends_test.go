@@ -64,17 +64,10 @@ func TestEndsThatCannotBeRecorded(t *testing.T) {
 		}
 		f.submitted(q, ids...)
 		f.exec("UPDATE acme_job SET state = 'success'")
-		refuse := map[string]string{
-			storetest.Postgres: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-				IF NEW.outcome IS NOT NULL AND NEW.task_id = 't007' THEN RAISE 'no outcome'; END IF; RETURN NEW; END $$;
-				CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick FOR EACH ROW EXECUTE FUNCTION refuse()`,
-			storetest.SQLite: `CREATE TRIGGER refuse BEFORE UPDATE ON periodic_tick WHEN NEW.outcome IS NOT NULL AND NEW.task_id = 't007'
-				BEGIN SELECT RAISE(ABORT, 'no outcome'); END`,
-		}[f.Kind]
-		f.exec(refuse)
+		f.Refuse("periodic_tick", "UPDATE", "NEW.outcome IS NOT NULL AND NEW.task_id = 't007'", "P0001")
 		q.unreadable = f.one("SELECT jid FROM periodic_open WHERE task_id = 't101'")
 		found := f.asks(q, nil)
-		if len(found.Ended) != 118 || len(found.Bad) != 2 || found.Bad[0].TaskID+found.Bad[1].TaskID != "t101t007" || !strings.Contains(found.Bad[1].Err.Error(), "no outcome") {
+		if len(found.Ended) != 118 || len(found.Bad) != 2 || found.Bad[0].TaskID+found.Bad[1].TaskID != "t101t007" || !strings.Contains(found.Bad[1].Err.Error(), "hands off") {
 			t.Errorf("%d ended; bad: %+v", len(found.Ended), found.Bad)
 		}
 		f.want(118, "SELECT count(*) FROM periodic_tick WHERE outcome = 'success'")

@@ -48,12 +48,7 @@ func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
 // given up waiting for it more than once.
 func (f *fixture) heldTable(seen *events) {
 	f.Helper()
-	tx, err := f.SQL.Begin()
-	f.done(err)
-	defer tx.Rollback()
-	if _, err := tx.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
-		f.Fatal(err)
-	}
+	lock := f.Hold("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE")
 	troubles := func() (n int) {
 		seen.mu.Lock()
 		defer seen.mu.Unlock()
@@ -66,13 +61,14 @@ func (f *fixture) heldTable(seen *events) {
 	}
 	before := troubles()
 	storetest.Eventually(f, "the scheduler gives up waiting", func() bool { return troubles() >= before+2 })
+	f.done(lock.Rollback())
 }
 
 // Somebody has locked the table that only tells who works: ticks come on time.
 func TestLockedTableOfWorkersHoldsUpNoTickPostgres(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('t', 'backup', '*:*:*', 'allow')")
-	lock := f.open("LOCK TABLE worker IN ACCESS EXCLUSIVE MODE")
+	lock := f.Hold("LOCK TABLE worker IN ACCESS EXCLUSIVE MODE")
 	s, seen := f.start(f.db.Periodic())
 	for range 3 {
 		seen.until(f, "tick", kindOf(scheduler.EventTick))
@@ -99,7 +95,7 @@ func TestLockedTableOfOpenJobsHoldsUpItsQueuesOnlyPostgres(t *testing.T) {
 		})
 	}
 	ticks("acme")
-	lock := f.open("LOCK TABLE periodic_open IN ACCESS EXCLUSIVE MODE")
+	lock := f.Hold("LOCK TABLE periodic_open IN ACCESS EXCLUSIVE MODE")
 	for _, queue := range []periodic.Sink{"acme", "job"} {
 		e := seen.until(f, "the trouble is named", func(e scheduler.Event) bool { return e.Kind == scheduler.EventSink && e.Sink == queue })
 		if e.Err == nil || !strings.Contains(e.Err.Error(), "periodic_open") {
@@ -126,7 +122,7 @@ func TestLockedRowOfOpenJobsHoldsUpItsTaskOnlyPostgres(t *testing.T) {
 	f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'send', '*:*:*', 'acme'), ('b', 'send', '*:*:*', 'acme')")
 	s, seen := f.start(f.db.Periodic(), withAcme(q), polls)
 	f.soon(2, "SELECT count(*) FROM periodic_open")
-	lock := f.open("SELECT 1 FROM periodic_open WHERE task_id = 'a' FOR UPDATE")
+	lock := f.Hold("SELECT 1 FROM periodic_open WHERE task_id = 'a' FOR UPDATE")
 	f.exec("UPDATE acme_job SET state = 'done'")
 	since := time.Now()
 	seen.until(f, "tick of b", func(e scheduler.Event) bool {

@@ -69,7 +69,7 @@ func TestHeldTickFollowsTheJob(t *testing.T) {
 func TestHeldTickFollowsAJobThatIsEnding(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.runningJob("queue")
-	executor := f.open("UPDATE job SET state = 'success'")
+	executor := f.Hold("UPDATE job SET state = 'success'")
 	due := f.due("report", time.Second)
 	f.once()
 	f.waits(due)

@@ -43,7 +43,7 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	f.exec(insertTask, "free", "yearly")
 	due := f.due("locked", time.Second)
 	f.due("free", time.Second)
-	open := f.open("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
+	open := f.Hold("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
 	_, seen := f.start(f.db.Periodic())
 	seen.until(t, "job", submitted("free"))
 	f.want(0, "SELECT count(*) FROM job WHERE tracker = 'locked'")

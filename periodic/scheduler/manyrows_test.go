@@ -21,8 +21,7 @@ func TestG5ManyHeldAndLockedRows(t *testing.T) {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES (?, 'backup', '*:*:*', 'allow', 'all')", id)
 		}
 		if f.Kind == "postgres" {
-			open := f.open("SELECT 1 FROM periodic_task WHERE id LIKE 'locked-%' FOR UPDATE")
-			defer func() { _ = open.Rollback() }()
+			f.Hold("SELECT 1 FROM periodic_task WHERE id LIKE 'locked-%' FOR UPDATE")
 		}
 		s, _ := f.start(f.db.Periodic())
 		storetest.Eventually(f, "each free task has eight ticks after they fell due", func() bool {

@@ -26,7 +26,7 @@ func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
 					f.exec(insertTask, id, "yearly")
 					f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = ?", f.at(-time.Second), id)
 				}
-				f.refuse(refused.table, refused.event, refused.condition, code)
+				allow := f.Refuse(refused.table, refused.event, refused.condition, code)
 				_, seen := f.start(f.db.Periodic())
 				if e := seen.until(t, "sign that it is set aside", kindOf(scheduler.EventAside)); e.ID != "bad" {
 					t.Errorf("%s is set aside: %v", e.ID, e.Err)
@@ -35,7 +35,7 @@ func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
 					seen.until(t, "job", submitted(id))
 				}
 				f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad'")
-				f.unrefuse(refused.table)
+				allow()
 				seen.until(t, "job", submitted("bad"))
 			})
 		}

@@ -21,13 +21,13 @@ func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('event', 'told', '*:*:*', 'event')")
 		_, seen := f.start(f.db.Periodic())
 		seen.until(f, "first job", submitted("all-0"))
-		f.refuse("job", "INSERT", "true", "P0001")
+		allow := f.Refuse("job", "INSERT", "true", "P0001")
 		refused := time.Now()
 		dueAfter := func(id string, at time.Time) func(scheduler.Event) bool {
 			return func(e scheduler.Event) bool { return submitted(id)(e) && e.Tick.Due.After(at) }
 		}
 		seen.until(f, "event meanwhile", dueAfter("event", refused.Add(6*time.Second)))
-		f.unrefuse("job")
+		allow()
 		mended := time.Now()
 		for _, id := range []string{"one-0", "all-0", "all-1", "all-2"} {
 			seen.until(f, "job afterwards", dueAfter(id, mended))

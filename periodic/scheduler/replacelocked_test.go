@@ -20,7 +20,7 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 			f.due("report", 2*time.Second)
 			f.once()
 			f.exec("UPDATE job SET state = ?, jid = 'first'", state)
-			open := f.open("SELECT 1 FROM job FOR UPDATE")
+			open := f.Hold("SELECT 1 FROM job FOR UPDATE")
 			_, seen := f.start(f.db.Periodic())
 			f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC'")
 			f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('other', 'backup', 'yearly', now() AT TIME ZONE 'UTC')")

@@ -8,23 +8,13 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// sluggish has the database take more than half a second for each job of a task.
-func (f *fixture) sluggish(id string) {
-	f.Helper()
-	f.exec(map[string]string{
-		"postgres": `CREATE FUNCTION sluggish() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.8); RETURN NEW; END $$;
-			CREATE TRIGGER sluggish BEFORE INSERT ON job FOR EACH ROW WHEN (NEW.tracker = '` + id + `') EXECUTE FUNCTION sluggish()`,
-		"sqlite": `CREATE TRIGGER sluggish BEFORE INSERT ON job WHEN NEW.tracker = '` + id + `' BEGIN
-			SELECT max(x) FROM (WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 8000000) SELECT x FROM c); END`,
-	}[f.Kind])
-}
-
 // A row that the database takes long to write is named, though it does not fail, and delays its batch by its own time
 // only: batches get smaller, so most of those that fall due with it do not wait for it, and none is lost.
 func TestG5SlowRowDelaysItsBatchOnly(t *testing.T) {
 	both(t, func(f *fixture) {
 		const others = 99
-		f.sluggish("slow")
+		f.Trigger("job", "INSERT", "NEW.tracker = 'slow'", "PERFORM pg_sleep(0.8); RETURN NEW",
+			"SELECT max(x) FROM (WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 8000000) SELECT x FROM c)")
 		for i := range others {
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'backup', 'every 1s', 'allow')", fmt.Sprintf("good-%02d", i))
 		}

@@ -138,14 +138,7 @@ func TestKindsPassOverLocks(t *testing.T) {
 		}
 		q := f.queue(p.kind)
 		open := f.accept(q, f.tasks(2)...)
-		worker, err := f.SQL.Beginx()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = worker.Rollback() }()
-		if _, err := worker.Exec(worker.Rebind("SELECT 1 FROM "+p.table+" WHERE "+p.where+" FOR UPDATE"), open[0].Ref); err != nil {
-			t.Fatal(err)
-		}
+		worker := f.Hold("SELECT 1 FROM "+p.table+" WHERE "+p.where+" FOR UPDATE", open[0].Ref)
 		if got := f.pending(q, open...); len(got) != 2 {
 			t.Errorf("%d jobs are pending, want both", len(got))
 		}
@@ -153,7 +146,7 @@ func TestKindsPassOverLocks(t *testing.T) {
 		if _, err := worker.Exec("LOCK TABLE " + p.table + " IN ACCESS EXCLUSIVE MODE"); err != nil {
 			t.Fatal(err)
 		}
-		err = f.db.UpdateWithin(t.Context(), sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
+		err := f.db.UpdateWithin(t.Context(), sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
 		if !errors.Is(err, sqldb.ErrContended) {
 			t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
 		}

@@ -1,17 +1,15 @@
 package consumers_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
@@ -44,15 +42,8 @@ type fixture struct {
 	*storetest.Database
 	queue     queue
 	config    string // the file
-	processes map[string]*process
+	processes map[string]*program.Process
 	work      *journal // of all the workers, one after the other
-}
-
-type process struct {
-	*exec.Cmd
-	errors bytes.Buffer
-	done   chan struct{} // closed when it has ended
-	err    error         // of Wait
 }
 
 // newFixture makes the tables, those of the queue by its own migrations.
@@ -61,7 +52,7 @@ func newFixture(t testing.TB, q queue) *fixture {
 	d := storetest.New(t, q.database)
 	f := &fixture{
 		Database: d, queue: q, config: filepath.Join(t.TempDir(), "nextrun.yaml"),
-		processes: map[string]*process{}, work: &journal{ready: make(chan struct{}, 10)},
+		processes: map[string]*program.Process{}, work: &journal{ready: make(chan struct{}, 10)},
 	}
 	text := "scheduler:\n  lease: 2s\nqueues:\n  " + q.sink + ": " + q.config + "\n"
 	if err := os.WriteFile(f.config, []byte(text), 0o600); err != nil {
@@ -75,7 +66,7 @@ func newFixture(t testing.TB, q queue) *fixture {
 // nextrun is a command of the program from this repository.
 func (f *fixture) nextrun(args ...string) *exec.Cmd {
 	f.Helper()
-	c := exec.Command(built(f, "./cmd/nextrun", "../.."), args...)
+	c := exec.Command(program.Build(f, "../..", "./cmd/nextrun"), args...)
 	c.Env = append(os.Environ(), "NEXTRUN_DB="+f.URL, "NEXTRUN_CONFIG="+f.config)
 	return c
 }
@@ -112,36 +103,23 @@ func (f *fixture) startWorker() {
 	c := f.worker("work")
 	c.Stdout = f.work
 	f.start("worker", c)
-	select {
-	case <-f.work.ready:
-	case <-f.processes["worker"].done:
-		f.Fatalf("the worker ended: %v\n%s", f.processes["worker"].err, f.processes["worker"].errors.String())
-	case <-time.After(storetest.Patience):
-		f.Fatal("the worker does not become ready")
-	}
+	storetest.Eventually(f, "the worker is ready", func() bool {
+		if f.processes["worker"].Ended() {
+			f.Fatalf("the worker ended:\n%s", f.processes["worker"].Said())
+		}
+		return len(f.work.ready) > 0
+	})
+	<-f.work.ready
 }
 
 func (f *fixture) start(name string, c *exec.Cmd) {
 	f.Helper()
-	p := &process{Cmd: c, done: make(chan struct{})}
-	c.Stderr = &p.errors
-	if c.Stdout == nil {
-		c.Stdout = &p.errors
-	}
 	tie(c)
-	if err := c.Start(); err != nil {
-		f.Fatal(err)
-	}
-	go func() {
-		p.err = c.Wait()
-		close(p.done)
-	}()
+	p := program.Start(f, c)
 	f.processes[name] = p
 	f.Cleanup(func() {
-		_ = c.Process.Kill()
-		<-p.done
 		if f.Failed() {
-			f.Logf("%s said:\n%s", name, tail(p.errors.String()))
+			f.Logf("%s said:\n%s", name, tail(p.Said()))
 		}
 	})
 }
@@ -155,58 +133,19 @@ func tail(text string) string {
 
 // kill ends a process as a crash would.
 func (f *fixture) kill(name string) {
-	_ = f.processes[name].Process.Kill()
-	<-f.processes[name].done
+	f.Helper()
+	f.processes[name].Signal(syscall.SIGKILL)
+	f.processes[name].End()
 }
 
 // stop asks a process to end, and fails if it does not end well.
 func (f *fixture) stop(name string) {
 	f.Helper()
 	p := f.processes[name]
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		f.Fatalf("%s: %v\n%s", name, err, tail(p.errors.String()))
-	}
-	select {
-	case <-p.done:
-	case <-time.After(storetest.Patience):
-		f.Fatalf("%s does not end", name)
-	}
-	if p.err != nil {
-		f.Errorf("%s: %v\n%s", name, p.err, tail(p.errors.String()))
+	p.Signal(syscall.SIGTERM)
+	if exit := p.End(); exit != 0 {
+		f.Errorf("%s: exit code %d\n%s", name, exit, tail(p.Said()))
 	}
 }
 
-var binaries = struct {
-	sync.Mutex
-	paths map[string]string
-	dir   string
-}{paths: map[string]string{}}
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "consumers")
-	if err != nil {
-		panic(err)
-	}
-	binaries.dir = dir
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// built builds a program once, with the modules of a directory.
-func built(t testing.TB, pkg, dir string) string {
-	t.Helper()
-	binaries.Lock()
-	defer binaries.Unlock()
-	if path := binaries.paths[pkg+dir]; path != "" {
-		return path
-	}
-	path := filepath.Join(binaries.dir, strings.NewReplacer("/", "-", ".", "-").Replace(pkg+dir))
-	c := exec.Command("go", "build", "-o", path, pkg)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("go build %s: %v\n%s", pkg, err, out)
-	}
-	binaries.paths[pkg+dir] = path
-	return path
-}
+func TestMain(m *testing.M) { program.Main(m) }

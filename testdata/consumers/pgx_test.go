@@ -1,7 +1,6 @@
 package consumers_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	_ "github.com/nextrun/nextrun/store/pgxstore" // of the program
 )
@@ -17,9 +17,9 @@ import (
 func TestRiverTutorialWithoutRiver(t *testing.T) {
 	t.Parallel()
 	d := storetest.New(t, storetest.Postgres)
-	i := startInstance(t, overlaid(t, tutorialOfPgx(t, "main.go")), d.URL)
-	storetest.Eventually(t, "a report", func() bool { return strings.Contains(i.out.String(), "report of pulse for ") })
-	i.stop(syscall.SIGTERM)
+	p := reporter(t, overlaid(t, tutorialOfPgx(t, "main.go")), d.URL)
+	p.WaitFor("report of pulse for ")
+	stop(t, p, syscall.SIGTERM)
 	d.Want("3", "SELECT count(*) FROM periodic_task WHERE origin = 'reports'")
 	d.Want("0", "SELECT count(*) FROM job WHERE state NOT IN ('success', 'waiting')")
 	migrated.Open(d).Verify()
@@ -39,21 +39,21 @@ func tutorialOfPgx(t *testing.T, name string) string {
 // again and again, and killed in between. No tick is lost or doubled, and River runs the jobs.
 func TestRiverTutorialOfPgx(t *testing.T) {
 	t.Parallel()
-	program := overlaid(t, tutorialOfPgx(t, "river.go"))
+	path := overlaid(t, tutorialOfPgx(t, "river.go"))
 	d := storetest.New(t, storetest.Postgres)
-	f := &fixture{Database: d, queue: riverPostgres, processes: map[string]*process{}}
+	f := &fixture{Database: d, queue: riverPostgres, processes: map[string]*program.Process{}}
 	f.output(f.worker("migrate"))
 
-	instances := make([]*instance, 3)
+	instances := make([]*program.Process, 3)
 	for i := range instances {
-		instances[i] = startInstance(t, program, d.URL)
+		instances[i] = reporter(t, path, d.URL)
 	}
 	ticks := func() string { return d.One("SELECT count(*) FROM periodic_tick WHERE task_id = 'report-of-pulse'") }
 	reported := false
 	for round := range 10 {
 		one := instances[round%3]
 		for _, i := range instances {
-			storetest.Eventually(t, "5 tasks declared", func() bool { return strings.Contains(i.out.String(), "5 tasks declared") })
+			storetest.Eventually(t, "5 tasks declared", func() bool { return strings.Contains(i.Said(), "5 tasks declared") })
 		}
 		before := ticks()
 		storetest.Eventually(t, "a tick", func() bool { return ticks() != before })
@@ -61,14 +61,14 @@ func TestRiverTutorialOfPgx(t *testing.T) {
 		if round%2 == 1 {
 			signal = syscall.SIGKILL
 		}
-		one.stop(signal)
-		reported = reported || strings.Contains(one.out.String(), "report of pulse for ")
-		instances[round%3] = startInstance(t, program, d.URL)
+		stop(t, one, signal)
+		reported = reported || strings.Contains(one.Said(), "report of pulse for ")
+		instances[round%3] = reporter(t, path, d.URL)
 	}
 	before := ticks()
 	storetest.Eventually(t, "a tick after the last start", func() bool { return ticks() != before })
 	for _, i := range instances {
-		i.stop(syscall.SIGTERM)
+		stop(t, i, syscall.SIGTERM)
 	}
 	if !reported {
 		t.Error("nobody reports")
@@ -81,38 +81,19 @@ func TestRiverTutorialOfPgx(t *testing.T) {
 	migrated.Open(d).Verify()
 }
 
-// instance is a process of the program.
-type instance struct {
-	t       *testing.T
-	command *exec.Cmd
-	out     *lines
-	stopped bool
-}
-
-func startInstance(t *testing.T, program, url string) *instance {
+// reporter starts a program of the tutorial.
+func reporter(t *testing.T, path, url string) *program.Process {
 	t.Helper()
-	i := &instance{t: t, command: exec.Command(program), out: &lines{}}
-	i.command.Env = append(os.Environ(), "DATABASE_URL="+url)
-	i.command.Stdout, i.command.Stderr = i.out, i.out
-	if err := i.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { i.stop(syscall.SIGKILL) })
-	return i
+	command := exec.Command(path)
+	command.Env = append(os.Environ(), "DATABASE_URL="+url)
+	return program.Start(t, command)
 }
 
-// stop ends the process. It must end in order, unless it is killed.
-func (i *instance) stop(signal syscall.Signal) {
-	i.t.Helper()
-	if i.stopped {
-		return
-	}
-	i.stopped = true
-	err := i.command.Process.Signal(signal)
-	if err == nil {
-		err = i.command.Wait()
-	}
-	if signal != syscall.SIGKILL && err != nil {
-		i.t.Error(fmt.Errorf("an instance: %w\n%s", err, i.out.String()))
+// stop ends a program. It must end in order, unless it is killed.
+func stop(t *testing.T, p *program.Process, signal syscall.Signal) {
+	t.Helper()
+	p.Signal(signal)
+	if exit := p.End(); signal != syscall.SIGKILL && exit != 0 {
+		t.Errorf("exit code %d\n%s", exit, p.Said())
 	}
 }

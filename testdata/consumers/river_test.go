@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
@@ -12,7 +13,7 @@ import (
 var (
 	riverPostgres = queue{
 		sink: "river", database: storetest.Postgres, config: "{type: river}",
-		program:    func(t testing.TB) []string { return []string{built(t, "./river", ".")} },
+		program:    func(t testing.TB) []string { return []string{program.Build(t, ".", "./river")} },
 		env:        []string{"QUEUES=default,mail"},
 		groups:     []string{"default", "mail"}, // River's queues
 		poll:       10 * time.Second,
@@ -22,7 +23,7 @@ var (
 	}
 	riverSQLite = queue{
 		sink: "river", database: storetest.SQLite, config: "{type: river}",
-		program:    func(t testing.TB) []string { return []string{built(t, ".", "riversqlite")} },
+		program:    riverPostgres.program,
 		env:        riverPostgres.env,
 		groups:     riverPostgres.groups,
 		poll:       100 * time.Millisecond,

@@ -1,16 +1,14 @@
 package consumers_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
@@ -22,33 +20,18 @@ func TestRiverTutorial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.ReadFile("tutorial/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	insert := blockOf(t, string(page), "(?s)```sql\n(INSERT INTO periodic_task.*?)```")
 
 	f := newFixture(t, riverPostgres)
 	f.Exec(insert)
-	worker := exec.Command(overlaid(t, string(program)))
-	worker.Env = append(os.Environ(), "DATABASE_URL="+f.URL)
-	var out lines
-	worker.Stdout, worker.Stderr = &out, &out
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = worker.Process.Signal(os.Interrupt)
-		if err := worker.Wait(); err != nil {
-			t.Errorf("the worker: %v\n%s", err, out.String())
-		}
-	})
+	worker := reporter(t, program.Build(t, ".", "./tutorial"), f.URL)
 	f.startScheduler("scheduler")
 	f.output(f.nextrun("task", "run", "report"))
-	storetest.Eventually(t, "a report", func() bool { return strings.Contains(out.String(), "report to Ada for ") })
+	worker.WaitFor("report to Ada for ")
 	f.output(f.nextrun("task", "add", "nobody", "--handler", "report", "--timer", "Mon 09:00", "--args", `{"to": ""}`, "--sink", "river", "--retry-limit", "0"))
 	f.output(f.nextrun("task", "run", "nobody"))
 	storetest.Eventually(t, "the failure", func() bool { return strings.Contains(f.output(f.nextrun("why", "nobody")), ": nobody to report to.") })
+	stop(t, worker, syscall.SIGINT)
 }
 
 func blockOf(t *testing.T, page, pattern string) string {
@@ -61,44 +44,11 @@ func blockOf(t *testing.T, page, pattern string) string {
 }
 
 // overlaid builds a program as if it were a package of this module.
-func overlaid(t *testing.T, program string) (path string) {
+func overlaid(t *testing.T, text string) (path string) {
 	t.Helper()
-	dir := t.TempDir()
-	here, err := os.Getwd()
-	if err != nil {
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	source := filepath.Join(dir, "main.go")
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "tutorial", "main.go"): source}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{source: program, filepath.Join(dir, "overlay.json"): string(overlay)} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path = filepath.Join(dir, "worker")
-	if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", path, "./tutorial").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
-
-// lines keeps what a program writes, and may be read meanwhile.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(text)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	return program.Overlaid(t, source)
 }

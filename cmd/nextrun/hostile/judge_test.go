@@ -48,7 +48,7 @@ func (p *pace) nothingLost() {
 			Rows []struct{ About, Detail string }
 		}
 	}
-	if err := json.Unmarshal([]byte(out[:strings.LastIndex(out, "}")+1]), &report); err != nil || report.Tasks < p.healthy || len(report.Undone) > 0 {
+	if err := json.Unmarshal([]byte(out[:strings.LastIndex(out, "}")+1]), &report); err != nil || report.Tasks < *flagHealthy || len(report.Undone) > 0 {
 		p.Errorf("guarantees: %v, %d tasks, not done: %v\n%.2000s", err, report.Tasks, report.Undone, out)
 	}
 	for _, f := range report.Findings {

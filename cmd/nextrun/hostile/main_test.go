@@ -1,85 +1,51 @@
 package hostile_test
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
+	"flag"
+	"net/http"
+	"net/http/httptest"
 	"testing"
-	"time"
+
+	"github.com/nextrun/nextrun/internal/testkit/program"
 )
 
-// binary is nextrun as users have it.
-var binary string
+func TestMain(m *testing.M) { program.Main(m) }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "nextrun-hostile-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "nextrun")
-	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
-
-// settings of `make hostile`.
-type settings struct {
-	seed     uint64
-	duration time.Duration // 0: the short form
-	database string        // only this kind; empty, both: all
-	healthy  int
-}
-
-func readSettings(t *testing.T) settings {
-	t.Helper()
-	number := func(name string, otherwise int) int {
-		text := os.Getenv(name)
-		if text == "" {
-			return otherwise
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatalf("%s is %q: %v", name, text, err)
-		}
-		return n
-	}
-	s := settings{seed: 1, database: os.Getenv("NEXTRUN_HOSTILE_DATABASE"), healthy: 24}
-	if text := os.Getenv("NEXTRUN_HOSTILE_DURATION"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatalf("NEXTRUN_HOSTILE_DURATION is %q: %v", text, err)
-		}
-		s.duration, s.healthy, s.seed = d, 1000, uint64(time.Now().UnixNano()&0xffffff)
-	}
-	s.healthy = number("NEXTRUN_HOSTILE_HEALTHY", s.healthy)
-	s.seed = uint64(number("NEXTRUN_HOSTILE_SEED", int(s.seed)))
-	return s
-}
+// The settings of `make hostile`.
+var (
+	flagSeed     = flag.Uint64("hostile.seed", 1, "which values, and in which order")
+	flagDuration = flag.Duration("hostile.duration", 0, "0: the short form")
+	flagDatabase = flag.String("hostile.database", "both", "or only a kind")
+	flagHealthy  = flag.Int("hostile.healthy", 24, "healthy tasks")
+)
 
 // long reports whether this is `make hostile`.
-func (s settings) long() bool { return s.duration > 0 }
+func long() bool { return *flagDuration > 0 }
 
-// parallel lets the tests of the short form run beside each other. Those of the long one
-// have a thousand tasks each.
-func (s settings) parallel(t *testing.T) {
-	t.Helper()
-	if !s.long() {
+// onEach runs a test on the databases of the run. Those of the short form run beside each other; those of the long one have
+// a thousand tasks each.
+func onEach(t *testing.T, test func(e environment)) {
+	if !long() {
 		t.Parallel()
+	}
+	for _, kind := range []string{sqlite, postgres} {
+		if *flagDatabase != "both" && *flagDatabase != kind {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			if !long() {
+				t.Parallel()
+			}
+			t.Logf("-hostile.seed=%d", *flagSeed)
+			test(newEnvironment(newDatabase(t, kind), receiver(t)))
+		})
 	}
 }
 
-// kinds are the databases of the run.
-func (s settings) kinds() []string {
-	if s.database != "" && s.database != "both" {
-		return []string{s.database}
-	}
-	return []string{sqlite, postgres}
+// receiver takes the calls of jobs and of the relay, and returns its address.
+func receiver(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	t.Cleanup(server.Close)
+	return server.URL
 }

@@ -21,22 +21,15 @@ const (
 // the log once, and works again when its value was put right. How late healthy work may be
 // is judged by make test-pace.
 func TestPace(t *testing.T) {
-	s := readSettings(t)
-	s.parallel(t)
-	for _, kind := range s.kinds() {
-		t.Run(kind, func(t *testing.T) {
-			s.parallel(t)
-			t.Logf("NEXTRUN_HOSTILE_SEED=%d", s.seed)
-			p := &pace{environment: newEnvironment(newDatabase(t, kind), receiver(t)), settings: s}
-			p.run()
-		})
-	}
+	onEach(t, func(e environment) {
+		p := &pace{environment: e, silent: map[string]int{}}
+		p.run()
+	})
 }
 
 // pace is a run on a database.
 type pace struct {
 	environment
-	settings
 	services []*service
 	refused  int
 	taken    int
@@ -46,18 +39,14 @@ type pace struct {
 
 func (p *pace) run() {
 	p.Helper()
-	p.silent = map[string]int{}
 	p.must(p.healthyTasks())
 	p.services = []*service{p.start("serve-1", "serve"), p.start("serve-2", "serve")}
-	for _, s := range p.services {
-		s.until()
-	}
 	if stalled := p.stalled(); stalled != "" {
 		p.Fatalf("before there was a hostile row, %s", stalled)
 	}
-	cells := p.cells(rand.New(rand.NewPCG(p.seed, 0)))
+	cells := p.cells(rand.New(rand.NewPCG(*flagSeed, 0)))
 	done := 0
-	for begun := time.Now(); len(cells) > 0 && (done < rounds || time.Since(begun) < p.duration); done++ {
+	for begun := time.Now(); len(cells) > 0 && (done < rounds || time.Since(begun) < *flagDuration); done++ {
 		n := min(atOnce, len(cells))
 		p.round(cells[:n])
 		cells = cells[n:]
@@ -65,7 +54,7 @@ func (p *pace) run() {
 	p.Logf("%d rounds, %d values were taken, %d refused; %d stood still and said why", done, p.taken, p.refused, p.still)
 	for _, s := range p.services {
 		if !s.stop() {
-			p.Errorf("%s did not end well:\n%s", s.name, strings.Join(s.log(max(0, len(s.log(0))-20)), "\n"))
+			p.Errorf("%s did not end well:\n%s", s.name, lastLines(s.Said()))
 		}
 	}
 	for _, line := range slices.Sorted(maps.Keys(p.silent)) {
@@ -78,9 +67,9 @@ func (p *pace) run() {
 func (p *pace) healthyTasks() string {
 	var b strings.Builder
 	b.WriteString("BEGIN;\n")
-	for i := range p.healthy {
+	for i := range *flagHealthy {
 		timer, sink := "*:*:*", []string{"job", "job", "event", "job", "mail", "job", "event", "job", "river", "job"}[i/10%10]
-		if p.long() {
+		if long() {
 			timer = fmt.Sprintf("*:*:%d/10", i%10)
 		} else {
 			sink = []string{"job", "event", "mail", "river"}[i%4]
@@ -129,7 +118,7 @@ func (p *pace) round(cells []*cell) {
 	p.Helper()
 	from := make([]int, len(p.services))
 	for i, s := range p.services {
-		from[i] = len(s.log(0))
+		from[i] = len(s.Said())
 	}
 	var taken []*cell
 	harmed := now()
@@ -152,8 +141,8 @@ func (p *pace) round(cells []*cell) {
 		p.worksAgain(c, cured)
 	}
 	for i, s := range p.services {
-		if s.ended() {
-			p.Fatalf("%s has ended beside these rows:\n%s\n%s", s.name, p.script(taken), strings.Join(s.log(max(from[i], len(s.log(0))-20)), "\n"))
+		if s.Ended() {
+			p.Fatalf("%s has ended beside these rows:\n%s\n%s", s.name, p.script(taken), lastLines(s.Said()))
 		}
 		p.named(s.log(from[i]), taken)
 	}

@@ -29,7 +29,7 @@ type shown struct {
 func (e environment) show() *shown {
 	e.Helper()
 	s := &shown{environment: e, pages: address(e.T), metrics: address(e.T), health: address(e.T)}
-	e.start("shows", "dashboard", "--dashboard", s.pages, "--metrics", s.metrics, "--health", s.health).until()
+	e.start("shows", "dashboard", "--dashboard", s.pages, "--metrics", s.metrics, "--health", s.health)
 	var problem string
 	if s.families, problem = s.scrape(); problem != "" {
 		e.Fatal(problem)

@@ -1,104 +1,75 @@
 package hostile_test
 
 import (
-	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
-	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/internal/testkit/program"
+	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
-// service is a running process of nextrun, whose log is kept.
+// service is a running process of nextrun.
 type service struct {
-	*testing.T
-	name    string
-	command *exec.Cmd
-	done    chan struct{} // closed when its log has ended
-
-	mu      sync.Mutex
-	lines   []string
-	started bool
+	*program.Process
+	name string
 }
 
-// start starts a process; its log is one of lines of JSON.
+// start starts a process, and waits until it works; its log is one of lines of JSON.
 func (e environment) start(name string, args ...string) *service {
 	e.Helper()
-	s := &service{T: e.T, name: name, done: make(chan struct{}), command: exec.Command(binary, append(args, "--log-format", "json", "--name", name)...)}
-	s.command.Env = e.environ()
-	log, err := s.command.StderrPipe()
-	if err != nil {
-		e.Fatal(err)
-	}
-	if err := s.command.Start(); err != nil {
-		e.Fatal(err)
-	}
-	go func() {
-		defer close(s.done)
-		for scan := bufio.NewReader(log); ; {
-			line, err := scan.ReadString('\n')
-			if line != "" {
-				s.add(line)
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	e.Cleanup(func() {
-		_ = s.command.Process.Kill() // unless it has ended
-		_ = s.command.Wait()
-	})
+	command := exec.Command(e.binary(), append(args, "--log-format", "json", "--name", name)...)
+	command.Env = e.environ()
+	s := &service{program.Start(e.T, command), name}
+	s.WaitFor(`"msg":"started"`)
 	return s
 }
 
-func (s *service) add(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lines = append(s.lines, strings.TrimSpace(line))
-	s.started = s.started || strings.Contains(line, `"msg":"started"`)
-}
-
-// until waits until the process has started, or has ended.
-func (s *service) until() {
-	s.Helper()
-	storetest.Eventually(s.T, s.name+" has started", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.started || s.ended()
-	})
-	if s.ended() {
-		s.Fatalf("%s ended:\n%s", s.name, strings.Join(s.log(0), "\n"))
-	}
-}
-
-func (s *service) ended() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// log is what the process has written since a line.
+// log are the lines that the process has written since it had said so much.
 func (s *service) log(from int) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lines[from:]
+	text := s.Said()[from:]
+	return slices.Collect(strings.Lines(text[:strings.LastIndex(text, "\n")+1]))
 }
 
 // stop ends the process as systemd does, and reports whether it ended well.
 func (s *service) stop() bool {
-	s.Helper()
-	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
-		s.Errorf("%s: %v", s.name, err)
+	s.Signal(syscall.SIGTERM)
+	return s.End() == ui.Done
+}
+
+// binary is nextrun as users have it.
+func (e environment) binary() string {
+	e.Helper()
+	return program.Build(e.T, ".", "..")
+}
+
+// slow is how long a command that reads may take, with all the hostile rows.
+const slow = 60 * time.Second
+
+// nextrun runs a command, and returns what it printed. The error says how it ended.
+func (e environment) nextrun(args ...string) (out string, err error) {
+	ctx, cancel := context.WithTimeout(e.Context(), slow)
+	defer cancel()
+	c := exec.CommandContext(ctx, e.binary(), args...)
+	c.Env = e.environ()
+	text, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("it hangs, after %s", slow)
+	case bytes.Contains(text, []byte("goroutine 1 [")) || errors.As(err, &exit) && exit.ExitCode() < 0:
+		err = fmt.Errorf("it panics: %w", err)
 	}
-	late := time.AfterFunc(slow, func() { _ = s.command.Process.Kill() })
-	defer late.Stop()
-	<-s.done
-	return s.command.Wait() == nil
+	return string(text), err
+}
+
+func (e environment) environ() []string {
+	return append(os.Environ(), "NEXTRUN_DB="+e.url, "NEXTRUN_CONFIG="+e.config)
 }

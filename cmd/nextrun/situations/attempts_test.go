@@ -124,7 +124,7 @@ var ofAttempts = []situation{
 		set: func(w *world) {
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "0")
 			w.tick()
-			w.held("SELECT * FROM job FOR UPDATE")
+			w.d.Hold("SELECT * FROM job FOR UPDATE")
 			w.executor("one", 5, nil, handler{name: "backup"})
 			w.sh.Must(w.T, "job", "limit", "handler", "backup", "none")
 		},

@@ -29,7 +29,7 @@ var ofLocks = []situation{
 		name: "a session has locked the row", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)
-			w.held("SET LOCAL application_name = 'by-hand'; SELECT * FROM periodic_task FOR UPDATE")
+			w.d.Hold("SET LOCAL application_name = 'by-hand'; SELECT * FROM periodic_task FOR UPDATE")
 		},
 		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -41,7 +41,7 @@ var ofLocks = []situation{
 		set: func(w *world) {
 			w.event("attempts = 1, published = {-1s}")
 			overdue(w)
-			w.held("SELECT * FROM event_aggregate FOR UPDATE")
+			w.d.Hold("SELECT * FROM event_aggregate FOR UPDATE")
 		},
 		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -53,7 +53,7 @@ var ofLocks = []situation{
 		set: func(w *world) {
 			overdue(w)
 			w.sql("UPDATE periodic_task SET worker = 'one@1.1', marked = {-50s}")
-			w.held("SELECT * FROM periodic_task FOR UPDATE")
+			w.d.Hold("SELECT * FROM periodic_task FOR UPDATE")
 		},
 		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -85,7 +85,7 @@ var ofLocks = []situation{
 		name: "a session keeps others from writing to the table of ticks", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)
-			w.held("LOCK TABLE periodic_tick IN SHARE MODE")
+			w.d.Hold("LOCK TABLE periodic_tick IN SHARE MODE")
 		},
 		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -97,7 +97,7 @@ var ofLocks = []situation{
 		set: func(w *world) {
 			overdue(w)
 			w.sql("CREATE TABLE theirs (id int)")
-			w.held("LOCK TABLE theirs")
+			w.d.Hold("LOCK TABLE theirs")
 		},
 		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -108,7 +108,7 @@ var ofLocks = []situation{
 		set: func(w *world) {
 			w.sql("CREATE TABLE river_job (id int)", "UPDATE periodic_task SET sink = 'river'")
 			overdue(w)
-			w.held("LOCK TABLE river_job")
+			w.d.Hold("LOCK TABLE river_job")
 		},
 		codes:  []string{"queue_broken", "task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -119,7 +119,7 @@ var ofLocks = []situation{
 		name: "another connection has locked the file", only: storetest.SQLite,
 		set: func(w *world) {
 			overdue(w)
-			w.held("UPDATE periodic_task SET subject = 'x'")
+			w.d.Hold("UPDATE periodic_task SET subject = 'x'")
 		},
 		codes:  []string{"task_locked"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
@@ -146,18 +146,6 @@ func TestLockedTableOfJobs(t *testing.T) {
 	d := migrated.New(t, storetest.Postgres)
 	w := &world{T: t, d: d, sh: clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}}
 	w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
-	w.held("LOCK TABLE job")
+	w.d.Hold("LOCK TABLE job")
 	w.sh.Says(t, ui.Failed, "why t", "the table job is locked by pid ")
-}
-
-// held keeps rows locked until the situation is over.
-func (w *world) held(query string) {
-	tx, err := w.d.SQL.Begin()
-	if err == nil {
-		w.Cleanup(func() { _ = tx.Rollback() })
-		_, err = tx.Exec(query)
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
 }

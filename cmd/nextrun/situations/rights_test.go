@@ -60,7 +60,7 @@ func TestLoginWithoutRights(t *testing.T) {
 func TestLockedTableOfTasks(t *testing.T) {
 	t.Parallel()
 	w := &world{T: t, d: migrated.New(t, storetest.Postgres)}
-	w.held("SET LOCAL application_name = 'by-hand'; LOCK TABLE periodic_task")
+	w.d.Hold("SET LOCAL application_name = 'by-hand'; LOCK TABLE periodic_task")
 	w.sh = clitest.Shell{Env: map[string]string{"NEXTRUN_DB": w.d.URL}}
 	w.sh.Says(t, ui.Failed, "why t", "the table periodic_task is locked by pid ", "(by-hand, user ", "idle in transaction for ")
 }

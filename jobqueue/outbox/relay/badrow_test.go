@@ -16,7 +16,7 @@ import (
 func TestStopDoesNotWaitForARowThatIsRefused(t *testing.T) {
 	both(t, func(f *fixture) {
 		all := f.append(events("t", 3)...)
-		refuse(f, "outbox_message", "UPDATE", "OLD.event_id = '"+all[1].ID+"'")
+		f.Refuse("outbox_message", "UPDATE", "OLD.event_id = '"+all[1].ID+"'", "P0001")
 		named := make(chan struct{}, 100)
 		cfg := f.quick("one")
 		cfg.Observe = func(n relay.Notice) {
@@ -51,7 +51,7 @@ func TestLockedTableIsNoReasonToBlameTopics(t *testing.T) {
 	for _, topic := range []string{"a", "b", "c"} {
 		want = append(want, f.append(events(topic, 2)...)...)
 	}
-	end := lock(f, `LOCK TABLE outbox_message`)
+	end := ends(f.Hold(`LOCK TABLE outbox_message`))
 	f.relay(r.publisher(), cfg)
 	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
 	end()

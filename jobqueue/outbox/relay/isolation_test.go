@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -15,34 +16,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/relay"
 )
 
-// refuse has a trigger refuse rows of a table.
-func refuse(f *fixture, table, operation, when string) (heal func()) {
-	f.Helper()
-	name := "refuse_" + table
-	if f.Kind == storetest.SQLite {
-		f.Exec(`CREATE TRIGGER ` + name + ` BEFORE ` + operation + ` ON ` + table + ` WHEN ` + when +
-			` BEGIN SELECT RAISE(ABORT, 'refused by a trigger'); END`)
-		return func() { f.Exec(`DROP TRIGGER ` + name) }
-	}
-	f.Exec(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''refused by a trigger''; END'`)
-	f.Exec(`CREATE TRIGGER ` + name + ` BEFORE ` + operation + ` ON ` + table + ` FOR EACH ROW WHEN (` + when + `) EXECUTE FUNCTION refuse()`)
-	return func() { f.Exec(`DROP TRIGGER ` + name + ` ON ` + table) }
-}
-
-// lock keeps a transaction open that has run a statement.
-func lock(f *fixture, statement string) (heal func()) {
-	f.Helper()
-	tx, err := f.SQL.BeginTxx(f.Context(), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if _, err := tx.Exec(statement); err != nil {
-		f.Fatal(err)
-	}
-	end := sync.OnceFunc(func() { _ = tx.Rollback() })
-	f.Cleanup(end)
-	return end
-}
+// ends ends a transaction.
+func ends(tx *sqlx.Tx) func() { return func() { _ = tx.Rollback() } }
 
 // remove deletes events whose messages stay, which a foreign key would refuse.
 func remove(f *fixture, where string) (heal func()) {
@@ -76,20 +51,20 @@ type badRow struct {
 
 var badRows = []badRow{
 	{"message refused", "", false, func(f *fixture, _, event string) func() {
-		return refuse(f, "outbox_message", "UPDATE", "OLD.event_id = '"+event+"'")
+		return f.Refuse("outbox_message", "UPDATE", "OLD.event_id = '"+event+"'", "P0001")
 	}},
 	{"lease refused", "", false, func(f *fixture, topic, _ string) func() {
-		return refuse(f, "scheduler_lock", "INSERT", "NEW.name = 'topic:"+topic+"'")
+		return f.Refuse("scheduler_lock", "INSERT", "NEW.name = 'topic:"+topic+"'", "P0001")
 	}},
 	{"event missing", "", false, func(f *fixture, _, event string) func() {
 		return remove(f, "id = '"+event+"'")
 	}},
 	{"message locked", storetest.Postgres, false, func(f *fixture, _, event string) func() {
-		return lock(f, `SELECT 1 FROM outbox_message WHERE event_id = '`+event+`' FOR UPDATE`)
+		return ends(f.Hold(`SELECT 1 FROM outbox_message WHERE event_id = ? FOR UPDATE`, event))
 	}},
 	{"lease locked", storetest.Postgres, false, func(f *fixture, topic, _ string) func() {
-		return lock(f, `INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
-			VALUES ('topic:`+topic+`', 'x', '', 0, 1, '2020-01-01', '2020-01-01', '2020-01-01')`)
+		return ends(f.Hold(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires)
+			VALUES ('topic:` + topic + `', 'x', '', 0, 1, '2020-01-01', '2020-01-01', '2020-01-01')`))
 	}},
 	{"attempts at their limit", storetest.Postgres, true, func(f *fixture, _, event string) func() {
 		f.Exec(`UPDATE outbox_message SET attempts = 2147483647, refusals = 2147483647 WHERE event_id = ?`, event)

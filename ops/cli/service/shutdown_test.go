@@ -54,13 +54,11 @@ func TestSignalDuringTheStart(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers:\n  none: {command: ['true']}\n")
 		d := storetest.At(t, s.Env["NEXTRUN_DB"])
-		writing, err := d.SQL.Begin() // on SQLite it locks the file
-		if err == nil && d.Kind == storetest.Postgres {
-			_, err = writing.Exec("LOCK TABLE periodic_task IN EXCLUSIVE MODE")
+		lock := "SELECT 1" // on SQLite the transaction locks the file
+		if d.Kind == storetest.Postgres {
+			lock = "LOCK TABLE periodic_task IN EXCLUSIVE MODE"
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		writing := d.Hold(lock)
 		b := s.Start(t, "serve", "--config", config)
 		b.WaitFor("executor started") // the scheduler's first round does not end
 		b.Stop()

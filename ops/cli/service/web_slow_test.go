@@ -22,13 +22,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	b, address := webOf(t, s, "dashboard", "serve", "--dashboard", "127.0.0.1:0")
 
 	// Pages read joblog; schedulers do not.
-	tx, err := d.Connect().BeginTxx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE joblog"); err != nil {
-		t.Fatal(err)
-	}
+	tx := d.Hold("LOCK TABLE joblog")
 	stop, said, asking := make(chan struct{}), make(chan string, 100), sync.WaitGroup{}
 	for range 6 {
 		asking.Go(func() {

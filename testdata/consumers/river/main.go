@@ -1,9 +1,9 @@
-// Command river is a worker program of River on PostgreSQL, as its users write
-// it. `river migrate` makes River's tables, `river work` runs jobs of the
+// Command river is a worker program of River, on PostgreSQL or SQLite, as its users
+// write it. `river migrate` makes River's tables, `river work` runs jobs of the
 // kind "proof" until SIGTERM and then waits for those that run. The other worker
 // programs for the tests in .. have the same interface:
 //
-//	DATABASE_URL  the database
+//	DATABASE_URL  the database: postgres://... or sqlite:PATH
 //	QUEUES        names of queues, with commas between them
 //	POLL_MS       milliseconds between two looks for jobs without a notification
 //
@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,15 +24,17 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/mattn/go-sqlite3"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
-
-	"github.com/nextrun/nextrun/testdata/consumers/report"
 )
 
 func main() {
@@ -44,22 +47,35 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	if path, ok := strings.CutPrefix(os.Getenv("DATABASE_URL"), "sqlite:"); ok {
+		pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=20000&_txlock=immediate")
+		if err != nil {
+			return err
+		}
+		pool.SetMaxOpenConns(1) // as River's manual asks
+		defer func() { _ = pool.Close() }()
+		return runOn(ctx, riversqlite.New(pool), args)
+	}
 	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
+	return runOn(ctx, riverpgxv5.New(pool), args)
+}
+
+func runOn[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "migrate":
-		return migrate(ctx, pool)
+		return migrate(ctx, driver)
 	case len(args) == 1 && args[0] == "work":
-		return work(ctx, pool)
+		return work(ctx, driver)
 	}
 	return errors.New("usage: river migrate | river work")
 }
 
-func migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+func migrate[Tx any](ctx context.Context, driver riverdriver.Driver[Tx]) error {
+	migrator, err := rivermigrate.New(driver, nil)
 	if err != nil {
 		return err
 	}
@@ -91,16 +107,16 @@ func (worker) Work(_ context.Context, job *river.Job[proofArgs]) error {
 	line := map[string]any{
 		"task": job.Kind, "due": about.Nextrun["due"], "jid": about.Nextrun["jid"], "args": json.RawMessage(job.EncodedArgs),
 	}
-	report.Event("job", line)
+	event("job", line)
 	time.Sleep(time.Duration(args.MS) * time.Millisecond) // the work
 	if args.Fail != "" && (args.Until == 0 || job.Attempt < args.Until) {
 		return errors.New(args.Fail)
 	}
-	report.Event("done", line)
+	event("done", line)
 	return nil
 }
 
-func work(ctx context.Context, pool *pgxpool.Pool) error {
+func work[Tx any](ctx context.Context, driver riverdriver.Driver[Tx]) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, worker{})
 	poll, err := strconv.Atoi(os.Getenv("POLL_MS"))
@@ -111,7 +127,7 @@ func work(ctx context.Context, pool *pgxpool.Pool) error {
 	for name := range strings.SplitSeq(os.Getenv("QUEUES"), ",") {
 		queues[name] = river.QueueConfig{MaxWorkers: 400}
 	}
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+	client, err := river.NewClient(driver, &river.Config{
 		Queues: queues, Workers: workers, FetchPollInterval: time.Duration(poll) * time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
@@ -121,7 +137,24 @@ func work(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	report.Event("ready", nil)
+	event("ready", nil)
 	<-ctx.Done()
 	return client.Stop(context.Background()) // waits for the jobs that run
+}
+
+var printing sync.Mutex
+
+// event prints a line of JSON with the event's name, the time, and more.
+func event(name string, about map[string]any) {
+	line := map[string]any{"event": name, "at": time.Now().UTC().Format(time.RFC3339Nano)}
+	for key, value := range about {
+		line[key] = value
+	}
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(err)
+	}
+	printing.Lock()
+	defer printing.Unlock()
+	fmt.Println(string(text))
 }
