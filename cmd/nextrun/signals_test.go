@@ -48,7 +48,7 @@ handlers:
 			}
 			p := run("short")
 			p.Signal(sig)
-			p.WaitFor("stopping; a second signal ends it at once")
+			p.WaitFor("signal received; a second one ends it at once")
 			p.WaitFor("executor is stopping  grace=1h0m0s  jobs=1  running=short")
 			write(t, release, "")
 			if exit := p.End(); exit != ui.Done {
@@ -60,7 +60,7 @@ handlers:
 
 			p = run("long")
 			p.Signal(sig)
-			p.WaitFor("stopping; a second signal ends it at once")
+			p.WaitFor("signal received; a second one ends it at once")
 			p.WaitFor("executor is stopping  grace=1h0m0s  jobs=1  running=long")
 			p.Signal(sig)
 			if exit := p.End(); exit != ui.Done { // it is killed if it waits for the job

@@ -56,16 +56,19 @@ func (p *Process) look(ctx context.Context) (report []StageHealth, sick *StageEr
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	stages, done, failed := p.snapshot()
-	for _, one := range stages[:done] {
-		one.inquiry.begin(one.Health)
+	answers := make([]error, done)
+	var asked sync.WaitGroup
+	for i := range stages[:done] {
+		asked.Go(func() { answers[i] = stages[i].ask(ctx) })
 	}
+	asked.Wait()
 	for i, one := range stages {
 		state, err := Down, error(nil)
 		switch {
 		case i >= done && failed != nil && failed.Stage == one.Name:
 			err = failed.Err
 		case i < done:
-			state, err = Up, one.inquiry.await(ctx)
+			state, err = Up, answers[i]
 		}
 		text := ""
 		if err != nil {
@@ -79,50 +82,21 @@ func (p *Process) look(ctx context.Context) (report []StageHealth, sick *StageEr
 	return report, sick
 }
 
-// inquiry asks a stage about its health, without waiting for what does not answer: one question is on its way at most.
-type inquiry struct {
-	mu      sync.Mutex
-	answers chan struct{} // closed when the question was answered; nil: none is on its way
-	err     error         // the last answer
-}
-
-// begin asks, unless a question is on its way.
-func (q *inquiry) begin(health func(context.Context) error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if health == nil || q.answers != nil {
-		return
+// ask asks a stage about its health, without waiting for what does not answer: one question is on its way at most.
+func (one *Stage) ask(ctx context.Context) error {
+	if one.Health == nil {
+		return nil
 	}
-	answers := make(chan struct{})
-	q.answers = answers
-	go func() {
+	select {
+	case answer := <-one.question.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
-		err := health(ctx)
-		q.mu.Lock()
-		q.err, q.answers = err, nil
-		q.mu.Unlock()
-		close(answers)
-	}()
-}
-
-// await waits for the answer until ctx ends.
-func (q *inquiry) await(ctx context.Context) error {
-	q.mu.Lock()
-	answers := q.answers
-	q.mu.Unlock()
-	if answers != nil {
-		select {
-		case <-answers:
-		case <-ctx.Done():
-		}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if answers != nil && q.answers == answers {
+		return nil, one.Health(ctx)
+	}):
+		return answer.Err
+	case <-ctx.Done():
 		return fmt.Errorf("it has not answered for %s", healthTimeout)
 	}
-	return q.err
 }
 
 // stuck reports whether a service has stopped working, though it has not ended.

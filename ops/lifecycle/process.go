@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
+	"golang.org/x/sync/singleflight"
 )
 
 // Config is the configuration of a [Process].
@@ -21,11 +22,13 @@ type Config struct {
 	// StartTimeout limits how long the services may take to become healthy after all of
 	// them have started. 0: 30 s.
 	StartTimeout time.Duration
-	// StopTimeout limits how long [Process.Run], or a start that fails, lets the stages stop; then each gets a
+	// StopTimeout limits how long [Process.Close], [Process.Run], or a start that fails, lets the stages stop; then each gets a
 	// last second. 0: 50 s: an executor may wait 20 s for its jobs.
 	StopTimeout time.Duration
 	// Logger takes the log lines. nil: slog.Default().
 	Logger *slog.Logger
+	// Started, if not nil, is called by [Process.Run] when all is healthy. nil: a log line says so.
+	Started func()
 	// LogLost, if not nil, says how many lines of the log nobody took, for the report on the health.
 	LogLost func() int64
 }
@@ -52,6 +55,9 @@ func New(cfg Config) (*Process, error) {
 	service.SetDefault(&cfg.StartTimeout, 30*time.Second)
 	service.SetDefault(&cfg.StopTimeout, 50*time.Second)
 	service.SetDefault(&cfg.Logger, slog.Default())
+	if cfg.Started == nil {
+		cfg.Started = func() { cfg.Logger.Info("started") }
+	}
 	p := &Process{cfg: cfg, ended: make(chan struct{}), hurried: make(chan struct{})}
 	p.hurry = sync.OnceFunc(func() { close(p.hurried) })
 	p.end = sync.OnceFunc(func() { close(p.ended) })
@@ -70,7 +76,7 @@ func (p *Process) Add(more ...Stage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range more {
-		one.inquiry = &inquiry{}
+		one.question = &singleflight.Group{}
 		p.stages = append(p.stages, one)
 	}
 }
@@ -112,9 +118,7 @@ func (p *Process) giveUp(ctx context.Context, stage string, err error) error {
 	p.mu.Lock()
 	p.failed = failed
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.StopTimeout)
-	defer cancel()
-	return errors.Join(failed, p.Stop(ctx))
+	return errors.Join(failed, p.Close(ctx))
 }
 
 // Start brings up the stages that are not yet, and waits until all are healthy: the
@@ -185,21 +189,30 @@ func (p *Process) Err() error {
 // went wrong with that, and why a service has ended by itself. It returns nil if ctx
 // ends, even during the start.
 func (p *Process) Run(ctx context.Context) error {
-	if err := p.Start(ctx); err != nil {
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return nil
+	stopping := sync.OnceFunc(func() { p.cfg.Logger.Info("stopping") })
+	defer context.AfterFunc(ctx, stopping)() // also if ctx ends during the start
+	err := p.Start(ctx)
+	switch {
+	case err == nil:
+		p.cfg.Started()
+		select {
+		case <-ctx.Done():
+		case <-p.ended:
 		}
+		stopping()
+		err = errors.Join(p.Close(ctx), p.Err())
+	case ctx.Err() != nil:
+		err = nil
+	default:
 		return err
 	}
-	p.cfg.Logger.Info("started")
-	select {
-	case <-ctx.Done():
-	case <-p.ended:
-	}
-	p.cfg.Logger.Info("stopping")
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.StopTimeout)
-	defer cancel()
-	err := errors.Join(p.Stop(ctx), p.Err())
 	p.cfg.Logger.Info("stopped")
 	return err
+}
+
+// Close is Stop within [Config.StopTimeout], also after the end of ctx.
+func (p *Process) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.StopTimeout)
+	defer cancel()
+	return p.Stop(ctx)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Stage is a step of the start of a process, with its undo.
@@ -20,8 +22,8 @@ type Stage struct {
 	// nil: nothing ever is.
 	Health func(context.Context) error
 
-	service Service  // that it starts; nil: it is another step
-	inquiry *inquiry // of a stage that was added
+	service  Service             // that it starts; nil: it is another step
+	question *singleflight.Group // about its health, of a stage that was added
 }
 
 // Service is what runs until it is stopped: a scheduler, an executor, a relay, or one

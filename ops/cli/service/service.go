@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,6 @@ type services struct {
 	log       *slog.Logger
 	lines     *ui.Lines // where its lines go
 	process   *lifecycle.Process
-	hangups   chan os.Signal      // of capacity 1: SIGHUP
 	queues    periodic.Submitters // of the configuration
 	hooks     *store.Hooks        // nil: there are none
 	metrics   *metrics.Metrics    // nil: nobody asked for them

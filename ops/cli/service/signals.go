@@ -16,14 +16,14 @@ import (
 // lastWords is how long a process may take to end after a second signal.
 const lastWords = 2 * time.Second
 
-// withSignals returns a context that ends with the first SIGINT or SIGTERM. A second one calls hurry: nothing
+// withSignals returns a context that ends with the first SIGINT or SIGTERM. After a second one nothing
 // waits for running jobs any more, their commands are ended, and the process with them, within two seconds and with exit
 // code 1. stop puts everything back.
 //
-// SIGHUP is passed on to hangups, but ends a process of a terminal, which is gone then.
-func withSignals(parent context.Context, hurry func(), hangups chan os.Signal) (ctx context.Context, stop func()) {
+// SIGHUP has the configuration read again, but ends a process of a terminal, which is gone then.
+func (s *services) withSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, end := context.WithCancel(parent)
-	signals, over := make(chan os.Signal, 2), make(chan struct{})
+	signals, hangups, over := make(chan os.Signal, 2), make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	switch {
 	case signal.Ignored(syscall.SIGHUP): // as under nohup
@@ -36,13 +36,16 @@ func withSignals(parent context.Context, hurry func(), hangups chan os.Signal) (
 	waiting.Go(func() {
 		for {
 			select {
-			case s := <-signals:
+			case <-hangups:
+				s.reload()
+			case got := <-signals:
 				switch {
 				case ctx.Err() == nil:
+					s.log.Info("signal received; a second one ends it at once")
 					end()
-				case s != syscall.SIGHUP: // the end of a session may send several
+				case got != syscall.SIGHUP: // the end of a session may send several
 					signal.Stop(signals) // a third one does what it does by default
-					hurry()
+					s.process.Hurry()
 					exitUnless(over)
 					return
 				}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -43,22 +41,28 @@ const (
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(context.Context, *services) error) (err error) {
-	s := &services{env: env, hangups: make(chan os.Signal, 1)}
+	s := &services{env: env}
 	s.log, s.lines = env.NeverWait()
 	address, err := healthAddress(env, f.health)
 	if err != nil {
 		return err
 	}
-	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log, LogLost: s.lines.Lost}); err != nil {
+	wrong := s.configure(f)
+	s.process, err = lifecycle.New(lifecycle.Config{
+		HealthAddress: address, Logger: s.log, LogLost: s.lines.Lost, StopTimeout: s.stopTimeout(),
+		Started: func() { s.log.Info("started", "db", s.db.URL(), "name", s.name) },
+	})
+	if err != nil {
 		return err
 	}
-	ctx, stop := withSignals(ctx, s.process.Hurry, s.hangups)
+	if err := s.bringUp(ctx, lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return wrong }}); err != nil {
+		return err
+	}
+	ctx, stop := s.withSignals(ctx)
 	defer stop()
-	err = s.bringUp(ctx,
-		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
-		lifecycle.Stage{Name: lifecycle.DatabaseStage, Up: s.open,
-			Down:   func(context.Context) error { return s.db.Close() },
-			Health: func(ctx context.Context) error { return s.db.Ping(ctx) }})
+	err = s.bringUp(ctx, lifecycle.Stage{Name: lifecycle.DatabaseStage, Up: s.open,
+		Down:   func(context.Context) error { return s.db.Close() },
+		Health: func(ctx context.Context) error { return s.db.Ping(ctx) }})
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(con
 		return err
 	}
 	defer s.close()
-	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
+	defer func() { err = errors.Join(err, s.process.Close(ctx)) }()
 	if err := s.makeServers(ctx, &f.web, f.kind.dashboard); err != nil {
 		return err
 	}
@@ -154,40 +158,7 @@ func (s *services) run(ctx context.Context) error {
 		}
 		s.process.AddService(one.stage, one.service)
 	}
-	said := sync.OnceFunc(func() {
-		s.log.Info("stopping; a second signal ends it at once")
-	})
-	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
-	if err := s.process.Start(ctx); err != nil {
-		if ctx.Err() == nil {
-			return err
-		}
-		said()
-		s.log.Info("stopped")
-		return nil
-	}
-	s.log.Info("started", "db", s.db.URL(), "name", s.name)
-	s.wait(ctx)
-	if ctx.Err() != nil {
-		said()
-	}
-	err := errors.Join(s.shutDown(ctx), s.process.Err())
-	s.log.Info("stopped")
-	return err
-}
-
-// wait waits until ctx or a service ends.
-func (s *services) wait(ctx context.Context) {
-	for {
-		select {
-		case <-s.hangups:
-			s.reload()
-		case <-ctx.Done():
-			return
-		case <-s.process.Done():
-			return
-		}
-	}
+	return s.process.Run(ctx)
 }
 
 // reload reads the configuration file again.
@@ -201,14 +172,12 @@ func (s *services) reload() {
 		"gone, and all other settings, are taken at the next start")
 }
 
-// stopTimeout is how long the end of a service may take, beside the grace time of running jobs.
-const stopTimeout = 30 * time.Second
-
-// shutDown takes the stages down in reverse order.
-func (s *services) shutDown(ctx context.Context) error {
+// stopTimeout is how long the end of the process may take.
+func (s *services) stopTimeout() time.Duration {
+	if s.config == nil {
+		return 0
+	}
 	grace := s.config.Executor.ShutdownGrace
 	service.SetDefault(&grace, executor.DefaultShutdownGrace)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+max(grace, 0))
-	defer cancel()
-	return s.process.Stop(ctx)
+	return 30*time.Second + max(grace, 0)
 }
