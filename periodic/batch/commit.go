@@ -37,7 +37,11 @@ func New(worker string, update func(context.Context, time.Duration, func(Tx) err
 }
 
 // validFor is for how long a plan may be used: from the time of its task on or, if that had come when it was made, from then on.
-const validFor = 2 * time.Second
+// Where the database is slow it is longer, as writing then takes about as long as reading did; but no longer than mostValid.
+const (
+	validFor  = 2 * time.Second
+	mostValid = 30 * time.Second
+)
 
 // Submit commits plans. Those that were made ahead, in a batch without Now, are not written before their time: it waits
 // for a moment where a transaction can, else it returns an [*EarlyError]. Tasks drop out whose row was written since it was
@@ -85,8 +89,9 @@ func (c Processor) submit(ctx context.Context, wait time.Duration, b Batch, plai
 // as many as it is given in one transaction. The tasks of others stay due.
 func (c Processor) valid(b Batch, now time.Time) (plans []periodic.Plan) {
 	plans, given := make([]periodic.Plan, 0, len(b.Plans)), 0
+	lasts := min(validFor+2*b.Took, mostValid)
 	for _, p := range b.Plans {
-		if !p.Lasts(b.Now, now, validFor) {
+		if !p.Lasts(b.Now, now, lasts) {
 			continue
 		}
 		if queue := c.Queues[p.Task.Sink]; queue != nil && !queue.CopiesArgs() {

@@ -21,7 +21,8 @@ import (
 
 // Batch is a number of tasks, and what to do with them.
 type Batch struct {
-	Now   time.Time // by the database's clock: when the tasks were read; zero: the plans were made ahead, at different times
+	Now   time.Time     // by the database's clock: when the tasks were read; zero: the plans were made ahead, at different times
+	Took  time.Duration // how long the reading took
 	Plans []periodic.Plan
 }
 
@@ -35,11 +36,12 @@ func (b *Batch) ReadyAt() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRu
 // It locks nothing: a plan whose row is not as it was read comes to nothing.
 func (c Processor) Read(ctx context.Context, w Wanted) (Batch, error) {
 	var f facts
+	began := time.Now()
 	err := c.View(ctx, func(tx Tx) error { return c.read(ctx, tx, w, &f) })
 	if err != nil {
 		return Batch{}, fmt.Errorf("read tasks: %w", err)
 	}
-	return Batch{f.now, c.decide(&f)}, nil
+	return Batch{f.now, time.Since(began), c.decide(&f)}, nil
 }
 
 // read reads tasks, and what the decisions on them need.

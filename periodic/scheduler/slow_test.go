@@ -1,10 +1,12 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/periodic/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -29,6 +31,28 @@ func TestG5SlowRowDelaysItsBatchOnly(t *testing.T) {
 			}
 			return ticks == 3
 		})
+		f.stop(s)
+		f.guarantees()
+	})
+}
+
+// distant is a database at the end of a slow line: an answer that was read is old.
+type distant struct{ scheduler.Store }
+
+func (d distant) Read(ctx context.Context, fn func(batch.Tx) error) error {
+	err := d.Store.Read(ctx, fn)
+	elapse(2100 * time.Millisecond)
+	return err
+}
+
+// Where reading takes longer than a plan lasts otherwise, ticks are late, and none waits for better times.
+func TestG6SlowDatabaseDelaysTicksAndHoldsNoneUp(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'echo', 'every 1s', 'allow')")
+		s, seen := f.start(distant{f.db.Periodic()})
+		for range 2 {
+			seen.until(f, "a batch", func(e scheduler.Event) bool { return e.Kind == scheduler.EventBatch && e.Ticks > 0 })
+		}
 		f.stop(s)
 		f.guarantees()
 	})
