@@ -164,7 +164,7 @@ func queueProblem(t *periodic.Task, queue periodic.Queue) string {
 // keeps its plan: a scheduler that knows the sink submits its jobs.
 func UnknownSink(sink periodic.Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue; "+
-		"where one scheduler leads, that one needs it: nextrun lock release lets another one lead", sink)
+		"where one scheduler leads, that one needs it: nextrun lock release --force lets another one lead", sink)
 }
 
 // UnknownOverlap is the problem of a task whose policy only a newer version of nextrun knows: those schedule it.
