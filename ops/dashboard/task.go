@@ -82,8 +82,13 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	lost, err := view.Of(s.db).Losses(ctx, []string{id})
+	if err != nil {
+		return nil, err
+	}
 	now, zone, runs := s.now(), frame.Zone(r), facts[0].Runs
 	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
+	d.Row.Lost = lost[id].String()
 	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,27 @@ func TestTaskSaysHowItDoes(t *testing.T) {
 	})
 }
 
+// What a task loses because its jobs take too long stands on its page and in the list. Other ticks that did not run do not count.
+func TestLossesByOverlap(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("report")
+		s.task("fine")
+		now := time.Now().UTC().Truncate(time.Second)
+		for n, cause := range []string{"overlap", "waited", "superseded", "paused", "calendar"} {
+			due := sqldb.Timestamp(now.Add(-time.Duration(n+1) * time.Hour))
+			s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, cause, decided) VALUES ('report', ?, 'skipped', ?, ?)`, due, cause, due)
+		}
+		long := sqldb.Timestamp(now.AddDate(0, 0, -31))
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, cause, decided) VALUES ('report', ?, 'skipped', 'overlap', ?)`, long, long)
+		s.ran("fine", now.Add(-time.Hour), time.Second, "success")
+		s.shows("/task?id=report", `<a class="link" href="/runs?state=not-run&amp;task=report">3 ticks skipped by overlap in 30 days</a>`)
+		s.shows("/task?id=fine", "!by overlap")
+		if list := s.shows("/tasks", "3 ticks skipped by overlap in 30 days"); strings.Count(list, "by overlap") != 1 {
+			s.Errorf("the list says it more than once")
+		}
+	})
+}
+
 // Runs in a row that ended with the same error are one row of the history, which unfolds. Others are not.
 func TestHistoryFoldsWhatEndedAlike(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

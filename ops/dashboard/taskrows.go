@@ -29,6 +29,7 @@ type taskRow struct {
 	Problem   string         `json:"problem,omitempty"`
 	Attention string         `json:"attention_in_words,omitempty"`
 	Pause     string         `json:"pause,omitempty"`
+	Lost      string         `json:"lost_by_overlap,omitempty"` // how many ticks
 	Last      *shownRun      `json:"last,omitempty"` // the newest tick
 	Next      time.Time      `json:"next,omitzero"`
 	NoNext    string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
@@ -43,9 +44,16 @@ func (r taskRow) Kind() string { return kindOf(r.State, r.Cause) }
 // rows are tasks with their newest ticks.
 func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zone *time.Location) ([]taskRow, error) {
 	facts, err := view.Of(s.db).Tasks(ctx, tasks, ticks)
-	list := make([]taskRow, len(facts))
+	if err != nil {
+		return nil, err
+	}
+	list, ids := make([]taskRow, len(facts)), make([]string, len(facts))
 	for i := range facts {
-		list[i] = s.row(&facts[i], zone)
+		list[i], ids[i] = s.row(&facts[i], zone), facts[i].ID
+	}
+	lost, err := view.Of(s.db).Losses(ctx, ids)
+	for i := range list {
+		list[i].Lost = lost[list[i].ID].String()
 	}
 	return list, err
 }

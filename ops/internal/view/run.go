@@ -161,3 +161,42 @@ func (r Reader) List(ctx context.Context, tasks *periodic.Tasks, filter periodic
 	}
 	return r.Of(ctx, keys)
 }
+
+// Losses are ticks of a task that did not run because a job of the task had not ended.
+type Losses struct {
+	Lost int
+	Of   int // the newest ticks, at most [LossTicks], of the last [LossDays] days
+}
+
+// How many of the newest ticks [Losses] are counted among, and of how many days.
+const (
+	LossTicks = 1000
+	LossDays  = 30
+)
+
+// Losses counts what each of these tasks has lost by overlap.
+func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, error) {
+	of := make(map[string]Losses, len(ids))
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		asked, err := tx.Texts(1, ids)
+		if err != nil {
+			return err
+		}
+		var rows []struct {
+			ID        string
+			Lost, All int
+		}
+		err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
+			SELECT k.task_id AS id, count(CASE WHEN k.cause IN ('`+string(periodic.CauseOverlap)+`', '`+string(periodic.CauseWaited)+`', '`+string(periodic.CauseSuperseded)+`') THEN 1 END) AS lost, count(*) AS "all"
+			FROM t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due >= $4 AND k.due < $3 AND k.decided IS NOT NULL GROUP BY k.task_id`,
+			asked.Param, LossTicks-1, sqldb.Timestamp(periodic.Never), sqldb.Timestamp(tx.Now().AddDate(0, 0, -LossDays)))
+		for _, row := range rows {
+			of[row.ID] = Losses{row.Lost, row.All}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count what tasks lose by overlap: %w", err)
+	}
+	return of, nil
+}

@@ -68,8 +68,8 @@ func (of byID) readRuns(n int) func(context.Context, *sqldb.Tx) error {
 
 // Of so many of the newest ticks of all tasks, and of each at least and at most, a [Streak] is made.
 const (
-	streakTicks = 9000
-	streakLeast = 300
+	streakTicks = 4000
+	streakLeast = 100
 	streakMost  = 3000
 )
 

@@ -46,6 +46,19 @@ func (s Streak) InARow(what string, times int, at func(time.Time) string) string
 	return said + "; the last success was that of " + at(s.Success)
 }
 
+// String says how many ticks were lost; empty: none were.
+func (l Losses) String() string {
+	switch {
+	case l.Lost == 0:
+		return ""
+	case l.Of >= LossTicks:
+		return fmt.Sprintf("%d of the last %d ticks skipped by overlap", l.Lost, l.Of)
+	case l.Lost == 1:
+		return fmt.Sprintf("1 tick skipped by overlap in %d days", LossDays)
+	}
+	return fmt.Sprintf("%d ticks skipped by overlap in %d days", l.Lost, LossDays)
+}
+
 // because has the causes of ticks in words. The hand of a person is in them, if one asked for the tick.
 var because = map[periodic.Cause]string{
 	periodic.CauseOverlap:    "a job of the task had not ended",
