@@ -116,11 +116,6 @@ situations: ## Set up what people meet, on both databases, and compare what next
 	@scripts/need cc
 	scripts/in-memory scripts/with-postgres go test ./cmd/nextrun/situations -count 1 $(TESTFLAGS)
 
-.PHONY: test-sqlite
-test-sqlite: ## Try how old a sqlite3 program may be that is used beside nextrun: a part of test-versions
-	@scripts/need cc
-	scripts/test-sqlite
-
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
 	@scripts/need cc
@@ -148,7 +143,7 @@ test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm fo
 
 .PHONY: licenses
 licenses: ## Write dist/licenses.txt, the licences of all that is linked, after a change of go.mod
-	go run ./scripts/licenses >dist/licenses.new
+	scripts/licenses >dist/licenses.new
 	mv dist/licenses.new dist/licenses.txt
 
 .PHONY: vulnerabilities

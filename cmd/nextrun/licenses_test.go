@@ -8,11 +8,11 @@ import (
 // The licences that packages and images bring along are those of what is linked.
 func TestLicencesAreThoseOfWhatIsLinked(t *testing.T) {
 	t.Parallel()
-	command := exec.Command("go", "run", "./scripts/licenses")
+	command := exec.Command("scripts/licenses")
 	command.Dir = "../.."
 	text, err := command.Output()
 	if err != nil {
-		t.Fatalf("go run ./scripts/licenses: %v", err)
+		t.Fatalf("scripts/licenses: %v", err)
 	}
 	if string(text) != readFile(t, "../../dist/licenses.txt") {
 		t.Error("dist/licenses.txt is not what is linked now; run: make licenses")

@@ -44,16 +44,11 @@ cluster_find() {
 
 # cluster_choose_user finds an account for the server, which refuses to run as root.
 cluster_choose_user() {
-    local user
     [ "$(id -u)" -eq 0 ] || return 0
-    for user in postgres nobody nextrun-test; do
-        if [ "$user" = nextrun-test ] && ! id "$user" >/dev/null 2>&1; then
-            useradd --system --no-create-home --shell /bin/false "$user" >&2 || return 1
-        fi
-        id "$user" >/dev/null 2>&1 || continue
-        for cluster_su in setpriv runuser su; do
-            cluster_user=$user
-            [ "$(cluster_as_user id -u 2>/dev/null)" = "$(id -u "$user" 2>/dev/null)" ] && return
+    for cluster_user in postgres nobody; do
+        id "$cluster_user" >/dev/null 2>&1 || continue
+        for cluster_su in setpriv su; do
+            [ "$(cluster_as_user id -u 2>/dev/null)" != "$(id -u "$cluster_user" 2>/dev/null)" ] || return 0
         done
     done
     return 1
@@ -68,7 +63,6 @@ cluster_as_user() (
     case ${cluster_user:+$cluster_su} in
     '') exec "$@" ;;
     setpriv) exec setpriv --reuid="$cluster_user" --regid="$(id -g "$cluster_user")" --clear-groups -- "$@" ;;
-    runuser) exec runuser -u "$cluster_user" -- "$@" ;;
     su) exec su -s /bin/sh -c 'exec "$0" "$@"' -- "$cluster_user" "$@" ;;
     esac
 )
@@ -87,23 +81,14 @@ cluster_make_dir() {
     return 1
 }
 
+# cluster_settings has an odd zone, so that a test notices when a local time is taken for UTC.
+# Without fsync a crash of the machine loses the cluster, a stop does not: synchronous_commit stays on.
 cluster_settings() {
-    cat <<'END'
-listen_addresses = '127.0.0.1'
-unix_socket_directories = ''
-max_connections = 300
-shared_buffers = 64MB
-# An odd zone, so that a test notices when a local time is taken for UTC.
-timezone = '<+0545>-05:45'
-END
-    # Without fsync a crash of the machine loses the cluster, a stop does not.
-    # synchronous_commit stays on: a stop in the middle of a test must not lose
-    # what was committed, and without fsync it costs next to nothing.
+    printf '%s\n' "listen_addresses = '127.0.0.1'" "unix_socket_directories = ''" 'max_connections = 300' "timezone = '<+0545>-05:45'"
     if [ "${NEXTRUN_TEST_POSTGRES_DURABLE:-}" = 1 ]; then
         printf '%s\n' 'track_commit_timestamp = on' 'shared_buffers = 256MB'
-    else
-        printf '%s = off\n' fsync full_page_writes
-        printf '%s\n' 'max_wal_size = 256MB' 'jit = off' # TMPDIR may be in memory; tests have little to compile for
+    else # TMPDIR may be in memory; tests have little to compile for
+        printf '%s\n' 'fsync = off' 'full_page_writes = off' 'jit = off' 'max_wal_size = 256MB' 'shared_buffers = 64MB'
     fi
 }
 

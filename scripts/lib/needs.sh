@@ -76,6 +76,18 @@ needs_has() {
     esac
 }
 
+# needs_advice WHAT... says what is missing, what for, and how to get it.
+needs_advice() {
+    local what packages=()
+    needs_manager
+    for what; do
+        echo "  no $what ($(needs_column "$what" 1): $(needs_column "$what" 2))"
+        packages+=("$(needs_column "$what" "$column")")
+    done
+    echo "  to get that: $install ${packages[*]}"
+    echo "  as root on Debian, with CI=true or NEXTRUN_INSTALL=1, the scripts do it"
+}
+
 # needs_compiles tells whether the compiler that cgo would use makes a program; one without the headers
 # of the C library does not.
 needs_compiles() (

@@ -1,4 +1,4 @@
-// Command runsql runs the statements on its standard input on a SQLite database,
+// Command runsql runs the statements on its standard input on a SQLite database, all or none of them,
 // for machines without the sqlite3 program:
 //
 //	go run ./scripts/runsql DATABASE-FILE < SQL-FILE
@@ -9,8 +9,8 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
+	"log"
 	"os"
 
 	_ "github.com/nextrun/nextrun/store/sqlite"
@@ -18,32 +18,17 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: runsql DATABASE-FILE < SQL-FILE")
-		os.Exit(2)
+		log.Fatal("usage: runsql DATABASE-FILE < SQL-FILE")
 	}
-	if err := run(os.Args[1], os.Stdin); err != nil {
-		fmt.Fprintln(os.Stderr, "runsql:", err)
-		os.Exit(1)
+	statements, err := io.ReadAll(os.Stdin)
+	db, failed := sql.Open("sqlite3", "file:"+os.Args[1]+"?mode=rw")
+	if err := errors.Join(err, failed); err != nil {
+		log.Fatal("runsql: ", err)
 	}
-}
-
-// run executes all statements in one transaction.
-func run(database string, in io.Reader) (err error) {
-	statements, err := io.ReadAll(in)
-	if err != nil {
-		return err
+	if _, err := db.Exec("BEGIN;\n" + string(statements) + "\n;COMMIT"); err != nil {
+		log.Fatal("runsql: ", err) // the end of the connection rolls back
 	}
-	db, err := sql.Open("sqlite3", "file:"+database+"?mode=rw")
-	if err != nil {
-		return err
+	if err := db.Close(); err != nil {
+		log.Fatal("runsql: ", err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(string(statements)); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
