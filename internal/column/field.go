@@ -29,8 +29,8 @@ func TextIn[T any, S ~string](at func(*T) *S) Field[T] {
 }
 
 // TextOrNull is a text; the empty text is NULL.
-func TextOrNull[T any](at func(*T) *string) Field[T] {
-	return In(Text, at, func(s string, v *Value) { v.Null, v.Text = s == "", s }, func(v Value) string { return v.Text })
+func TextOrNull[T any, S ~string](at func(*T) *S) Field[T] {
+	return In(Text, at, func(s S, v *Value) { v.Null, v.Text = s == "", string(s) }, func(v Value) S { return S(v.Text) })
 }
 
 // JSONIn is a text of the kind JSON.

@@ -52,14 +52,9 @@ for skipped, late and missed.`,
 	return command
 }
 
-// RunJSON is the JSON form of a run: the columns of periodic_run. What is not set is null.
+// RunJSON is the JSON form of a run: the columns of periodic_run, and who asked for it. What is not set is null.
 func RunJSON(r *view.Run) ui.Object {
-	return ui.Object{
-		{"task_id", r.TaskID}, {"due", r.Due}, {"decision", r.Decision}, {"cause", ui.OrNull(string(r.Cause))}, {"reason", ui.OrNull(r.Reason)},
-		{"missed", r.Missed}, {"until", ui.OrNull(r.Until)}, {"jid", ui.OrNull(r.JID)}, {"worker", ui.OrNull(r.Worker)}, {"decided", r.Decided},
-		{"state", ui.OrNull(jobqueue.State(r.State).Word())}, {"submitted", ui.OrNull(r.Submitted)}, {"started", ui.OrNull(r.Started)}, {"finished", ui.OrNull(r.Finished)},
-		{"attempts", ui.OrNull(r.Attempts)}, {"interrupts", ui.OrNull(r.Interrupts)}, {"result", ui.OrNull(r.Result)}, {"by_hand", ui.OrNull(r.Hand())},
-	}
+	return append(ui.ColumnsOf(r, view.RunColumns()), [2]any{"by_hand", ui.OrNull(r.Hand())})
 }
 
 // PrintRuns writes the runs of one task.

@@ -3,9 +3,12 @@ package view
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -56,47 +59,36 @@ func (r *Run) Took() time.Duration {
 	return r.Finished.Sub(r.Started)
 }
 
-// runColumns are those of a run k.
-const runColumns = `k.task_id, k.due, k.until, k.decision, k.cause, k.reason, coalesce(k.missed, 0) AS missed, k.jid, k.worker, k.decided, k.state,
-	k.submitted, k.started, k.finished, k.attempts, k.interrupts, substr(k.result, 1, 300) AS result`
-
-type runRow struct {
-	TaskID     sqldb.RowText `db:"task_id"`
-	Due        sqldb.RowTime
-	Until      sqldb.RowTime
-	Decision   sqldb.RowText
-	Cause      sqldb.RowText
-	Reason     sqldb.RowText
-	Missed     sqldb.RowInt
-	JID        sqldb.RowText
-	Worker     sqldb.RowText
-	Decided    sqldb.RowTime
-	State      sqldb.RowText
-	Submitted  sqldb.RowTime
-	Started    sqldb.RowTime
-	Finished   sqldb.RowTime
-	Attempts   sqldb.RowInt
-	Interrupts sqldb.RowInt
-	Result     sqldb.RowText
-}
-
-func (r *runRow) run() Run {
-	return Run{
-		TaskID: string(r.TaskID), Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Cause: periodic.Cause(r.Cause), Reason: string(r.Reason),
-		Missed: r.Missed.N, JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(), State: string(r.State),
-		Submitted: r.Submitted.Time(), Started: r.Started.Time(), Finished: r.Finished.Time(), Attempts: r.Attempts.N, Interrupts: r.Interrupts.N,
-		Result: string(r.Result),
+// RunColumns are the columns of the view periodic_run that a [Run] holds.
+func RunColumns() []column.Column[Run] {
+	return []column.Column[Run]{
+		{Name: "task_id", Field: column.TextIn(func(r *Run) *string { return &r.TaskID })},
+		{Name: "due", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Due })},
+		{Name: "decision", Field: column.TextIn(func(r *Run) *periodic.Decision { return &r.Decision })},
+		{Name: "cause", Field: column.TextOrNull(func(r *Run) *periodic.Cause { return &r.Cause })},
+		{Name: "reason", Field: column.TextOrNull(func(r *Run) *string { return &r.Reason })},
+		{Name: "missed", Field: column.NumberIn(func(r *Run) *int { return &r.Missed })},
+		{Name: "until", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Until })},
+		{Name: "jid", Field: column.TextOrNull(func(r *Run) *string { return &r.JID })},
+		{Name: "worker", Field: column.TextOrNull(func(r *Run) *string { return &r.Worker })},
+		{Name: "decided", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Decided })},
+		{Name: "state", Field: column.In(column.Text, func(r *Run) *string { return &r.State },
+			func(s string, v *column.Value) { v.Null, v.Text = s == "", jobqueue.State(s).Word() },
+			func(v column.Value) string { return v.Text })},
+		{Name: "submitted", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Submitted })},
+		{Name: "started", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Started })},
+		{Name: "finished", Field: column.TimeIn(func(r *Run) *time.Time { return &r.Finished })},
+		{Name: "attempts", Field: column.CountOrNull(func(r *Run) *int { return &r.Attempts })},
+		{Name: "interrupts", Field: column.CountOrNull(func(r *Run) *int { return &r.Interrupts })},
+		{Name: "result", Field: column.TextOrNull(func(r *Run) *string { return &r.Result })},
 	}
 }
 
-// selectRuns reads runs by a query that yields [runColumns].
-func selectRuns(ctx context.Context, tx *sqldb.Tx, query string, args ...any) (list []Run, err error) {
-	var rows []runRow
-	err = tx.Select(ctx, &rows, query, args...)
-	for i := range rows {
-		list = append(list, rows[i].run())
-	}
-	return list, err
+// selectRuns reads the runs k that the rest of a query yields.
+func selectRuns(ctx context.Context, tx *sqldb.Tx, with, rest string, args ...any) ([]Run, error) {
+	columns := RunColumns()
+	names := strings.Replace(column.Names("k.", columns), "k.result", "substr(k.result, 1, 300)", 1)
+	return sqldb.Rows(ctx, tx, columns, with+" SELECT "+names+" "+rest, args...)
 }
 
 // Newest reads the n newest runs of each of these tasks that were due before a time, n being 1 or more.
@@ -126,8 +118,7 @@ func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before t
 	if err != nil {
 		return nil, err
 	}
-	return selectRuns(ctx, tx, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
-		SELECT `+runColumns+` FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3
+	return selectRuns(ctx, tx, "WITH t AS MATERIALIZED ("+newestOf(asked.SQL)+")", `FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3
 		ORDER BY k.task_id, k.due DESC`, asked.Param, max(n, 1)-1, sqldb.Timestamp(before))
 }
 
@@ -146,7 +137,7 @@ func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) ([]Run,
 	if err != nil || len(ticks) == 0 {
 		return nil, err
 	}
-	return selectRuns(ctx, tx, `SELECT `+runColumns+` FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
+	return selectRuns(ctx, tx, "", `FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
 }
 
 // List reads the runs that a filter selects, the latest first.
