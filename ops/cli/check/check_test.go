@@ -29,7 +29,7 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 }
 
 // What matters comes first: errors, then tasks that never run again. Warnings fail with --strict only, and a file that is
-// not there is no finding. Changes of the clock are for nextrun next --lint.
+// not there is no finding. Changes of the clock are for nextrun next.
 func TestCheckTellsErrorsFromWarnings(t *testing.T) {
 	t.Parallel()
 	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {

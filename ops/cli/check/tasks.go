@@ -125,7 +125,7 @@ func (f finding) importance() int {
 	return 2
 }
 
-// lint adds what may surprise about a timer, but for changes of the clock: nextrun next --lint names those.
+// lint adds what may surprise about a timer, but for changes of the clock: nextrun next names those.
 func (r *report) lint(about string, t *periodic.Task) {
 	schedule, err := calendar.ParseAt(t.Timer, r.env.Now())
 	if err != nil {

@@ -22,7 +22,7 @@ const maxElapses = 10_000
 type next struct {
 	Timer       string            `json:"timer"`
 	NormalForm  string            `json:"normal_form"`
-	Explanation string            `json:"explanation,omitempty"`
+	Explanation string            `json:"explanation"`
 	Elapses     []elapse          `json:"elapses"`
 	Lint        []explain.Finding `json:"lint,omitempty"`
 }
@@ -35,9 +35,9 @@ type elapse struct {
 
 // nextOptions are the flags of `nextrun next`.
 type nextOptions struct {
-	number                int
-	after                 ui.TimeFlag
-	explain, lint, asJSON bool
+	number int
+	after  ui.TimeFlag
+	asJSON bool
 }
 
 // NextCommand returns `nextrun next`.
@@ -45,13 +45,13 @@ func NextCommand(env *ui.Env) *cobra.Command {
 	var o nextOptions
 	command := &cobra.Command{
 		Use:   "next 'TIMER'",
-		Short: "Show when a timer elapses next",
+		Short: "Show when a timer elapses next, and what it means",
 		Long: `Show when a timer elapses next: a calendar event, a cron expression or an
-interval, which counts from --after as it would in a task created then.
+interval, which counts from --after as it would in a task created then. It is
+explained in English, with what may surprise in the two years after --after.
 
 Exit code 3: the timer never elapses. Exit code 2: it is wrong.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
-  nextrun next '*-*~1 02:00' --explain
   nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
 		Args: ui.Arguments("'TIMER'"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -64,8 +64,6 @@ Exit code 3: the timer never elapses. Exit code 2: it is wrong.`,
 	flags := command.Flags()
 	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses")
 	flags.Var(&o.after, "after", "elapses after this time (default now)")
-	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
-	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
 }
@@ -79,17 +77,14 @@ func (o *nextOptions) run(env *ui.Env, timer string) error {
 	if err != nil {
 		return BadTimer(err)
 	}
-	n := next{Timer: timer, NormalForm: schedule.String(), Elapses: elapses(env, schedule, o.after.Value, o.number)}
-	if o.explain {
-		n.Explanation = explain.Schedule(schedule)
-	}
-	if o.lint {
-		n.Lint = explain.Lint(schedule, o.after.Value)
+	n := next{
+		Timer: timer, NormalForm: schedule.String(), Elapses: elapses(env, schedule, o.after.Value, o.number),
+		Explanation: explain.Schedule(schedule), Lint: explain.Lint(schedule, o.after.Value),
 	}
 	if o.asJSON {
 		err = env.PrintJSON(n)
 	} else {
-		err = n.print(env, o.lint)
+		err = n.print(env)
 	}
 	if err == nil && len(n.Elapses) == 0 {
 		return ui.Foundf("the timer never elapses again")
@@ -106,13 +101,10 @@ func elapses(env *ui.Env, schedule calendar.Schedule, after time.Time, number in
 	return list
 }
 
-func (n *next) print(env *ui.Env, lints bool) error {
+func (n *next) print(env *ui.Env) error {
 	lines := [][2]string{{"timer", n.NormalForm}, {"meaning", n.Explanation}}
 	for _, f := range n.Lint {
 		lines = append(lines, [2]string{f.Code, f.Message})
-	}
-	if lints && len(n.Lint) == 0 {
-		lines = append(lines, [2]string{"lint", "no problems found"})
 	}
 	t := ui.NewTable("ELAPSES", "LEFT").IfEmpty("never elapses")
 	for _, e := range n.Elapses {

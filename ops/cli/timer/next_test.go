@@ -21,7 +21,13 @@ func TestNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"*-*-* 02:30 Europe/Berlin|-n|3": `timer  *-*-* 02:30:00 Europe/Berlin
+		"*-*-* 02:30 Europe/Berlin|-n|3": `timer       *-*-* 02:30:00 Europe/Berlin
+meaning     at 02:30 every day, Europe/Berlin time
+dst-moved   2026-03-29 02:30 does not exist and elapses at 03:30
+dst-moved   2027-03-28 02:30 does not exist and elapses at 03:30
+dst-moved   2028-03-26 02:30 does not exist and elapses at 03:30
+dst-merged  2026-10-25 02:30 occurs twice and elapses the first time only
+dst-merged  2027-10-31 02:30 occurs twice and elapses the first time only
 
 ELAPSES                   LEFT
 2026-03-29 03:30:00 CEST  in 13 h 30 min
@@ -36,6 +42,7 @@ ELAPSES                   LEFT
 		"daily|-n|1|--json": `{
   "timer": "daily",
   "normal_form": "*-*-* 00:00:00",
+  "explanation": "at 00:00 every day, UTC",
   "elapses": [
     {
       "local": "2026-03-29T01:00:00+01:00",
@@ -45,11 +52,9 @@ ELAPSES                   LEFT
   ]
 }
 `,
-		"daily Asia/Tokyo|-n|1|--json":                     `"local": "2026-03-29T00:00:00+09:00"`,
-		"*-*-31 02:30 Europe/Berlin|-n|1|--explain|--lint": "Europe/Berlin time",
-		"*-*-31 02:30 Europe/Berlin|-n|1|--lint":           "short-months",
-		"*-*-31 02:30 Europe/Berlin|-n|1|--lint|--json":    `"code": "short-months"`,
-		"hourly|-n|1|--lint":                               "no problems found",
+		"daily Asia/Tokyo|-n|1|--json":           `"local": "2026-03-29T00:00:00+09:00"`,
+		"*-*-31 02:30 Europe/Berlin|-n|1":        "short-months",
+		"*-*-31 02:30 Europe/Berlin|-n|1|--json": `"code": "short-months"`,
 	} {
 		var stdout bytes.Buffer
 		now := func() time.Time { return time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC) }
