@@ -92,16 +92,7 @@ func lastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 	if len(jobs) > 0 {
 		return jobs[0].JID, nil
 	}
-	t, err := tasks.Get(ctx, id)
-	switch {
-	case err != nil:
-		return "", err
-	case t.Sink == periodic.SinkEvent:
-		return "", fmt.Errorf("task %q has events and no jobs; see: nextrun event list --task %s", id, id)
-	case t.Sink != periodic.SinkJob:
-		return "", fmt.Errorf("the jobs of task %q go to the queue %q; look there, or at its ticks: nextrun why %s", id, t.Sink, id)
-	}
-	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", id, id)
+	return "", fmt.Errorf("task %q has no job in nextrun's own queue; to see why: nextrun why %s", id, id)
 }
 
 // findAll finds what texts mean: all of it, before any of it is changed.

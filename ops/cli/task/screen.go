@@ -28,9 +28,14 @@ type screen struct {
 func (s screen) printJSON(env *ui.Env) error {
 	times := []time.Time{}
 	if s.elapses() {
-		var err error
-		if times, _, err = elapsesOf(env, s.Task.Task); err != nil {
+		coming, err := elapsesOf(env, s.Task.Task)
+		if err != nil {
 			return err
+		}
+		for _, u := range coming {
+			if u.LeftOut == "" {
+				times = append(times, u.Due)
+			}
 		}
 	}
 	ticks := []ui.Object{}
