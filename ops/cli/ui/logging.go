@@ -41,7 +41,7 @@ type lineFormatter struct {
 }
 
 // quietFields tell a reader of a terminal little while all is well.
-var quietFields = []string{"jid", "worker", "name"}
+var quietFields = []string{"jid", "worker", "name", "group", "max_attempts"}
 
 // levelStyles are the colours of what is not well.
 var levelStyles = map[logrus.Level]style{logrus.ErrorLevel: red, logrus.WarnLevel: yellow}
@@ -51,7 +51,8 @@ func (f lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	watched := f.device.Width > 0
 	if watched {
-		b.WriteString(f.device.paint(dim, entry.Time.In(f.zone).Format(time.TimeOnly)) + "  " + f.device.paint(levelStyles[entry.Level], Printable(entry.Message)))
+		message := fmt.Sprintf("%-13s", Printable(entry.Message))
+		b.WriteString(f.device.paint(dim, entry.Time.In(f.zone).Format(time.TimeOnly)) + "  " + f.device.paint(levelStyles[entry.Level], message))
 	} else {
 		level := strings.ToUpper(entry.Level.String())[:4]
 		fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)

@@ -19,7 +19,7 @@ func TestLogOfTerminal(t *testing.T) {
 		want    string
 	}{
 		{logrus.InfoLevel, "started", logrus.Fields{"db": "sqlite:a b", "name": "host"},
-			"14:33:20  started  db=\"sqlite:a b\""},
+			"14:33:20  started        db=\"sqlite:a b\""},
 		{logrus.ErrorLevel, "database does not work, retrying", logrus.Fields{"error": "refused", "name": "x"},
 			"14:33:20  database does not work, retrying  error=refused  name=x"},
 	} {
