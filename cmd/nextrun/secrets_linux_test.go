@@ -144,6 +144,8 @@ func TestSecretsAreNotInErrorsOnPostgres(t *testing.T) {
 		s.address(wrong), s.address("") + "&password=" + wrong, s.address(wrong) + "&sslmode=no-such-mode", s.address(wrong) + "&no_such_setting=1",
 		"postgres://u:" + wrong + "@127.0.0.1:1/x", "postgres://u:" + wrong + "@127.0.0.1:port/x", "postgres://u:" + wrong + "%zz@h/x",
 		"postgres://u:" + wrong + "@no-such-host.invalid/x", "postgresq://u:" + wrong + "@h/x", "host=h password=" + wrong, "u:" + wrong + "@h", "postgres://u:a/" + wrong + "@h",
+		s.address(wrong) + "&connect_timeout=bogus", s.address(wrong) + "&sslrootcert=/no/such/file&sslmode=verify-full", s.address("") + "&pasword=" + wrong,
+		"postgres://u:" + wrong + "%2F" + wrong + "@127.0.0.1:1/x",
 	} {
 		for _, args := range [][]string{{"check", "--log-format", "json"}, {"task", "list", "--log-level", "debug"}, {"--db", address, "migrate", "status"}} {
 			_ = cli.Run(t.Context(), args, io.MultiReader(), &s.written, &s.written, func(name string) string {

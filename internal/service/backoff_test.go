@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -18,22 +17,5 @@ func TestBackoffDoublesBetweenItsBounds(t *testing.T) {
 			}
 		}
 		b.Reset()
-	}
-}
-
-func TestDelayOfExtremes(t *testing.T) {
-	for _, c := range []struct {
-		failures                 int
-		least, most, from, until time.Duration
-	}{
-		{math.MaxInt, 1, math.MaxInt64, math.MaxInt64 / 2, math.MaxInt64},
-		{math.MaxInt, 0, time.Second, 0, 0},
-		{0, time.Second, time.Minute, time.Second / 2, time.Second},
-		{1, time.Minute, time.Second, time.Second / 2, time.Second},
-		{5, 0, 0, 0, 0},
-	} {
-		if got := service.Delay(c.failures, c.least, c.most); got < c.from || got > c.until {
-			t.Errorf("Delay(%d, %s, %s) = %s, want %s to %s", c.failures, c.least, c.most, got, c.from, c.until)
-		}
 	}
 }

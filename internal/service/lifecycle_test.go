@@ -39,19 +39,6 @@ func TestStartsOnce(t *testing.T) {
 	}
 }
 
-func TestStopsUnstarted(t *testing.T) {
-	l := service.New("relay")
-	for range 2 {
-		if err := l.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	<-l.Done()
-	if err := l.Start(t.Context(), untilSoft); !errors.Is(err, service.ErrStarted) {
-		t.Errorf("start after stop: %v", err)
-	}
-}
-
 // Stop gives the work in flight the time of its context, and no more.
 func TestStopsSoftlyThenHard(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -183,28 +183,3 @@ func TestPanicRollsBack(t *testing.T) {
 		}
 	}
 }
-
-// Errors of the driver and of the network name no password either.
-func TestOpenErrorHidesThePassword(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"postgres://user:hush%zz@host/db",
-		"postgres://user:hush%2Fhush@127.0.0.1:1/db",
-		"postgres://user@127.0.0.1:1/db?password=hush&sslmode=disable",
-		"postgres://user@127.0.0.1:1/db?pasword=hush&sslmode=disable",
-		"postgres://user:hush@127.0.0.1:1/db?sslmode=bogus",
-		"postgres://user:hush@127.0.0.1:1/db?connect_timeout=bogus",
-		"postgres://user:hush@no-host.invalid/db?sslmode=disable",
-		"postgres://user:hush@127.0.0.1:1/db?sslrootcert=/no/such/file&sslmode=verify-full",
-	} {
-		db, err := store.Open(t.Context(), text, store.Options{ConnectTimeout: time.Second})
-		if err == nil {
-			_ = db.Close()
-			t.Errorf("%s was opened", text)
-			continue
-		}
-		if strings.Contains(err.Error(), "hush") {
-			t.Errorf("the error shows the password: %v", err)
-		}
-	}
-}

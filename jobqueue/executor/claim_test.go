@@ -139,33 +139,3 @@ func TestClaimTakesOnlyWhatItMay(t *testing.T) {
 		}
 	})
 }
-
-func TestManyGroupsAndTasksAreServedAlike(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		var jobs []jobqueue.Job
-		for g := range 30 {
-			for n := range 4 {
-				jobs = append(jobs, jobqueue.Job{Task: fmt.Sprintf("t%d", n%3), Group: fmt.Sprintf("g%02d", g), Subject: fmt.Sprintf("g%02d", g)})
-			}
-		}
-		q.submit(jobs...)
-		c := q.claimer("t0", "t1", "t2")
-		served := map[string]int{}
-		for range 12 {
-			for _, group := range c.next(10) {
-				served[group]++
-			}
-			least, most := 4, 0
-			for g := range 30 {
-				n := served[fmt.Sprintf("g%02d", g)]
-				least, most = min(least, n), max(most, n)
-			}
-			if most-least > 1 {
-				t.Fatalf("some group had %d turns, another %d", most, least)
-			}
-		}
-		if n := len(c.next(10)); n != 0 || len(served) != 30 {
-			t.Errorf("%d left, %d groups served", n, len(served))
-		}
-	})
-}

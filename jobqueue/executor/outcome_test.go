@@ -37,27 +37,6 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestWorkerDied(t *testing.T) {
-	policy := Config{MaxInterrupts: 2}
-	for _, c := range []struct {
-		job    jobqueue.Job
-		to     jobqueue.State
-		counts bool
-		result string
-	}{
-		{jobqueue.Job{State: jobqueue.Running, Interrupts: 1}, jobqueue.Waiting, true, ""},
-		{jobqueue.Job{State: jobqueue.Running, Interrupts: 2}, jobqueue.Failed, true, "interrupted: worker w died, too often to try again"},
-		{jobqueue.Job{State: jobqueue.Running, Cancel: time.Now()}, jobqueue.Cancelled, true, "cancelled; interrupted: worker w died"},
-		{jobqueue.Job{State: jobqueue.Scheduled, Interrupts: 9}, jobqueue.Waiting, false, ""},
-	} {
-		c.job.Worker = "w"
-		t1 := policy.workerDied(c.job, 7)
-		if t1.To != c.to || t1.Interrupted != c.counts || t1.Result != c.result || !t1.Dead || t1.Beat != 7 || t1.Worker != "w" || t1.From != c.job.State {
-			t.Errorf("%+v: %+v", c.job, t1)
-		}
-	}
-}
-
 func TestDelayDoublesUpToTheCap(t *testing.T) {
 	policy := Config{RetryDelay: time.Second, RetryCap: time.Minute}
 	failure := errors.New("failure")

@@ -10,40 +10,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
-func TestShutdownLetsRunningJobsFinish(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		began, release := make(chan string, 1), make(chan struct{})
-		e := q.run(executor.Config{PoolSize: 1, ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
-				began <- job.JID
-				<-release
-				return ctx.Err()
-			},
-		})
-		jids := q.submit(jobqueue.Job{Task: "t"}, jobqueue.Job{Task: "t"})
-		running := receive(q, began, "the handler")
-		stopped := make(chan error, 1)
-		go func() { stopped <- e.Stop(context.Background()) }()
-		e.await(1, "stopping", kind(executor.EventStopping))
-		close(release)
-		if err := receive(q, stopped, "the end of the executor"); err != nil {
-			t.Error(err)
-		}
-		for _, jid := range jids {
-			want := jobqueue.Waiting
-			if jid == running {
-				want = jobqueue.Success
-			}
-			if job := q.get(jid); job.State != want {
-				t.Errorf("job %s is %s, want %s", jid, job.State, want)
-			}
-		}
-		if err := e.Stop(q.ctx); err != nil {
-			t.Errorf("stopped again: %v", err)
-		}
-	})
-}
-
 func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)

@@ -140,17 +140,3 @@ func TestURLFromAFile(t *testing.T) {
 	clitest.Shell{}.Says(t, ui.Failed, "task list --db foo.db", "did you mean sqlite:foo.db?")
 	clitest.Shell{}.Says(t, ui.Failed, "task list --db-file no-such-file", "read the URL of the database", "no-such-file")
 }
-
-// A command that only looks tells findings from what it could not look at.
-func TestFindingsHaveAnExitCodeOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t)}}
-	s.Must(t, "migrate", "up")
-	s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'x', 'nonsense')`)
-	for line, exit := range map[string]int{
-		"check": ui.Changes, "next 2020-01-01": ui.Changes, "check --guarantees": ui.Done, "migrate status": ui.Done, "next daily": ui.Done,
-		"check --db sqlite:" + filepath.Join(t.TempDir(), "none.db"): ui.Failed,
-	} {
-		s.Says(t, exit, line)
-	}
-}

@@ -66,25 +66,3 @@ func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 		})
 	}
 }
-
-// A table that is missing is found at the start.
-func TestSchemaIsChecked(t *testing.T) {
-	t.Parallel()
-	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
-		db, err := store.Open(t.Context(), d.URL, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		log := silent()
-		p, err := lifecycle.New(lifecycle.Config{Logger: log})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Add(lifecycle.Database(db), lifecycle.Schema(db, false, log))
-		d.Exec("ALTER TABLE job RENAME TO away")
-		var stage *lifecycle.StageError
-		if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != lifecycle.SchemaStage {
-			t.Errorf("start without the table job = %v, want a failure of stage %s", err, lifecycle.SchemaStage)
-		}
-	})
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,29 +21,9 @@ func TestMain(m *testing.M) {
 func TestStartAndStop(t *testing.T) {
 	both(t, func(f *fixture) {
 		s, _ := f.start(f.db.Periodic())
-		if err := s.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
-			f.Errorf("a second Start returned %v", err)
-		}
 		if err := s.RunOnce(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
 			f.Errorf("RunOnce after Start returned %v", err)
 		}
-		var stopping sync.WaitGroup
-		for range 4 {
-			stopping.Go(func() {
-				if err := s.Stop(context.Background()); err != nil {
-					f.Error(err)
-				}
-			})
-		}
-		stopping.Wait()
-
-		unstarted, _ := f.make(f.db.Periodic())
-		f.stop(unstarted)
-		f.stop(unstarted)
-		if err := unstarted.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
-			f.Errorf("Start after Stop returned %v", err)
-		}
-
 		ctx, cancel := context.WithCancel(context.Background())
 		ended, _ := f.make(f.db.Periodic())
 		f.done(ended.Start(ctx))

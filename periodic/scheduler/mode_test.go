@@ -3,7 +3,6 @@ package scheduler_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -159,31 +158,5 @@ func TestLeaderWithoutTheQueueOfATask(t *testing.T) {
 		f.runNow("t")
 		told.until(f, "tick by c", kindOf(scheduler.EventTick))
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
-	})
-}
-
-// A leader whose loop hangs, as in a function of the program, loses the lock to one that works.
-func TestLeaderThatHangsIsReplaced(t *testing.T) {
-	both(t, func(f *fixture) {
-		hangs, release := make(chan struct{}), make(chan struct{})
-		brief := func(c *scheduler.Config) { c.PollInterval = 100 * time.Millisecond }
-		var once sync.Once
-		hang := func(c *scheduler.Config) {
-			c.Observe = func(e scheduler.Event) {
-				if e.Kind == scheduler.EventTick {
-					once.Do(func() {
-						close(hangs)
-						<-release
-					})
-				}
-			}
-		}
-		defer close(release)
-		f.exec(insertTask, "t", "yearly")
-		f.runNow("t")
-		f.start(f.quick().Periodic(), as("a", scheduler.ModeLeader), shortTTL, brief, hang)
-		<-hangs
-		_, told := f.start(f.quick().Periodic(), as("b", scheduler.ModeLeader), shortTTL, brief)
-		told.until(f, "leadership of b", kindOf(scheduler.EventLeading))
 	})
 }

@@ -87,3 +87,9 @@ func Example_ownQueue() {
 	fmt.Println(kind, payload)
 	// Output: send-report {"to": "Ada"}
 }
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

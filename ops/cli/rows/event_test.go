@@ -1,73 +1,11 @@
 package rows_test
 
 import (
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
-
-const signingKey = "raw:a key of more than 16 bytes"
-
-// From an INSERT to a webhook: the task's tick becomes an event, which the relay
-// posts, signed.
-func TestRelayPostsTheEventsOfTasks(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		type delivery struct {
-			header http.Header
-			body   []byte
-		}
-		deliveries := make(chan delivery, 10)
-		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Error(err)
-			}
-			deliveries <- delivery{r.Header, body}
-		}))
-		defer receiver.Close()
-		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
-			VALUES ('invoice-run', 'invoice.due', 'billing', '{"kind": "monthly"}', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
-		s.Must(t, "scheduler", "--once")
-		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "relay.yaml", "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '"+receiver.URL+"', secret: '${KEY}'}\n")
-		s.Says(t, ui.Failed, "relay", "relay.topics.billing", "KEY")
-		s.Env["KEY"] = signingKey
-		relay := s.Start(t, "relay")
-		var got delivery
-		select {
-		case got = <-deliveries:
-		case exit := <-relay.Exit:
-			t.Fatalf("the relay ended with exit code %d", exit)
-		}
-		if err := webhook.Verify(got.header, got.body, time.Now(), time.Minute, signingKey); err != nil {
-			t.Errorf("the signature: %v", err)
-		}
-		var event struct{ Source, Type, Subject, Due, Data any }
-		if err := json.Unmarshal(got.body, &event); err != nil {
-			t.Fatal(err)
-		}
-		if event.Source != "/shop" || event.Type != "invoice.due" || event.Subject != "invoice-run" ||
-			event.Due != "2026-01-01T06:00:00.000000Z" || event.Data.(map[string]any)["kind"] != "monthly" {
-			t.Errorf("the event is %s", got.body)
-		}
-		relay.Stop()
-		if exit := <-relay.Exit; exit != ui.Done {
-			t.Errorf("exit code %d", exit)
-		}
-		var listed []struct{ ID, Status, Topic, Payload string }
-		s.JSON(t, &listed, "event", "list", "--task", "invoice-run")
-		if want := `{"kind": "monthly"}`; len(listed) != 1 || listed[0].ID != got.header.Get(webhook.HeaderID) || listed[0].Status != "published" || listed[0].Topic != "billing" || listed[0].Payload != want {
-			t.Errorf("listed are %+v, want the event that was published", listed)
-		}
-	})
-}
 
 func TestEventCommands(t *testing.T) {
 	t.Parallel()
