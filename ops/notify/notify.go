@@ -54,7 +54,7 @@ type Config struct {
 }
 
 // Notifier sends requests after commits. Make one with [New]. All methods are safe
-// for concurrent use.
+// for concurrent use; nil tells nobody.
 type Notifier struct {
 	cfg    Config
 	client *http.Client
@@ -84,14 +84,32 @@ func New(cfg Config) (*Notifier, error) {
 // Observe is a [scheduler.Config].Observe: it causes a request if a scheduler has
 // committed a job to the queue job. It never blocks.
 func (n *Notifier) Observe(e scheduler.Event) {
-	if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil && e.Task.Sink == periodic.SinkJob {
-		n.Notify()
+	if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil {
+		n.Submitted(e.Task.Sink)
 	}
 }
 
-// Notify causes a request. Call it after the commit of jobs that no scheduler
-// submitted. It never blocks; before Start, the request waits for that.
-func (n *Notifier) Notify() { n.life.Wake() }
+// Submitted causes a request if it was the queue job to which somebody has committed jobs. It never blocks; before
+// Start, the request waits for that.
+func (n *Notifier) Submitted(sink periodic.Sink) {
+	if n != nil && sink == periodic.SinkJob {
+		n.life.Wake()
+	}
+}
+
+// While runs fn with the notifier started, and then waits for its requests. A
+// request that fails is logged; it is no failure of fn, whose jobs are committed.
+func (n *Notifier) While(ctx context.Context, fn func() error) error {
+	if n == nil {
+		return fn()
+	}
+	if err := n.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	err := fn()
+	_ = n.Stop(context.WithoutCancel(ctx)) // requests have a timeout of their own
+	return err
+}
 
 // Start begins to send requests, and returns at once. It returns an error if the
 // notifier was started or stopped before.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/notify"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // While a request is in flight, all further commits together cause one more.
@@ -22,10 +23,10 @@ func TestRequestsAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &consumer{status: http.StatusNoContent, takes: time.Second}
 		n := start(t, notify.Config{URL: "http://worker", Transport: c})
-		n.Notify()
+		n.Submitted(periodic.SinkJob)
 		synctest.Wait()
 		for range 50 {
-			n.Notify()
+			n.Submitted(periodic.SinkJob)
 			pass(10 * time.Millisecond)
 		}
 		pass(time.Minute)
@@ -45,17 +46,17 @@ func TestOutage(t *testing.T) {
 		n := start(t, notify.Config{
 			URL: "http://user:pass-word@worker/wake?token=s3cret", Transport: c, Logger: text.Logger(),
 		})
-		n.Notify()
+		n.Submitted(periodic.SinkJob)
 		pass(time.Minute)
 		at := c.heard()
 		if len(at) != 1 {
 			t.Fatalf("attempts at %v, want one", at)
 		}
 		c.set(http.StatusServiceUnavailable, 0)
-		n.Notify()
+		n.Submitted(periodic.SinkJob)
 		pass(time.Minute)
 		c.set(http.StatusOK, 0)
-		n.Notify()
+		n.Submitted(periodic.SinkJob)
 		pass(time.Minute)
 		stop(t, n)
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
@@ -81,7 +82,7 @@ func TestSilentConsumer(t *testing.T) {
 		})
 		begun := time.Now()
 		for range 10 {
-			n.Notify()
+			n.Submitted(periodic.SinkJob)
 			synctest.Wait()
 		}
 		if took := time.Since(begun); took > 0 || len(good.heard()) != 10 || len(silent.heard()) != 1 {
@@ -106,7 +107,7 @@ func TestStopSendsWhatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &consumer{status: http.StatusOK}
 		n := start(t, notify.Config{URL: "http://worker", Transport: c})
-		n.Notify()
+		n.Submitted(periodic.SinkJob)
 		begun := time.Now()
 		stop(t, n)
 		if got := len(c.heard()); got != 1 || time.Since(begun) > 0 {
@@ -137,7 +138,7 @@ func TestAddressesChange(t *testing.T) {
 			mu.Lock()
 			change()
 			mu.Unlock()
-			n.Notify()
+			n.Submitted(periodic.SinkJob)
 			synctest.Wait()
 		}
 		next(0, func() {})
@@ -169,7 +170,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer server.Close()
 	var text storetest.Log
 	n := start(t, notify.Config{URL: server.URL, Logger: text.Logger()})
-	n.Notify()
+	n.Submitted(periodic.SinkJob)
 	stop(t, n)
 	if !strings.Contains(text.String(), "307 Temporary Redirect (redirects are not followed)") {
 		t.Errorf("the log is:\n%s", text.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/notify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -49,7 +50,7 @@ A job of River, Graphile Worker or pg-boss that failed or was cancelled is put b
 its queue: give the id that "nextrun tick list" shows, whole.`,
 		Args: ui.SeveralArguments("JOB"),
 		RunE: func(c *cobra.Command, texts []string) error {
-			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
+			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {
 				defer n.Submitted(periodic.SinkJob) // also what was done before an error
 				own := jobqueue.NewQueue(db.Jobs())
 				jids, err := findAll(texts, func(text string) (string, error) { return findSubmitted(c.Context(), own, tasks, text) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/notify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -36,7 +37,7 @@ func submitJob(env *ui.Env) *cobra.Command {
 			case !json.Valid([]byte(job.Args)):
 				return ui.Usagef("--args is not JSON")
 			}
-			return env.Submitting(c.Context(), func(db *store.DB, _ *periodic.Tasks, n ui.Notifier) error {
+			return env.Submitting(c.Context(), func(db *store.DB, _ *periodic.Tasks, n *notify.Notifier) error {
 				jids, err := jobqueue.NewQueue(db.Jobs()).Submit(c.Context(), job)
 				if err != nil {
 					return err

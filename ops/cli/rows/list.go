@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -136,4 +137,27 @@ func Each(env *ui.Env, ids []string, do func(id string) (string, error)) error {
 		}
 	}
 	return nil
+}
+
+// NextRun says how far away the next run of a task is, and when that is.
+func NextRun(env *ui.Env, t *view.Task) (in, at string) {
+	next := t.Status().Next
+	switch p := t.Pause; {
+	case !t.Enabled:
+		return "disabled", ""
+	case p.At(env.Now()) && p.Until.IsZero():
+		return "paused", ""
+	case p.At(env.Now()) && p.At(t.NextRun):
+		return "paused", "until " + env.Moment(p.Until)
+	case t.Blocked() != "":
+		return "blocked", ""
+	case t.Unplanned():
+		return "not planned yet", ""
+	case next.IsZero():
+		return "never", ""
+	}
+	if in = env.Ago(next); !next.After(env.Now()) {
+		in = "due " + in
+	}
+	return in, env.Moment(next)
 }

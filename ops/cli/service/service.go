@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/ops/notify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -66,7 +67,7 @@ type services struct {
 	hooks     *store.Hooks        // nil: there are none
 	metrics   *metrics.Metrics    // nil: nobody asked for them
 	parts     []part              // in the order of their start
-	notify    ui.Notifier         // set with the scheduler
+	notify    *notify.Notifier    // set with the scheduler; nil: there is nobody to tell
 	scheduler *scheduler.Scheduler
 	closing   []func() // what the relay publishes with, and the connections of the dashboard
 }
@@ -118,8 +119,8 @@ func (s *services) makeScheduler(ctx context.Context) (err error) {
 	if s.notify, err = ui.NewNotifier(ctx, s.env, s.config, s.db); err != nil {
 		return err
 	}
-	if s.notify.Notifier != nil {
-		s.parts = append(s.parts, part{stageNotify, s.notify.Notifier})
+	if s.notify != nil {
+		s.parts = append(s.parts, part{stageNotify, s.notify})
 	}
 	c := s.config.Scheduler
 	c.Name, c.Logger, c.Submitters = s.name, s.log, s.queues

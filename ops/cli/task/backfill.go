@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/notify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -35,7 +36,7 @@ gets a second job.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return env.Submitting(ctx, func(db *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
+			return env.Submitting(ctx, func(db *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {
 				b, now := periodic.Backfill{From: from.Value, To: to.Value}, env.Now().Add(db.ClockSkew())
 				if b.To.IsZero() {
 					b.To = now
@@ -55,7 +56,7 @@ gets a second job.`,
 	return command
 }
 
-func backfill(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n ui.Notifier, id string, b periodic.Backfill) error {
+func backfill(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *notify.Notifier, id string, b periodic.Backfill) error {
 	task, err := tasks.Get(ctx, id)
 	if err != nil {
 		return taskProblem(err)

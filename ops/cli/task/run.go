@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/notify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -21,7 +22,7 @@ not run while a job of it has not ended. For tasks of other queues the command n
 the configuration of these.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return env.Submitting(c.Context(), func(_ *store.DB, tasks *periodic.Tasks, n ui.Notifier) error {
+			return env.Submitting(c.Context(), func(_ *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {
 				return taskProblem(rows.Each(env, ids, func(id string) (string, error) { return runTask(c.Context(), env, tasks, n, id) }))
 			})
 		},
@@ -29,7 +30,7 @@ the configuration of these.`,
 }
 
 // runTask has a task run now, and returns what it did.
-func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n ui.Notifier, id string) (string, error) {
+func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *notify.Notifier, id string) (string, error) {
 	t, err := tasks.Get(ctx, id)
 	if err == nil {
 		err = tasks.RunNow(ctx, id)
