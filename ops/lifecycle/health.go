@@ -107,16 +107,18 @@ func (p *Process) stuck(ctx context.Context) bool {
 	})
 }
 
-// How often the health is looked at during a start: soon, then more rarely.
+// How long services may take to become healthy after all of them have started, and how often that is looked at: soon, then
+// more rarely.
 const (
-	leastLook = 10 * time.Millisecond
-	mostLook  = 500 * time.Millisecond
+	startTimeout = 30 * time.Second
+	leastLook    = 10 * time.Millisecond
+	mostLook     = 500 * time.Millisecond
 )
 
 // awaitHealth waits until all stages are healthy. It returns the first one that is
 // not when the patience or ctx ends, or a service has ended.
 func (p *Process) awaitHealth(ctx context.Context) *StageError {
-	patience := time.NewTimer(p.cfg.StartTimeout)
+	patience := time.NewTimer(startTimeout)
 	defer patience.Stop()
 	for pause := leastLook; ; pause = min(2*pause, mostLook) {
 		_, sick := p.look(ctx)
@@ -131,7 +133,7 @@ func (p *Process) awaitHealth(ctx context.Context) *StageError {
 		case <-p.ended:
 			_, sick = p.look(ctx)
 		case <-patience.C:
-			sick.Err = fmt.Errorf("not healthy after %s: %w", p.cfg.StartTimeout, sick.Err)
+			sick.Err = fmt.Errorf("not healthy after %s: %w", startTimeout, sick.Err)
 		}
 		return sick
 	}

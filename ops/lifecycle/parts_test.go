@@ -53,14 +53,16 @@ func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 			}
 			d.Exec("INSERT INTO job (jid, task) VALUES ('waits', 'none')")
 			d.Hold("LOCK TABLE " + table)
-			p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
+			p, err := lifecycle.New(lifecycle.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Add(lifecycle.Database(db))
 			p.AddService(part, parts(t, db, silent())[part])
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
 			var stage *lifecycle.StageError
-			if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
+			if err := p.Start(ctx); !errors.As(err, &stage) || stage.Stage != part {
 				t.Errorf("start while %s is locked = %v, want a failure of stage %s", table, err, part)
 			}
 		})

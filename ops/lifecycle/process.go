@@ -16,12 +16,8 @@ import (
 // Config is the configuration of a [Process].
 type Config struct {
 	// HealthAddress is where GET /healthz reports the health, such as 127.0.0.1:8321: a
-	// loopback address, since whoever reaches it may read it. Empty: nowhere; use
-	// [Process.HealthHandler] in a server of your own.
+	// loopback address, since whoever reaches it may read it. Empty: nowhere.
 	HealthAddress string
-	// StartTimeout limits how long the services may take to become healthy after all of
-	// them have started. 0: 30 s.
-	StartTimeout time.Duration
 	// StopTimeout limits how long [Process.Close], [Process.Run], or a start that fails, lets the stages stop; then each gets a
 	// last second. 0: 50 s: an executor may wait 20 s for its jobs.
 	StopTimeout time.Duration
@@ -33,26 +29,25 @@ type Config struct {
 	LogLost func() int64
 }
 
-// Process is what runs in stages. Health, HealthHandler and Hurry may be used at any time; Add,
+// Process is what runs in stages. Health and Hurry may be used at any time; Add,
 // Up, Start, Run and Stop by one goroutine at a time.
 type Process struct {
-	cfg      Config
-	mu       sync.Mutex // guards the three below
-	stages   []Stage
-	done     int           // that many stages are up
-	failed   *StageError   // why one did not come up; nil: none failed
-	started  atomic.Bool   // all services are healthy, and none has to stop
-	ended    chan struct{} // closed: a service has ended
-	end      func()
-	hurried  chan struct{} // closed: stages give up what is in flight
-	hurry    func()
-	watchdog watchdog
+	cfg     Config
+	mu      sync.Mutex // guards the three below
+	stages  []Stage
+	done    int           // that many stages are up
+	failed  *StageError   // why one did not come up; nil: none failed
+	started atomic.Bool   // all services are healthy, and none has to stop
+	ended   chan struct{} // closed: a service has ended
+	end     func()
+	hurried chan struct{} // closed: stages give up what is in flight
+	hurry   func()
+	unwatch func() // ends what feeds the watchdog of systemd; nil: nothing does
 }
 
 // New returns a process without stages, but for the one that reports on the health if
 // there is an address for that. It returns an error if others than this host could reach that.
 func New(cfg Config) (*Process, error) {
-	service.SetDefault(&cfg.StartTimeout, 30*time.Second)
 	service.SetDefault(&cfg.StopTimeout, 50*time.Second)
 	service.SetDefault(&cfg.Logger, slog.Default())
 	if cfg.Started == nil {
@@ -66,7 +61,7 @@ func New(cfg Config) (*Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.AddService("health", web.NewServer("health endpoint", address, p.HealthHandler(), cfg.Logger))
+		p.AddService("health", web.NewServer("health endpoint", address, p.healthHandler(), cfg.Logger))
 	}
 	return p, nil
 }
@@ -135,12 +130,9 @@ func (p *Process) Start(ctx context.Context) error {
 	}
 	p.started.Store(true)
 	p.tellSystemd("READY=1")
-	p.watchdog.start(p.stuck, p.tellSystemd)
+	p.watch()
 	return nil
 }
-
-// Done is closed when a service has ended, be it by itself or by Stop.
-func (p *Process) Done() <-chan struct{} { return p.ended }
 
 // Stop takes the stages down, the last one first, and waits for that. When ctx ends, each of those that are left gets a
 // last second, and then gives up what is in flight. A failure keeps no other stage from its end; Stop returns all of them. A
@@ -155,7 +147,9 @@ func (p *Process) Stop(ctx context.Context) error {
 			failures = append(failures, &StageError{one.Name, "stop", err})
 		}
 	}
-	p.watchdog.stop()
+	if p.unwatch != nil {
+		p.unwatch()
+	}
 	return errors.Join(failures...)
 }
 
@@ -175,16 +169,6 @@ func (p *Process) last() *Stage {
 // jobs, which go back to waiting. It may be called at any time.
 func (p *Process) Hurry() { p.hurry() }
 
-// Err says why services have ended by themselves. It is of use after Done.
-func (p *Process) Err() error {
-	stages, _, _ := p.snapshot()
-	var errs []error
-	for i := range stages {
-		errs = append(errs, stages[i].err())
-	}
-	return errors.Join(errs...)
-}
-
 // Run starts the process, and stops it when ctx ends or a service does. It returns what
 // went wrong with that, and why a service has ended by itself. It returns nil if ctx
 // ends, even during the start.
@@ -200,7 +184,11 @@ func (p *Process) Run(ctx context.Context) error {
 		case <-p.ended:
 		}
 		stopping()
-		err = errors.Join(p.Close(ctx), p.Err())
+		err = p.Close(ctx)
+		stages, _, _ := p.snapshot()
+		for i := range stages {
+			err = errors.Join(err, stages[i].err())
+		}
 	case ctx.Err() != nil:
 		err = nil
 	default:

@@ -17,9 +17,9 @@ const HealthPath = "/healthz"
 // healthTimeout limits a health report, which may have to wait for the database: probes wait for five seconds.
 const healthTimeout = 4 * time.Second
 
-// HealthHandler answers GET [HealthPath] with a [Report] in JSON: 200 if all is well,
+// healthHandler answers GET [HealthPath] with a [Report] in JSON: 200 if all is well,
 // else 503. It answers only requests to this host's own names.
-func (p *Process) HealthHandler() http.Handler {
+func (p *Process) healthHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, r *http.Request) {
 		if !isLoopback(r.Host) {
@@ -43,8 +43,7 @@ func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
 // LoopbackAddress returns a loopback address with a port, with 127.0.0.1 for localhost.

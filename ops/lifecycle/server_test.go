@@ -21,7 +21,7 @@ func TestHealthOverTime(t *testing.T) {
 	ask := func(when string, wantStatus int, want StageHealth) {
 		t.Helper()
 		answer := httptest.NewRecorder()
-		s.HealthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+HealthPath, http.NoBody))
+		s.healthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+HealthPath, http.NoBody))
 		var report Report
 		if err := json.Unmarshal(answer.Body.Bytes(), &report); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestHealthAnswersToItsOwnNamesOnly(t *testing.T) {
 		answer := httptest.NewRecorder()
 		request := httptest.NewRequest(http.MethodGet, HealthPath, http.NoBody)
 		request.Host = host
-		(&Process{}).HealthHandler().ServeHTTP(answer, request)
+		(&Process{}).healthHandler().ServeHTTP(answer, request)
 		if answer.Code != want || want == http.StatusMisdirectedRequest && strings.Contains(answer.Body.String(), "stages") {
 			t.Errorf("Host %s: %d %s, want %d", host, answer.Code, answer.Body, want)
 		}

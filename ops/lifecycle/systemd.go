@@ -39,26 +39,24 @@ func watchdogInterval() time.Duration {
 	return time.Duration(micros) * time.Microsecond / 2
 }
 
-// watchdog tells systemd regularly that the process works.
-type watchdog struct {
-	running sync.WaitGroup
-	cancel  context.CancelFunc
-}
-
-// start tells until stop, except while a service is stuck.
-func (w *watchdog) start(stuck func(context.Context) bool, tell func(state string)) {
+// watch tells systemd regularly that the process works, except while a service is stuck.
+func (p *Process) watch() {
 	interval := watchdogInterval()
 	if interval == 0 {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
-	w.running.Go(func() {
+	var running sync.WaitGroup
+	p.unwatch = func() {
+		cancel()
+		running.Wait()
+	}
+	running.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for ctx.Err() == nil {
-			if !stuck(ctx) {
-				tell("WATCHDOG=1")
+			if !p.stuck(ctx) {
+				p.tellSystemd("WATCHDOG=1")
 			}
 			select {
 			case <-ctx.Done():
@@ -66,11 +64,4 @@ func (w *watchdog) start(stuck func(context.Context) bool, tell func(state strin
 			}
 		}
 	})
-}
-
-func (w *watchdog) stop() {
-	if w.cancel != nil {
-		w.cancel()
-		w.running.Wait()
-	}
 }
