@@ -19,11 +19,11 @@ func rootCommand(env *ui.Env) *cobra.Command {
 		Short: "Turns rows of a table into jobs, on time",
 		Long: `nextrun submits a job each time the timer of a row in periodic_task elapses, and
 runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
-		Version:       builtFrom().String(),
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	env.Version, env.Revision = builtFrom().version, builtFrom().commit
+	env.Version, env.Revision = version, commit
 	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "json"}}
 	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
 	flags := root.PersistentFlags()

@@ -16,52 +16,38 @@ import (
 // with -buildvcs=false has no other way to know.
 var version, commit string
 
-func init() { service.Program = builtFrom().short() } // what processes tell others about themselves
+func init() {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	version, commit = builtFrom(info, version, commit)
+	if service.Program = version; version == "(devel)" && commit != "" { // what processes tell others about themselves
+		service.Program += ", commit " + commit
+	}
+}
+
+// builtFrom is the version and the commit that the linker or the go command knows, which knows the commit unless
+// -buildvcs=false forbids it to look. The commit is empty if it is not known.
+func builtFrom(info *debug.BuildInfo, version, commit string) (string, string) {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && commit == "" {
+			commit = s.Value[:min(len(s.Value), 12)]
+		}
+	}
+	return cmp.Or(version, info.Main.Version, "unknown"), commit
+}
+
+// versionText is the version, the commit, and the platform.
+func versionText() string {
+	return fmt.Sprintf("%s, commit %s, %s %s/%s", version, cmp.Or(commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 func versionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version and the commit that it was built from",
 		Args:  ui.Arguments(),
-		RunE:  func(*cobra.Command, []string) error { return env.Printf("nextrun version %s\n", builtFrom()) },
+		RunE:  func(*cobra.Command, []string) error { return env.Printf("nextrun version %s\n", versionText()) },
 	}
-}
-
-// build is what a program was built from.
-type build struct{ version, commit string } // commit is empty if it is not known
-
-// String is the version, the commit, and the platform.
-func (b build) String() string {
-	commit := "unknown commit"
-	if b.commit != "" {
-		commit = "commit " + b.commit
-	}
-	return fmt.Sprintf("%s, %s, %s %s/%s", b.version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// short is the version, of one that has no number with its commit.
-func (b build) short() string {
-	if b.commit == "" || b.version != "(devel)" {
-		return b.version
-	}
-	return b.version + ", commit " + b.commit
-}
-
-// builtFrom asks the linker and the go command, which knows the commit unless
-// -buildvcs=false forbids it to look.
-func builtFrom() build {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
-	return buildOf(info, version, commit)
-}
-
-func buildOf(info *debug.BuildInfo, version, commit string) build {
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && commit == "" {
-			commit = s.Value[:min(len(s.Value), 12)]
-		}
-	}
-	return build{cmp.Or(version, info.Main.Version, "unknown"), commit}
 }

@@ -13,16 +13,19 @@ func TestVersionNamesTheCommit(t *testing.T) {
 	vcs := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123"},
 	}}
-	for want, b := range map[string]build{
-		"(devel), unknown commit, go1.":     buildOf(info, "", ""),
-		"(devel), commit abc1234, go1.":     buildOf(info, "", "abc1234"),
-		"v1.2.3, commit 0123456789ab, go1.": buildOf(vcs, "", ""),
-		"v1.2.3, commit abc1234, go1.":      buildOf(vcs, "", "abc1234"),
-		"v1.3.0, commit abc1234, go1.":      buildOf(vcs, "v1.3.0", "abc1234"),
-		"unknown, unknown commit, go1.":     buildOf(&debug.BuildInfo{}, "", ""),
+	for want, is := range map[string]func() (version, commit string){
+		"(devel) ":            func() (string, string) { return builtFrom(info, "", "") },
+		"(devel) abc1234":     func() (string, string) { return builtFrom(info, "", "abc1234") },
+		"v1.2.3 0123456789ab": func() (string, string) { return builtFrom(vcs, "", "") },
+		"v1.2.3 abc1234":      func() (string, string) { return builtFrom(vcs, "", "abc1234") },
+		"v1.3.0 abc1234":      func() (string, string) { return builtFrom(vcs, "v1.3.0", "abc1234") },
+		"unknown ":            func() (string, string) { return builtFrom(&debug.BuildInfo{}, "", "") },
 	} {
-		if got := b.String(); !strings.HasPrefix(got, want) {
-			t.Errorf("got %q, want %q", got, want)
+		if version, commit := is(); version+" "+commit != want {
+			t.Errorf("got %q, want %q", version+" "+commit, want)
 		}
+	}
+	if text := versionText(); !strings.Contains(text, ", commit ") || !strings.Contains(text, ", go1.") {
+		t.Errorf("got %q", text)
 	}
 }

@@ -12,7 +12,6 @@ import (
 type handler struct {
 	logger *logrus.Logger
 	fields logrus.Fields
-	prefix string // of the names of fields: those of groups
 }
 
 // Enabled implements [slog.Handler].
@@ -34,28 +33,18 @@ func (h handler) Handle(ctx context.Context, line slog.Record) error {
 
 // WithAttrs implements [slog.Handler].
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return handler{h.logger, h.with(attrs), h.prefix}
+	return handler{h.logger, h.with(attrs)}
 }
 
-// WithGroup implements [slog.Handler].
-func (h handler) WithGroup(name string) slog.Handler {
-	if name == "" {
-		return h
-	}
-	return handler{h.logger, h.fields, h.prefix + name + "."}
-}
+// WithGroup implements [slog.Handler]. Nothing of ours groups its fields.
+func (h handler) WithGroup(string) slog.Handler { return h }
 
 // with returns the fields and more.
 func (h handler) with(attrs []slog.Attr) logrus.Fields {
 	fields := make(logrus.Fields, len(h.fields)+len(attrs))
 	maps.Copy(fields, h.fields)
 	for _, a := range attrs {
-		value := a.Value.Resolve()
-		if value.Kind() == slog.KindGroup {
-			maps.Copy(fields, handler{prefix: h.prefix + a.Key + "."}.with(value.Group()))
-		} else {
-			fields[h.prefix+a.Key] = value.Any()
-		}
+		fields[a.Key] = a.Value.Resolve().Any()
 	}
 	return fields
 }
