@@ -40,12 +40,12 @@ type pages struct {
 }
 
 // beginPages begins to read the backlog. Tasks whose jobs fail are paused before their ticks are decided.
-func (w *writer) beginPages(hard context.Context) error {
+func (w *writer) beginPages(ctx context.Context) error {
 	w.rest.begun, w.backlog.found, w.backlog.locked, w.ahead.decideAt = true, false, false, time.Time{}
 	if w.broken[periodic.SinkJob] != nil { // somebody may have locked the table job, which says how runs ended
 		return nil
 	}
-	return w.store.PauseFailing(hard, w.cfg.Hooks)
+	return w.store.PauseFailing(ctx, w.cfg.Hooks)
 }
 
 // page reads tasks, decides and begins to write.

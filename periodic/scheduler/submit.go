@@ -79,7 +79,7 @@ func (w *writer) next(soft, hard context.Context) (more bool, err error) {
 	case w.inFlight == maxInFlight:
 		err = w.collect(soft, hard)
 	case !w.rest.begun:
-		err = w.beginPages(hard)
+		err = w.beginPages(soft)
 	default:
 		err = w.page(soft, hard)
 	}
