@@ -739,7 +739,7 @@ SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
        coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts, j.interrupts,
-       coalesce(j.result, k.error, m.problem) AS result
+       coalesce(j.result, k.error, m.problem) AS result, j.worker AS executor
   FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
  WHERE k.decided IS NOT NULL;
 COMMENT ON VIEW periodic_run IS 'the decided ticks of all tasks, and what became of their jobs and events, wherever those are';
@@ -748,6 +748,7 @@ COMMENT ON COLUMN periodic_run.finished   IS 'when it ended, UTC';
 COMMENT ON COLUMN periodic_run.attempts   IS 'how many attempts have begun';
 COMMENT ON COLUMN periodic_run.interrupts IS 'how often the worker of its job died, or lost it';
 COMMENT ON COLUMN periodic_run.result     IS 'what it said at the end: a message, or the error';
+COMMENT ON COLUMN periodic_run.executor   IS 'the executor of nextrun that has, or had, its job: its name and a random id';
 
 -- Values that nobody writes, such as a time of infinity, hide no other rows.
 CREATE VIEW periodic_health AS

@@ -701,7 +701,7 @@ SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid
                 CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
        j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
        coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts, j.interrupts,
-       coalesce(j.result, k.error, m.problem) AS result
+       coalesce(j.result, k.error, m.problem) AS result, j.worker AS executor
   FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
  WHERE k.decided IS NOT NULL;
 

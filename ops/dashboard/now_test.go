@@ -104,7 +104,7 @@ func TestSentencesOfNow(t *testing.T) {
 		says("No tasks yet", "Add a task", "Start a scheduler", `!role="alert"`, `!class="bad"`)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'work', 'hourly')`)
 		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
-		says("No scheduler has run yet", "Tasks are planned when a scheduler starts")
+		says("No scheduler has run yet", "Tasks are planned when a scheduler starts", "!1970-01-01")
 		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
 		says("No scheduler runs, and 1 task is due", `role="alert"`)
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)

@@ -20,7 +20,7 @@ func TestPageOfARun(t *testing.T) {
 			return nil
 		})
 		s.shows("/run?id=report&at=2026-03-28T22:20&zone=UTC", "No tick was due at 2026-03-28 22:20:00 UTC. The nearest one, of 2026-03-28 22:00:00 UTC (20 min earlier), was skipped: its last job still runs.",
-			`class="note off"`, "decided", `rel="next"`, `value="2026-03-28T22:20:00"`)
+			`class="note off"`, "decided", `rel="next"`, `value="2026-03-28 22:20:00"`)
 		s.shows("/run?id=report&at=2026-03-28T23:00:00Z&zone=Europe/Berlin", "succeeded", "attempt 1", `rel="prev"`, "attempt 1 begins on", "Handler work", "!geheim")
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, cause, decided) VALUES ('report', '2026-03-29 00:00:00.000000', 'skipped', 'overlap', '2026-03-29 00:00:00')`)
 		s.shows("/run?id=report&zone=Europe/Berlin", "was skipped: a job of the task had not ended, that of the tick of 2026-03-29 00:00:00 CET (job ", "!No tick was due")

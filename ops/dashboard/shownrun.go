@@ -37,7 +37,7 @@ type shownRun struct {
 // run is a tick and what became of it.
 func (s *source) run(k *view.Run, zone *time.Location) shownRun {
 	r := shownRun{Task: k.TaskID, Due: k.Due, Until: k.Until, Times: k.Missed, State: k.Outcome(), Why: k.Why(), JID: k.JID, Own: k.Own(), Hand: k.Hand(),
-		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Tick: true}
+		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Worker: view.NameOf(k.Executor), Tick: true}
 	if r.Hand == r.Why {
 		r.Why = "" // it is said once
 	}

@@ -150,7 +150,13 @@ func (d *taskView) More() bool {
 
 // Says reports whether a finding stands in the list: the page says some elsewhere.
 func (d *taskView) Says(f why.Finding) bool {
-	return f.Code != "run_failed" && f.Code != "task_problem" && f.Code != "task_warning"
+	switch f.Code {
+	case "run_failed", "task_problem", "task_warning", "task_paused":
+		return false
+	case "tick_skipped":
+		return d.Row.Pause == ""
+	}
+	return true
 }
 
 // lastLine is the last line of the output of the run that failed last, unless a finding has it already.

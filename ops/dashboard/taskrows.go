@@ -30,7 +30,7 @@ type taskRow struct {
 	Attention string         `json:"attention_in_words,omitempty"`
 	Pause     string         `json:"pause,omitempty"`
 	Lost      string         `json:"lost_by_overlap,omitempty"` // how many ticks
-	Last      *shownRun      `json:"last,omitempty"` // the newest tick
+	Last      *shownRun      `json:"last,omitempty"`            // the newest tick
 	Next      time.Time      `json:"next,omitzero"`
 	NoNext    string         `json:"no_next,omitempty"` // why it has none, or what becomes of it
 	Cells     []shownRun     `json:"ticks"`             // the oldest first

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
@@ -49,16 +48,16 @@ func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location)
 	d.plan(slices.DeleteFunc(tasks, func(t periodic.Task) bool { return t.Blocked() != "" }), took)
 	for id, list := range took {
 		if median, known := median(list); known && !d.Grouped && d.rows[id] != nil {
-			d.rows[id].Usual = text.Exact(median)
+			d.rows[id].Usual = round(median)
 		}
 	}
 	return nil
 }
 
-// readPast reads what ran until now, and what did not.
 // longestRun is how long before the page runs may have begun that it shows.
 const longestRun = 24 * time.Hour
 
+// readPast reads what ran until now, and what did not.
 func (d *timelineView) readPast(ctx context.Context, s *source) ([]view.Run, error) {
 	until := earlier(d.To, d.now)
 	if !d.From.Before(until) {

@@ -36,7 +36,8 @@ type Run struct {
 	Started    time.Time // the job's last attempt
 	Finished   time.Time
 	Attempts   int
-	Interrupts int    // how often its worker stopped, died or lost it
+	Interrupts int    // how often its executor stopped, died or lost it
+	Executor   string // that has its job, or had it last; of nextrun's own queue
 	Result     string // what the job said at its end, its first 300 characters
 }
 
@@ -81,6 +82,7 @@ func RunColumns() []column.Column[Run] {
 		{Name: "attempts", Field: column.CountOrNull(func(r *Run) *int { return &r.Attempts })},
 		{Name: "interrupts", Field: column.CountOrNull(func(r *Run) *int { return &r.Interrupts })},
 		{Name: "result", Field: column.TextOrNull(func(r *Run) *string { return &r.Result })},
+		{Name: "executor", Field: column.TextOrNull(func(r *Run) *string { return &r.Executor })},
 	}
 }
 

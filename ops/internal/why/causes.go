@@ -29,7 +29,7 @@ var causes = []cause{
 		`{{if not .Late}}It is not planned yet, and no scheduler runs, as far as the database shows.{{else}}{{template "due" .}}{{if not .Unplanned}}, and no scheduler has taken it{{end}}.{{end}}` +
 			`{{with .Marked}} The scheduler {{.}} marked it {{since $.Since}} ago and has not come back.{{end}}` +
 			`{{with .Trouble}} The scheduler {{$.Who}} runs and reports: {{stop .}}{{else}}{{with .Who}} The cause is not known. A scheduler is connected, and may be stopped or stuck: {{.}}.{{end}}{{end}}`,
-		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else}}is one running on this database? start one: nextrun serve{{end}}`},
+		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else}}start one: nextrun serve{{end}}`},
 	{"next_by_hand", "its next run was set by hand to another time than the timer's", byHand,
 		`Its next run was set by hand to {{at .Next}}{{with .Elapse}}; its timer elapses at {{at .}}{{end}}.{{with .Hours}} That is {{s . "hour"}} {{$.Side}} {{$.Of}}: times in the database are UTC, so check whether it was written in another zone.{{end}}`,
 		`to plan it by its timer: nextrun task disable {{.ID}} && nextrun task enable {{.ID}}`},
@@ -72,7 +72,7 @@ var causes = []cause{
 		`How its last run ended is not known: the queue "{{.Sink}}" does not have the job any more`,
 		"if its workers delete jobs that succeed, set `gone: success` of queues.{{.Sink}}"},
 	{"task_stale", "no run has succeeded that must have by now", stale,
-		`{{with .Success}}No run has succeeded since {{at .}}{{else}}No run has succeeded yet{{end}}; the tick of {{at .Expected}} must have by now`, ``},
+		`{{with .Success}}No run has succeeded since {{at .}}{{else}}No run has succeeded yet{{end}}; the tick of {{at .Expected}} should have by now`, ``},
 	{"task_overlaps", "it loses ticks, or its jobs are replaced, because they end after the next one is due", overlaps,
 		`{{if .Replaced}}Its last {{.Replaced}} jobs that ended were cancelled, because the next tick was due before they had ended{{else}}{{.Skipped}} of its last {{.Ticks}} ticks were skipped, because the job before had not ended{{end}}`,
 		`{{if .Replaced}}give it a longer interval, or let its ticks wait: nextrun task set {{.ID}} --overlap queue{{else}}its newest ticks: nextrun tick list --task {{.ID}}; its jobs run or wait for longer than its interval: a longer one helps, or faster jobs{{end}}`},

@@ -31,7 +31,7 @@ func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
 	return `
 		WHERE ($1 = '' OR t.task = $1) AND ($2 = '' OR t.group_ = $2) AND ($3 = '' OR t.id > $3)
 			AND ($5 = '' OR lower(t.id) LIKE $5 ESCAPE '\' OR lower(t.task) LIKE $5 ESCAPE '\')
-			AND (NOT $6 OR t.enabled AND t.nextrun < $7 AND t.nextrun > '1970-01-01 00:00:00') AND ($8 = '' OR t.id = $8)
+			AND (NOT $6 OR t.enabled AND t.nextrun < $7 AND t.nextrun > '1970-01-01 00:00:00.000000') AND ($8 = '' OR t.id = $8)
 			AND ` + state + `
 		ORDER BY ` + order + ` LIMIT $4`, args
 }
