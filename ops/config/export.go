@@ -1,9 +1,14 @@
 package config
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,16 +22,41 @@ import (
 // WriteTasks writes a file of tasks and calendars for [ParseTasks]. It leaves out columns that
 // have their default.
 func WriteTasks(w io.Writer, tasks []periodic.Task, rows []days.Row) error {
-	root := &yaml.Node{Kind: yaml.MappingNode}
 	if len(rows) > 0 {
-		root.Content = append(root.Content, textNode("calendars"), calendarsNode(rows))
+		if err := encode(w, map[string]*yaml.Node{"calendars": calendarsNode(rows)}); err != nil {
+			return err
+		}
 	}
-	list, columns := &yaml.Node{Kind: yaml.MappingNode}, column.OfUsers(periodic.Columns())
-	for i := range tasks {
-		list.Content = append(list.Content, textNode(tasks[i].ID), taskNode(&tasks[i], columns))
+	columns := column.OfUsers(periodic.Columns())
+	return writeSection(w, "tasks", func(yield func(string, *yaml.Node) bool) {
+		for i := range tasks {
+			if !yield(tasks[i].ID, taskNode(&tasks[i], columns)) {
+				return
+			}
+		}
+	})
+}
+
+// writeSection writes a section entry by entry: a tree of all entries takes a hundred times the memory of the file.
+func writeSection(w io.Writer, name string, entries iter.Seq2[string, *yaml.Node]) error {
+	out, head, begun := bufio.NewWriter(w), []byte(name+":\n"), false
+	for key, value := range entries {
+		var one bytes.Buffer
+		entry := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode(key), value}}
+		if err := encode(&one, map[string]*yaml.Node{name: entry}); err != nil {
+			return err
+		}
+		text := one.Bytes()
+		if begun {
+			text = bytes.TrimPrefix(text, head)
+		}
+		begun = true
+		_, _ = out.Write(text) // Flush has its error
 	}
-	root.Content = append(root.Content, textNode("tasks"), list)
-	return encode(w, root)
+	if !begun {
+		return encode(w, map[string]*yaml.Node{name: {Kind: yaml.MappingNode}})
+	}
+	return out.Flush()
 }
 
 // calendarsNode has the days of each calendar with their reasons.
@@ -107,14 +137,18 @@ type handlerInFile struct {
 // WriteHandlers writes the section handlers of a configuration file for commands, of which it
 // writes program, variables and directory.
 func WriteHandlers(w io.Writer, commands map[string]*handlers.CommandConfig) error {
-	section := map[string]handlerInFile{}
-	for name, c := range commands {
-		handler := handlerInFile{Command: c.Argv, Dir: c.Dir, Env: map[string]string{}}
-		for _, pair := range c.Env {
-			variable, value, _ := strings.Cut(pair, "=")
-			handler.Env[variable] = value
+	return writeSection(w, "handlers", func(yield func(string, *yaml.Node) bool) {
+		for _, name := range slices.Sorted(maps.Keys(commands)) {
+			c := commands[name]
+			handler := handlerInFile{Command: c.Argv, Dir: c.Dir, Env: map[string]string{}}
+			for _, pair := range c.Env {
+				variable, value, _ := strings.Cut(pair, "=")
+				handler.Env[variable] = value
+			}
+			var node yaml.Node
+			if err := node.Encode(handler); err != nil || !yield(name, &node) { // texts have no error
+				return
+			}
 		}
-		section[name] = handler
-	}
-	return encode(w, map[string]any{"handlers": section})
+	})
 }
