@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"slices"
+	"fmt"
+	"log/slog"
 	"strconv"
+	"time"
 
-	"github.com/nextrun/nextrun/bench/internal/measure"
+	"github.com/nextrun/nextrun/bench/internal/must"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // The values of a burst: tasks that are all due at the same time.
@@ -16,82 +18,113 @@ const (
 	peakMemory = "memory"
 )
 
-// jobRows are the jobs of a burst, on PostgreSQL.
-const jobRows = "job WHERE tracker LIKE 'bench-%'"
-
 // burst measures processes of nextrun.
-func (b *bench) burst(tasks, processes int) func(context.Context) (values, error) {
-	return func(ctx context.Context) (v values, err error) {
-		err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
-			if _, err := measure.AddBurst(ctx, db, tasks); err != nil {
-				return err
+func (b *bench) burst(tasks, processes int) func(context.Context) values {
+	return func(ctx context.Context) (v values) {
+		b.withPostgres(ctx, func(db *database) {
+			addBurst(ctx, db, tasks)
+			var first *process
+			for i := range processes {
+				p := b.scheduler(ctx, db.url, "bench-"+strconv.Itoa(i))
+				defer p.stop()
+				if i == 0 {
+					first = p
+				}
 			}
-			v, err = b.schedule(ctx, url, tasks, processes)
-			return err
+			awaitRows(ctx, db.plain.DB, "job", tasks, first.ended)
+			v = committed(ctx, db.plain.DB, "job", "due AT TIME ZONE 'UTC'")
+			if mib, ok := first.memory(); ok {
+				v[peakMemory] = mib
+			}
 		})
-		return v, err
+		return v
 	}
-}
-
-// schedule starts schedulers, waits for so many jobs and says when they were committed.
-func (b *bench) schedule(ctx context.Context, url string, jobs, processes int) (v values, err error) {
-	var running []*process
-	defer func() {
-		for _, p := range slices.Backward(running) {
-			err = errors.Join(err, p.stop())
-		}
-	}()
-	for i := range processes {
-		p, err := b.scheduler(ctx, url, "bench-"+strconv.Itoa(i))
-		if err != nil {
-			return nil, err
-		}
-		running = append(running, p)
-	}
-	if err := awaitRows(ctx, url, jobRows, jobs, running[0].ended); err != nil {
-		return nil, err
-	}
-	if v, err = committed(ctx, url, jobRows, "due AT TIME ZONE 'UTC'"); err != nil {
-		return nil, err
-	}
-	if mib, ok := running[0].memory(); ok {
-		v[peakMemory] = mib
-	}
-	return v, nil
 }
 
 // plainBurst measures the one statement that claims, inserts and advances, and records nothing.
-func (b *bench) plainBurst(tasks int) func(context.Context) (values, error) {
-	return func(ctx context.Context) (v values, err error) {
-		err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
-			due, err := measure.AddBurst(ctx, db, tasks)
-			if err != nil {
-				return err
-			}
-			if err := awaitTime(ctx, due, nil); err != nil {
-				return err
-			}
-			if _, err := db.Plain.Submit(ctx); err != nil {
-				return err
-			}
-			if err := awaitRows(ctx, url, jobRows, tasks, nil); err != nil {
-				return err
-			}
-			v, err = committed(ctx, url, jobRows, "due AT TIME ZONE 'UTC'")
-			return err
+func (b *bench) plainBurst(tasks int) func(context.Context) values {
+	return func(ctx context.Context) (v values) {
+		b.withPostgres(ctx, func(db *database) {
+			awaitTime(ctx, addBurst(ctx, db, tasks), nil)
+			db.plain.submit(ctx)
+			awaitRows(ctx, db.plain.DB, "job", tasks, nil)
+			v = committed(ctx, db.plain.DB, "job", "due AT TIME ZONE 'UTC'")
 		})
-		return v, err
+		return v
 	}
 }
 
-// inProcess measures a burst on SQLite in this process, which sees when commits return.
-func inProcess(run func(context.Context, *measure.DB, int) (measure.Burst, error)) func(context.Context) (values, error) {
-	return func(ctx context.Context) (v values, err error) {
-		err = withSQLite(ctx, func(_ string, db *measure.DB) error {
-			burst, err := run(ctx, db, 10_000)
-			v = values{firstJob: measure.Millis(burst.First)[0], allJobs: measure.Millis(burst.All)[0]}
-			return err
+// inProcess measures a burst on SQLite in this process, which sees when commits return. run says how long after they were due.
+func inProcess(run func(ctx context.Context, db *database, tasks int) (first, all time.Duration)) func(context.Context) values {
+	return func(ctx context.Context) (v values) {
+		withSQLite(ctx, func(db *database) {
+			first, all := run(ctx, db, 10_000)
+			v = values{firstJob: millis(first), allJobs: millis(all)}
 		})
-		return v, err
+		return v
 	}
+}
+
+// runBurst has a scheduler of this process submit so many tasks, which are due at the same time.
+func runBurst(ctx context.Context, db *database, tasks int) (first, all time.Duration) {
+	due := addBurst(ctx, db, tasks)
+	seen := make(chan time.Duration, tasks)
+	defer schedule(ctx, db, func(e scheduler.Event) {
+		if e.Kind == scheduler.EventTick {
+			seen <- db.now().Sub(due)
+		}
+	})()
+	list := take(ctx, seen, tasks)
+	return list[0], list[tasks-1]
+}
+
+// runPlainBurst submits such tasks with plain statements in one transaction.
+func runPlainBurst(ctx context.Context, db *database, tasks int) (first, all time.Duration) {
+	due := addBurst(ctx, db, tasks)
+	awaitTime(ctx, due, nil)
+	for left := tasks; left > 0; {
+		n := db.plain.submit(ctx)
+		left -= n
+		if n == 0 && db.now().Sub(due) > 10*time.Second { // what is known of the database's clock is an estimate: it may not be time yet
+			panic(fmt.Errorf("plain SQL submitted %d of %d tasks", tasks-left, tasks))
+		}
+	}
+	took := db.now().Sub(due)
+	return took, took
+}
+
+// addBurst adds tasks to a database, all due at a whole second that is some seconds ahead, two at least.
+func addBurst(ctx context.Context, db *database, tasks int) (due time.Time) {
+	const between = 2 * time.Second
+	ahead := between + time.Second + time.Duration(tasks)*100*time.Microsecond
+	for range 4 { // a machine may be slower than thought
+		due = db.now().Add(ahead).Truncate(time.Second).Add(time.Second)
+		db.plain.addBurst(ctx, tasks, due)
+		if db.now().Add(between).Before(due) {
+			return due
+		}
+		db.plain.exec(ctx, "DELETE FROM periodic_task")
+		ahead *= 3
+	}
+	panic(fmt.Errorf("adding %d tasks took longer than %s", tasks, ahead))
+}
+
+// schedule starts a scheduler that says nothing. stop waits for its end.
+func schedule(ctx context.Context, db *database, observe func(scheduler.Event)) (stop func()) {
+	s := must.Get(scheduler.New(db.Periodic(), scheduler.Config{Name: "bench", Logger: slog.New(slog.DiscardHandler), Observe: observe}))
+	must.Nil(s.Start(ctx))
+	return func() { must.Nil(s.Stop(context.WithoutCancel(ctx))) }
+}
+
+// take takes a number of things that happen.
+func take[T any](ctx context.Context, from <-chan T, count int) (list []T) {
+	for range count {
+		select {
+		case one := <-from:
+			list = append(list, one)
+		case <-ctx.Done():
+			panic(ctx.Err())
+		}
+	}
+	return list
 }

@@ -1,7 +1,5 @@
 package main
 
-import "github.com/nextrun/nextrun/bench/internal/measure"
-
 // The names of sides.
 const (
 	nextrun       = "nextrun"
@@ -54,7 +52,7 @@ func (b *bench) groups() []group { //nolint:funlen // a table
 		},
 		{
 			name: "burst-sqlite", rounds: 5,
-			sides: []side{{nextrun, inProcess(measure.RunBurst)}, {twoStatements, inProcess(measure.PlainBurst)}},
+			sides: []side{{nextrun, inProcess(runBurst)}, {twoStatements, inProcess(runPlainBurst)}},
 			figures: []figure{
 				{"10,000 tasks due at once on SQLite, first job committed", "ms", firstJob, "", "", below(10)},
 				{"10,000 tasks on SQLite, all jobs committed", "ms", allJobs, "", twoStatements, atMost(1.4)},
@@ -91,7 +89,7 @@ func (b *bench) groups() []group { //nolint:funlen // a table
 		},
 		{
 			name: "executor-postgresql", rounds: 5,
-			sides: []side{{nextrun, b.runJobs(postgres, measure.RunJobs)}, {plainSQL, b.runJobs(postgres, measure.PlainJobs)}, {riverSide, b.riverJobs}},
+			sides: []side{{nextrun, b.executor(postgres, runJobs)}, {plainSQL, b.executor(postgres, runPlainJobs)}, {riverSide, b.riverJobs}},
 			figures: []figure{
 				{"jobs with an empty handler, 50 at a time, beside River with its shortest fetch cooldown", "a second", jobsRun, "", riverSide, atLeast(0.75)},
 				{"the same", "a second", jobsRun, "", plainSQL, aim{}},
@@ -99,7 +97,7 @@ func (b *bench) groups() []group { //nolint:funlen // a table
 		},
 		{
 			name: "executor-sqlite", rounds: 5,
-			sides:   []side{{nextrun, b.runJobs(sqlite, measure.RunJobs)}, {plainSQL, b.runJobs(sqlite, measure.PlainJobs)}},
+			sides:   []side{{nextrun, b.executor(sqlite, runJobs)}, {plainSQL, b.executor(sqlite, runPlainJobs)}},
 			figures: []figure{{"jobs with an empty handler on SQLite, 50 at a time", "a second", jobsRun, "", plainSQL, atLeast(0.6)}},
 		},
 		{

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/internal/measure"
+	"github.com/nextrun/nextrun/bench/internal/must"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // The values of what happens again and again in a round.
@@ -16,45 +17,51 @@ const (
 	late99 = "99th percentile"
 )
 
-// ticksOfRound are the seconds that a round watches.
-const ticksOfRound = 20
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // spread are the values of durations.
 func spread(list []time.Duration) values {
-	ms := measure.Millis(list...)
-	slices.Sort(ms)
-	return values{median: measure.Quantile(ms, 0.5), late99: measure.Quantile(ms, 0.99)}
+	var ms []float64
+	for _, d := range slices.Sorted(slices.Values(list)) {
+		ms = append(ms, millis(d))
+	}
+	return values{median: middle(ms), late99: ms[len(ms)*99/100]}
 }
 
 // punctual is a task that is due every second beside so many others, as the program sees it that submits them.
-func (b *bench) punctual(database string, beside int) func(context.Context) (values, error) {
-	return func(ctx context.Context) (v values, err error) {
-		err = b.with(ctx, database, func(_ string, db *measure.DB) error {
-			late, err := measure.Punctual(ctx, db, ticksOfRound, beside)
-			v = spread(late)
-			return err
-		})
-		return v, err
+func (b *bench) punctual(kind string, beside int) func(context.Context) values {
+	return func(ctx context.Context) (v values) {
+		b.with(ctx, kind, func(db *database) { v = watchPunctual(ctx, db, beside) })
+		return v
 	}
 }
 
 // oldSnapshot is punctual while another session keeps a snapshot that is older than all ticks, as pg_dump does: no row that
 // was replaced since can be removed.
-func (b *bench) oldSnapshot(ctx context.Context) (v values, err error) {
-	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
-		return onPostgres(url, func(other *sql.DB) error {
-			tx, err := other.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-			if err != nil {
-				return err
-			}
-			var now time.Time
-			if err := tx.QueryRowContext(ctx, "SELECT now() FROM periodic_task").Scan(&now); err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return errors.Join(err, tx.Rollback())
-			}
-			late, err := measure.Punctual(ctx, db, ticksOfRound, 300)
-			v = spread(late)
-			return errors.Join(err, tx.Rollback())
-		})
+func (b *bench) oldSnapshot(ctx context.Context) (v values) {
+	b.withPostgres(ctx, func(db *database) {
+		tx := must.Get(db.plain.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}))
+		defer tx.Rollback() //nolint:errcheck // that is its end
+		var n int
+		must.Nil(tx.QueryRowContext(ctx, "SELECT count(*) FROM periodic_task").Scan(&n))
+		v = watchPunctual(ctx, db, 300)
 	})
-	return v, err
+	return v
+}
+
+// watchPunctual has a scheduler submit a task that is due every second, and measures for 20 ticks how long after it was due each was
+// committed. Other tasks are due at the same seconds; if there are any, an executor runs all jobs.
+func watchPunctual(ctx context.Context, db *database, beside int) values {
+	const first, count = 2, 20 // two until the scheduler has planned and warmed up
+	db.plain.addTasks(ctx, 1, 1+beside, "*-*-* *:*:* UTC", "allow")
+	if beside > 0 {
+		defer execute(ctx, db, func() {}, func(executor.Event) {})()
+	}
+	seen := make(chan time.Duration, 10*count)
+	defer schedule(ctx, db, func(e scheduler.Event) {
+		if e.Kind == scheduler.EventTick && e.Tick.TaskID == "bench-1" {
+			seen <- db.now().Sub(e.Tick.Due)
+		}
+	})()
+	return spread(take(ctx, seen, first+count)[first:])
 }

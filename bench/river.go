@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
 // peerCommand is the argument by which this program runs River's scheduler.
@@ -46,70 +49,39 @@ func (s once) Next(t time.Time) time.Time {
 }
 
 // openRiver makes River's tables and returns its connections and a client.
-func openRiver(ctx context.Context, url string, config river.Config) (*pgxpool.Pool, *river.Client[pgx.Tx], error) {
-	conns, err := pgxpool.New(ctx, url)
-	if err != nil {
-		return nil, nil, err
-	}
+func openRiver(ctx context.Context, url string, config river.Config) (*pgxpool.Pool, *river.Client[pgx.Tx]) {
+	conns := must.Get(pgxpool.New(ctx, url))
 	driver := riverpgxv5.New(conns)
-	migrator, err := rivermigrate.New(driver, nil)
-	if err == nil {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
-	}
-	if err != nil {
-		conns.Close()
-		return nil, nil, err
-	}
+	must.Get(must.Get(rivermigrate.New(driver, nil)).Migrate(ctx, rivermigrate.DirectionUp, nil))
 	config.Workers = river.NewWorkers()
 	river.AddWorker(config.Workers, emptyWorker{})
 	config.Logger = slog.New(slog.DiscardHandler)
-	client, err := river.NewClient(driver, &config)
-	if err != nil {
-		conns.Close()
-	}
-	return conns, client, err
+	return conns, must.Get(river.NewClient(driver, &config))
 }
 
-// runPeer is a process with River's periodic jobs: URL burst TASKS DUE, or URL steady TASKS. It ends with ctx.
-func runPeer(ctx context.Context, args []string) error {
-	if len(args) < 3 {
-		return errors.New("usage: URL burst|steady TASKS [DUE]")
-	}
-	tasks, err := strconv.Atoi(args[2])
-	if err != nil {
-		return err
-	}
-	var due int64
-	if args[1] == "burst" {
-		if due, err = strconv.ParseInt(args[3], 10, 64); err != nil {
-			return err
-		}
-	}
-	jobs := make([]*river.PeriodicJob, tasks)
+// runPeer is a process with River's periodic jobs: URL burst TASKS DUE, or URL steady TASKS 0. It ends with ctx.
+func runPeer(ctx context.Context, args []string) {
+	jobs := make([]*river.PeriodicJob, must.Get(strconv.Atoi(args[2])))
+	due := time.Unix(must.Get(strconv.ParseInt(args[3], 10, 64)), 0)
 	make1 := func() (river.JobArgs, *river.InsertOpts) {
 		return emptyArgs{"/srv/data", 7}, &river.InsertOpts{Queue: riverQueue}
 	}
 	for i := range jobs {
-		var schedule river.PeriodicSchedule = once{time.Unix(due, 0)}
+		var schedule river.PeriodicSchedule = once{due}
 		if args[1] == "steady" {
 			schedule = staggered{period(i), time.Duration(rand.Int64N(int64(period(i))))}
 		}
 		jobs[i] = river.NewPeriodicJob(schedule, make1, &river.PeriodicJobOpts{ID: fmt.Sprintf("bench-%d", i+1)})
 	}
-	conns, client, err := openRiver(ctx, args[0], river.Config{
+	conns, client := openRiver(ctx, args[0], river.Config{
 		Queues: map[string]river.QueueConfig{"nobody": {MaxWorkers: 1}}, PeriodicJobs: jobs,
 	})
-	if err != nil {
-		return err
-	}
 	defer conns.Close()
-	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
+	must.Nil(client.Start(context.WithoutCancel(ctx)))
 	<-ctx.Done()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	return client.Stop(ending)
+	must.Nil(client.Stop(ending))
 }
 
 // staggered is due each period, not at once for all that share one.
@@ -119,26 +91,26 @@ func (s staggered) Next(t time.Time) time.Time {
 	return t.Add(-s.offset).Truncate(s.period).Add(s.period + s.offset)
 }
 
+// withPeer runs fn beside a process with River's periodic jobs, on a database of its own.
+func (b *bench) withPeer(ctx context.Context, kind string, tasks int, due time.Time, fn func(db *sql.DB, p *process)) {
+	url, drop := b.createDatabase(ctx)
+	defer drop()
+	db := must.Get(sql.Open("postgres", url))
+	defer db.Close() //nolint:errcheck // nothing is left to write
+	p := start(ctx, nil, must.Get(os.Executable()), peerCommand, url, kind, strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
+	defer p.stop()
+	fn(db, p)
+}
+
 // riverBurst measures a process with River's periodic jobs, all due at the same time.
-func (b *bench) riverBurst(tasks int) func(context.Context) (values, error) {
-	return func(ctx context.Context) (v values, err error) {
-		url, drop, err := b.createDatabase(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, drop()) }()
+func (b *bench) riverBurst(tasks int) func(context.Context) values {
+	return func(ctx context.Context) (v values) {
 		due := time.Now().Add(5 * time.Second).Truncate(time.Second)
-		p, err := peer(ctx, url, "burst", strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, p.stop()) }()
-		if err := awaitTime(ctx, due, p.ended); err != nil {
-			return nil, err
-		}
-		if err := awaitRows(ctx, url, "river_job", tasks, p.ended); err != nil {
-			return nil, err
-		}
-		return committed(ctx, url, "river_job", fmt.Sprintf("to_timestamp(%d)", due.Unix()))
+		b.withPeer(ctx, "burst", tasks, due, func(db *sql.DB, p *process) {
+			awaitTime(ctx, due, p.ended)
+			awaitRows(ctx, db, "river_job", tasks, p.ended)
+			v = committed(ctx, db, "river_job", fmt.Sprintf("to_timestamp(%d)", due.Unix()))
+		})
+		return v
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/internal/measure"
+	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
 // The steady state: tasks between one second and one hour, evenly on a logarithmic scale, which is 1,220 ticks a second of
@@ -38,41 +37,26 @@ const (
 	deadTick    = "rows"
 )
 
-func (b *bench) steadyOurs(ctx context.Context) (v values, err error) {
-	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
+func (b *bench) steadyOurs(ctx context.Context) (v values) {
+	b.withPostgres(ctx, func(db *database) {
 		for i := range steadyKinds {
 			each := steadyTasks / steadyKinds
 			timer := fmt.Sprintf("every %ds from 2026-01-01T00:00:%02dZ", int(period(i).Seconds()), i%60)
-			if err := db.Plain.AddSteady(ctx, i*each+1, (i+1)*each, timer); err != nil {
-				return err
-			}
+			db.plain.addTasks(ctx, i*each+1, (i+1)*each, timer, "allow")
 		}
-		if err := db.Plain.Analyze(ctx); err != nil {
-			return err
-		}
-		p, err := b.scheduler(ctx, url, "bench")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, p.stop()) }()
-		v, err = watchSteady(ctx, url, "job", p)
-		return err
+		db.plain.analyze(ctx)
+		p := b.scheduler(ctx, db.url, "bench")
+		defer p.stop()
+		v = watchSteady(ctx, db.plain.DB, "job", p)
 	})
-	return v, err
+	return v
 }
 
-func (b *bench) steadyRiver(ctx context.Context) (v values, err error) {
-	url, drop, err := b.createDatabase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	p, err := peer(ctx, url, "steady", strconv.Itoa(steadyTasks))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	return watchSteady(ctx, url, "river_job", p)
+func (b *bench) steadyRiver(ctx context.Context) (v values) {
+	b.withPeer(ctx, "steady", steadyTasks, time.Now(), func(db *sql.DB, p *process) {
+		v = watchSteady(ctx, db, "river_job", p)
+	})
+	return v
 }
 
 // state is what changes while a process is watched.
@@ -86,28 +70,15 @@ type state struct {
 }
 
 // watchSteady watches a process that submits jobs into a table.
-func watchSteady(ctx context.Context, url, table string, p *process) (values, error) {
-	var before, after state
-	err := onPostgres(url, func(db *sql.DB) error {
-		err := awaitTime(ctx, time.Now().Add(steadyWarm), p.ended)
-		if err != nil {
-			return err
-		}
-		if before, err = look(ctx, db, table, p); err != nil {
-			return err
-		}
-		if err := awaitTime(ctx, time.Now().Add(steadyWindow), p.ended); err != nil {
-			return err
-		}
-		after, err = look(ctx, db, table, p)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+func watchSteady(ctx context.Context, db *sql.DB, table string, p *process) values {
+	db.SetMaxOpenConns(1) // its own cost is left out of that of the server
+	awaitTime(ctx, time.Now().Add(steadyWarm), p.ended)
+	before := look(ctx, db, table, p)
+	awaitTime(ctx, time.Now().Add(steadyWindow), p.ended)
+	after := look(ctx, db, table, p)
 	ticks, seconds := after.jobs-before.jobs, after.at.Sub(before.at).Seconds()
 	if ticks <= 0 {
-		return nil, errors.New("no job was committed while it was watched")
+		panic(errors.New("no job was committed while it was watched"))
 	}
 	v := values{ticksSecond: ticks / seconds, walTick: (after.wal - before.wal) / ticks, deadTick: (after.changed - before.changed) / (after.inserted - before.inserted)}
 	if cpu := after.cpu - before.cpu; before.hasCPU && after.hasCPU {
@@ -116,7 +87,7 @@ func watchSteady(ctx context.Context, url, table string, p *process) (values, er
 	if cpu := grown(before.server, after.server); cpu > 0 {
 		v[cpuServer] = float64(cpu.Microseconds()) / ticks
 	}
-	return v, nil
+	return v
 }
 
 // grown is the processor time that processes have used meanwhile; that of those which ended is not known.
@@ -128,35 +99,29 @@ func grown(before, after map[int]time.Duration) (sum time.Duration) {
 }
 
 // look reads the counters of the server, which it writes about once a second.
-func look(ctx context.Context, db *sql.DB, table string, p *process) (s state, err error) {
+func look(ctx context.Context, db *sql.DB, table string, p *process) (s state) {
 	s.cpu, s.hasCPU = cpuOf(p.command.Process.Pid)
-	if s.server, err = serverCPU(ctx, db); err != nil {
-		return s, err
-	}
+	s.server = serverCPU(ctx, db)
 	s.at = time.Now()
-	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+table+`), pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
+	must.Nil(db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+table+`), pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
 		(SELECT coalesce(sum(n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables), (SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = $1)`,
-		table).Scan(&s.jobs, &s.wal, &s.changed, &s.inserted)
-	return s, err
+		table).Scan(&s.jobs, &s.wal, &s.changed, &s.inserted))
+	return s
 }
 
 // serverCPU is the processor time of the server's processes for the other connections to this database.
-func serverCPU(ctx context.Context, db *sql.DB) (map[int]time.Duration, error) {
-	rows, err := db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-	if err != nil {
-		return nil, err
-	}
+func serverCPU(ctx context.Context, db *sql.DB) map[int]time.Duration {
+	rows := must.Get(db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"))
 	defer rows.Close() //nolint:errcheck // Err tells
 	used := map[int]time.Duration{}
 	for rows.Next() {
 		var pid int
-		if err := rows.Scan(&pid); err != nil {
-			return nil, err
-		}
+		must.Nil(rows.Scan(&pid))
 		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 		if cpu, ok := cpuOf(pid); ok && err == nil && strings.HasPrefix(string(name), "postgres") {
 			used[pid] = cpu
 		}
 	}
-	return used, rows.Err()
+	must.Nil(rows.Err())
+	return used
 }

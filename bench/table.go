@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -11,8 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/internal/measure"
-	"github.com/nextrun/nextrun/bench/internal/page"
+	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
 // table is what was measured.
@@ -22,11 +24,8 @@ type table struct {
 }
 
 // newTable says of what the figures are.
-func (b *bench) newTable(ctx context.Context) (*table, error) {
-	version, err := outputOf(ctx, b.program, "version")
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) newTable(ctx context.Context) (t *table) {
+	version, _, _ := strings.Cut(string(must.Get(exec.CommandContext(ctx, b.program, "version").Output())), "\n")
 	river := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -35,22 +34,19 @@ func (b *bench) newTable(ctx context.Context) (*table, error) {
 			}
 		}
 	}
-	t := &table{}
-	return t, b.withPostgres(ctx, func(_ string, db *measure.DB) error {
-		postgres, err := db.Version(ctx)
-		if err != nil {
-			return err
+	b.withPostgres(ctx, func(db *database) {
+		postgres := must.Get(db.Version(ctx))
+		var settings string
+		must.Nil(db.plain.QueryRowContext(ctx, `SELECT string_agg(name || ' ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings WHERE name IN
+			('fsync', 'synchronous_commit', 'full_page_writes', 'track_commit_timestamp', 'shared_buffers', 'max_wal_size')`).Scan(&settings))
+		if !strings.Contains(settings, "track_commit_timestamp on") {
+			panic(errors.New("the server has track_commit_timestamp off; run it by: make bench"))
 		}
-		settings, err := db.Plain.Settings(ctx)
-		if err == nil && !slices.Contains(settings, "track_commit_timestamp on") {
-			err = fmt.Errorf("the server has track_commit_timestamp off; run it by: make bench")
-		}
-		version, _, _ = strings.Cut(version, "\n")
-		t.head = fmt.Sprintf("%s, %s; %s/%s, %d cores, load before the run %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s.",
-			time.Now().UTC().Format("2006-01-02 15:04 UTC"), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cmp.Or(page.Load(), "not known"),
-			postgres, strings.Join(settings, ", "), river)
-		return err
+		load, _ := os.ReadFile("/proc/loadavg")
+		t = &table{head: fmt.Sprintf("%s, %s; %s/%s, %d cores, load before the run %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s.",
+			time.Now().UTC().Format("2006-01-02 15:04 UTC"), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(strings.Fields(string(load))[:3], " "), postgres, settings, river)}
 	})
+	return t
 }
 
 // add adds the lines of a group.
@@ -68,21 +64,25 @@ func (f figure) line(all map[string][]values, first string) string {
 	if len(ours) == 0 {
 		return ""
 	}
-	own := measure.SpreadOf(ours)
-	beside, ratio, judged := "", "", own.Median
+	beside, ratio, judged := "", "", middle(ours)
 	if theirs := raw(all[f.beside], f.value); len(theirs) > 0 {
 		var ratios []float64
 		for i := range min(len(ours), len(theirs)) {
 			ratios = append(ratios, ours[i]/theirs[i])
 		}
-		middle := measure.SpreadOf(ratios).Median
-		beside, ratio = f.beside+" "+number(measure.SpreadOf(theirs).Median), number(middle)
+		beside, ratio = f.beside+" "+number(middle(theirs)), number(middle(ratios))
 		if !f.aim.alone {
-			judged = middle
+			judged = middle(ratios)
 		}
 	}
-	return fmt.Sprintf("| %s, %s | %s (%s..%s) | %s | %s | %s |", f.what, f.unit, number(own.Median), number(own.Least), number(own.Most),
+	return fmt.Sprintf("| %s, %s | %s (%s..%s) | %s | %s | %s |", f.what, f.unit, number(middle(ours)), number(slices.Min(ours)), number(slices.Max(ours)),
 		beside, ratio, f.aim.verdict(judged))
+}
+
+// middle is the median; of an even number of values the mean of the two in the middle.
+func middle(values []float64) float64 {
+	sorted, n := slices.Sorted(slices.Values(values)), len(values)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // verdict is the aim, and whether a value reaches it.
@@ -115,24 +115,8 @@ func raw(rounds []values, name string) (list []float64) {
 
 // markdown is the table.
 func (t *table) markdown() string {
-	return wrapped(t.head+" Medians, with the least and the most of the rounds; the ratio is the median of those of the rounds.") + "\n\n" +
+	return t.head + "\nMedians, with the least and the most of the rounds; the ratio is the median of those of the rounds.\n\n" +
 		"| figure | nextrun | beside | ratio | aim |\n|---|---|---|---|---|\n" + strings.Join(t.rows, "\n") + "\n"
-}
-
-// wrapped is a text in lines, as pages have them.
-func wrapped(text string) string {
-	var b strings.Builder
-	length := 0
-	for i, word := range strings.Fields(text) {
-		if length += len(word) + 1; length > 120 {
-			b.WriteByte('\n')
-			length = len(word)
-		} else if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
-	}
-	return b.String()
 }
 
 // number is a number with three digits, or all before its point.

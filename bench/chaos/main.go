@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,97 +15,64 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nextrun/nextrun/bench/chaos/internal/database"
+	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
 // settings are what the command line says.
 type settings struct {
 	duration  time.Duration
 	seed      uint64
-	databases []database.Dialect
 	instances int
 	tasks     int
-	only      *regexp.Regexp // nil: the faults that need not be asked for
-	into      string
+	only      *regexp.Regexp
 	keep      string
 }
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1)
-	}
-}
-
-func run() (failed error) {
+	s, databases := parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	s, err := parse()
-	if err != nil {
-		return err
-	}
-	for _, d := range s.databases {
-		r, err := s.torment(ctx, d)
-		if err == nil {
-			err = r.write(s.into)
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", d.Name, err))
+	code := 0
+	for _, database := range databases {
+		if err := must.Try(func() { s.torment(ctx, database) }); err != nil {
+			fmt.Fprintf(os.Stderr, "chaos: %s: %v\n", database, err)
+			code = 1
 		}
 	}
-	return failed
+	stop()
+	os.Exit(code)
 }
 
-func parse() (s settings, err error) {
+// parse reads the command line, or ends the program with what is wrong in it.
+func parse() (s settings, databases []string) {
 	flag.DurationVar(&s.duration, "duration", 2*time.Minute, "how long faults happen, on each database")
 	flag.Uint64Var(&s.seed, "seed", uint64(time.Now().Unix()), "`number` from which the faults follow")
-	chosen := flag.String("database", "both", "postgres, sqlite or both, one after the other")
 	flag.IntVar(&s.instances, "instances", 8, "processes of nextrun, 2 or more")
-	flag.IntVar(&s.tasks, "tasks", 2000, "periodic tasks")
-	only := flag.String("faults", "", "let only faults happen whose kinds match this regular `expression`; empty: all but those of logs and of silent networks")
-	flag.StringVar(&s.into, "into", "", "`file` of Markdown that gets the tables between its lines <!-- chaos sqlite: begin --> and <!-- chaos sqlite: end -->, or postgres")
+	flag.IntVar(&s.tasks, "tasks", 2000, "periodic tasks, 20 or more")
 	flag.StringVar(&s.keep, "keep", "", "`directory` for the files of the run, such as logs; empty: they are removed")
+	only := flag.String("faults", "^(clock|file|network|process|server)", "let faults happen whose kinds match this regular `expression`; there are log and silent, too")
+	chosen := flag.String("database", "both", "postgres, sqlite or both, one after the other")
 	flag.Parse()
-	for _, d := range []database.Dialect{database.Postgres, database.SQLite} {
-		if *chosen == d.Name || *chosen == "both" {
-			s.databases = append(s.databases, d)
-		}
+	expression, err := regexp.Compile(*only)
+	databases, known := map[string][]string{"postgres": {"postgres"}, "sqlite": {"sqlite"}, "both": {"postgres", "sqlite"}}[*chosen]
+	if err != nil || !known || flag.NArg() > 0 || s.instances < 2 || s.tasks < 20 {
+		flag.Usage()
+		os.Exit(2)
 	}
-	if *only != "" {
-		if s.only, err = regexp.Compile(*only); err != nil {
-			return s, err
-		}
-	}
-	switch {
-	case flag.NArg() > 0:
-		return s, fmt.Errorf("unknown argument %q", flag.Arg(0))
-	case s.instances < 2 || s.tasks < 20 || s.duration < 10*time.Second:
-		return s, errors.New("it takes 2 instances, 20 tasks and 10 seconds at least")
-	case s.databases == nil:
-		return s, fmt.Errorf("-database is %q: use postgres, sqlite or both", *chosen)
-	}
-	return s, nil
+	s.only = expression
+	return s, databases
 }
 
 // torment makes a run on a database, in a directory of its own.
-func (s settings) torment(ctx context.Context, d database.Dialect) (r *report, err error) {
-	dir, err := filepath.Abs(filepath.Join(s.keep, fmt.Sprintf("%s-%d-%d", d.Name, s.seed, time.Now().Unix())))
+func (s settings) torment(ctx context.Context, database string) {
+	if s.keep != "" {
+		must.Nil(os.MkdirAll(s.keep, 0o755)) //nolint:gosec // the server may run as another user, who has to pass
+	}
+	dir := must.Get(filepath.Abs(must.Get(os.MkdirTemp(s.keep, fmt.Sprintf("chaos-%s-%d-", database, s.seed)))))
 	if s.keep == "" {
-		dir, err = os.MkdirTemp("", "nextrun-chaos-")
-		defer func() { _ = os.RemoveAll(dir) }()
+		defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the server may run as another user, who has to pass
-		return nil, err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as before
-		return nil, err
-	}
-	c := &chaos{settings: s, dialect: d, dir: dir}
-	defer func() { err = errors.Join(err, c.close()) }()
-	return c.run(ctx)
+	must.Nil(os.Chmod(dir, 0o755)) //nolint:gosec // as before
+	(&chaos{settings: s, database: database, dir: dir}).run(ctx)
 }
 
 func say(format string, args ...any) {

@@ -1,0 +1,130 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/nextrun/nextrun/bench/internal/must"
+)
+
+// lease is that of marks, jobs and topics in the configuration.
+const lease = 10 * time.Second
+
+// happening happens to an instance.
+type happening func(ctx context.Context, r *rand.Rand, in *instance)
+
+// kinds are what happens to single processes, and to their clocks where these are not the clock of the database.
+func (fl *fleet) kinds(clocks bool) []kind {
+	list := []kind{
+		{"process: SIGKILL", fl.one(fl.terminate)},
+		{"process: SIGKILL", fl.one(fl.terminate)},
+		{"process: SIGSTOP, under a lease", fl.one(fl.stopFor(100*time.Millisecond, lease))},
+		{"process: SIGSTOP, one to three leases", fl.one(fl.stopFor(lease, 3*lease))},
+		{"process: SIGTERM", fl.one(fl.ask)},
+		{"process: SIGTERM, another mode", fl.one(fl.changeMode)},
+		{"log: blocked", fl.one(fl.blockLog)},
+		{"log: closed", fl.one(fl.closeLog)},
+	}
+	if clocks {
+		list = append(list,
+			kind{"clock: an instance is off", fl.one(leap(1, 5*time.Second, 20*time.Second))},
+			kind{"clock: an instance jumps", fl.one(leap(10, 100*time.Millisecond, 2*time.Second))})
+	}
+	return list
+}
+
+// one lets something happen to an instance to which nothing else happens.
+func (fl *fleet) one(do happening) do {
+	return func(ctx context.Context, r *rand.Rand, f *fault) {
+		in := fl.instances[r.IntN(len(fl.instances))]
+		if !in.faulty.TryLock() {
+			panic(errNotNow)
+		}
+		defer in.faulty.Unlock()
+		f.on = in.name
+		do(ctx, r, in)
+	}
+}
+
+func (fl *fleet) terminate(_ context.Context, _ *rand.Rand, in *instance) {
+	fl.signal(in, syscall.SIGKILL)
+}
+
+func (fl *fleet) stopFor(least, most time.Duration) happening {
+	return func(ctx context.Context, r *rand.Rand, in *instance) {
+		fl.signal(in, syscall.SIGSTOP)
+		spell(ctx, r, least, most)
+		_ = must.Try(func() { fl.signal(in, syscall.SIGCONT) }) // unless somebody has killed it meanwhile
+	}
+}
+
+// ask asks a process to end, which it does in time.
+func (fl *fleet) ask(_ context.Context, _ *rand.Rand, in *instance) {
+	const patience = 40 * time.Second
+	_, ended := fl.started(in)
+	fl.signal(in, syscall.SIGTERM)
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		fl.strange(in, "did not end within %s", patience)
+		fl.signal(in, syscall.SIGKILL)
+	}
+}
+
+// changeMode gives an instance that schedules another mode.
+func (fl *fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) {
+	next := in.role
+	switch next.command {
+	case "executor":
+		panic(errNotNow)
+	case "scheduler":
+		next = pick(r, role{"scheduler", "shared", "a"}, role{"scheduler", "leader", "a"}, role{"scheduler", "exclusive", "b"})
+	case "serve":
+		next = pick(r, role{"serve", "shared", "a"}, role{"serve", "leader", "a"})
+	}
+	fl.mu.Lock()
+	in.role = next
+	fl.mu.Unlock()
+	fl.ask(ctx, r, in)
+}
+
+// blockLog reads nothing of what a process says for a time. Some processes are asked to end then, which they can without a log.
+func (fl *fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) {
+	l, ended := fl.started(in)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	l.block(func() {
+		spell(ctx, r, 3*time.Second, time.Minute)
+		if r.IntN(2) == 0 {
+			fl.ask(ctx, r, in)
+		}
+	})
+}
+
+// closeLog ends the reading of what a process says for good: who writes from now on gets a SIGPIPE.
+func (fl *fleet) closeLog(_ context.Context, _ *rand.Rand, in *instance) {
+	l, _ := fl.started(in)
+	must.Nil(l.reader.Close())
+}
+
+// leap sets the clock to times within an hour of the right one, and then to that.
+func leap(times int, least, most time.Duration) happening {
+	return func(ctx context.Context, r *rand.Rand, in *instance) {
+		for range times {
+			in.ahead(time.Duration(r.Int64N(7200)-3600) * time.Second)
+			spell(ctx, r, least, most)
+		}
+		in.ahead(0)
+	}
+}
