@@ -23,14 +23,16 @@ func (b *bench) burst(tasks, processes int) func(context.Context) values {
 	return func(ctx context.Context) (v values) {
 		b.withPostgres(ctx, func(db *database) {
 			addBurst(ctx, db, tasks)
-			var first *process
-			for i := range processes {
-				p := b.scheduler(ctx, db.url, "bench-"+strconv.Itoa(i))
-				defer p.stop()
-				if i == 0 {
-					first = p
+			running := make([]*process, processes)
+			defer func() {
+				for _, p := range running {
+					p.stop()
 				}
+			}()
+			for i := range running {
+				running[i] = b.scheduler(ctx, db.url, "bench-"+strconv.Itoa(i))
 			}
+			first := running[0]
 			awaitRows(ctx, db.plain.DB, "job", tasks, first.ended)
 			v = committed(ctx, db.plain.DB, "job", "due AT TIME ZONE 'UTC'")
 			if mib, ok := first.memory(); ok {

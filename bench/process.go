@@ -35,8 +35,11 @@ func start(ctx context.Context, env []string, name string, args ...string) *proc
 	return p
 }
 
-// stop ends the process and waits for it.
+// stop ends the process, if it has begun, and waits for it.
 func (p *process) stop() {
+	if p == nil {
+		return
+	}
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		panic(err)
 	}

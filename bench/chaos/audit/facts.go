@@ -153,8 +153,8 @@ func (f *Facts) readTasks(ctx context.Context, db *sql.DB) {
 
 // Each calls fn for each row of a query. It panics by must.Nil, as scan does.
 func Each(ctx context.Context, db *sql.DB, query string, fn func(scan func(into ...any))) {
-	rows := must.Get(db.QueryContext(ctx, query))
-	defer rows.Close() //nolint:errcheck // Err tells
+	rows := must.Get(db.QueryContext(ctx, query)) //nolint:rowserrcheck // must.Nil does
+	defer rows.Close()                            //nolint:errcheck // Err tells
 	for rows.Next() {
 		fn(func(into ...any) { must.Nil(rows.Scan(into...)) })
 	}
