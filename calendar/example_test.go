@@ -72,12 +72,3 @@ func ExampleParseError() {
 	//           ^
 	// hour 25 is not in 0..23
 }
-
-func ExampleSchedule_never() {
-	s, err := calendar.Parse("*-02-30")
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(s.Next(time.Now()).IsZero())
-	// Output: true
-}

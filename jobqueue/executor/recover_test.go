@@ -75,34 +75,6 @@ func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 	})
 }
 
-// Whoever changes a running job in the table takes it from its worker, who notices.
-func TestLostJobEndsTheHandler(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		began, cause := make(chan string, 1), make(chan error, 1)
-		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
-				began <- job.JID
-				<-ctx.Done()
-				cause <- context.Cause(ctx)
-				return ctx.Err()
-			},
-		}).hastened().start()
-		q.submit(jobqueue.Job{Task: "t"})
-		jid := receive(q, began, "the handler")
-		q.sql("UPDATE job SET worker = 'thief' WHERE jid = '%s'", jid)
-		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
-			t.Errorf("cause: %v", err)
-		}
-		e.await(1, "lost", kind(executor.EventLost))
-		if err := e.Stop(q.ctx); err != nil {
-			t.Error(err)
-		}
-		if job := q.get(jid); job.State != jobqueue.Running || job.Worker != "thief" || job.Retries != 0 || job.Interrupts != 0 {
-			t.Errorf("the thief's job is now %+v", job)
-		}
-	})
-}
-
 // A worker that gets a job again, which it had lost, ends the older attempt, and does not take its end for that of the new one.
 func TestJobThatComesBackToItsWorker(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
@@ -129,6 +101,7 @@ func TestJobThatComesBackToItsWorker(t *testing.T) {
 		if cause := receive(q, first, "the end of the first attempt"); !errors.Is(cause, jobqueue.ErrLeaseLost) {
 			t.Errorf("the first attempt ended for %v", cause)
 		}
+		e.await(1, "lost", kind(executor.EventLost))
 		second <- nil
 		e.awaitEnd(jid, jobqueue.Success)
 	})

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,24 +13,10 @@ import (
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
 
-// usersFile is a file that was written some time ago.
-func usersFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // known has ada with her password.
 func known(t *testing.T, l Logins) *passwords {
 	t.Helper()
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newPasswords(usersFile(t, "ada:"+string(hash)), Act, l)
+	p, err := newPasswords(usersFile(t, userLine(t, "ada", bcrypt.MinCost)), Act, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +109,7 @@ func TestUnknownUsersCostAsMuchAsTheDearest(t *testing.T) {
 	t.Parallel()
 	lines := ""
 	for user, cost := range map[string]int{"ada": bcrypt.MinCost, "bob": bcrypt.MinCost + 2, "eve": bcrypt.MinCost + 1} {
-		hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), cost)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines += user + ":" + string(hash) + "\n"
+		lines += userLine(t, user, cost)
 	}
 	p, err := newPasswords(usersFile(t, lines), Act, Logins{})
 	if err != nil {

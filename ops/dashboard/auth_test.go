@@ -1,4 +1,4 @@
-package dashboard_test
+package dashboard
 
 import (
 	"net/http"
@@ -11,9 +11,17 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
-
-	"github.com/nextrun/nextrun/ops/dashboard"
 )
+
+// userLine is that of somebody whose password is s3cret.
+func userLine(t *testing.T, name string, cost int) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), cost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name + ":" + string(hash) + "\n"
+}
 
 func usersFile(t *testing.T, text string) string {
 	t.Helper()
@@ -40,18 +48,14 @@ func replaceUsers(t *testing.T, path, text string) {
 // Whoever is removed from the file of users has no access any more. A file that is no list of users changes nothing.
 func TestUsersAreReadAgain(t *testing.T) {
 	t.Parallel()
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ada, eve := "ada:"+string(hash)+"\n", "eve:"+string(hash)+"\n"
+	ada, eve := userLine(t, "ada", bcrypt.MinCost), userLine(t, "eve", bcrypt.MinCost)
 	path := usersFile(t, ada+eve)
 	var told []error
-	authorize, err := dashboard.Passwords(path, dashboard.Read, dashboard.Logins{Replaced: func(err error) { told = append(told, err) }})
+	authorize, err := Passwords(path, Read, Logins{Replaced: func(err error) { told = append(told, err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := func(when, who string, access dashboard.Access, times int) {
+	want := func(when, who string, access Access, times int) {
 		t.Helper()
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		r.SetBasicAuth(who, "s3cret")
@@ -59,13 +63,13 @@ func TestUsersAreReadAgain(t *testing.T) {
 			t.Errorf("%s %s may %d, want %d; told %v", when, who, got, access, told)
 		}
 	}
-	want("at first", "eve", dashboard.Read, 0)
+	want("at first", "eve", Read, 0)
 	replaceUsers(t, path, ada)
-	want("removed,", "eve", dashboard.None, 1)
-	want("then", "ada", dashboard.Read, 1)
-	replaceUsers(t, path, "eve:"+string(hash[:20]))
-	want("with half a file", "ada", dashboard.Read, 2)
-	want("with half a file", "eve", dashboard.None, 2)
+	want("removed,", "eve", None, 1)
+	want("then", "ada", Read, 1)
+	replaceUsers(t, path, eve[:24])
+	want("with half a file", "ada", Read, 2)
+	want("with half a file", "eve", None, 2)
 	if told[0] != nil || told[1] == nil {
 		t.Errorf("told of %v", told)
 	}
@@ -73,31 +77,28 @@ func TestUsersAreReadAgain(t *testing.T) {
 
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	authorize, err := dashboard.Passwords(usersFile(t, "# people\n\nada:"+string(hash)+"\n"), dashboard.Act, dashboard.Logins{})
+	ada := userLine(t, "ada", bcrypt.MinCost)
+	authorize, err := Passwords(usersFile(t, "# people\n\n"+ada), Act, Logins{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it remembers
-		for given, want := range map[[2]string]dashboard.Access{
-			{"ada", "s3cret"}: dashboard.Act, {"ada", "guess"}: dashboard.None, {"eve", "s3cret"}: dashboard.None, {"", ""}: dashboard.None,
-			{"ada", "s3cret" + strings.Repeat("x", 80)}: dashboard.None,
+		for given, want := range map[[2]string]Access{
+			{"ada", "s3cret"}: Act, {"ada", "guess"}: None, {"eve", "s3cret"}: None, {"", ""}: None,
+			{"ada", "s3cret" + strings.Repeat("x", 80)}: None,
 		} {
 			r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 			r.SetBasicAuth(given[0], given[1])
-			if user, access := authorize(r); access != want || access != dashboard.None && user != given[0] {
+			if user, access := authorize(r); access != want || access != None && user != given[0] {
 				t.Errorf("%q with %q: %q may %d, want %d", given[0], given[1], user, access, want)
 			}
 		}
 	}
-	if _, access := authorize(httptest.NewRequest(http.MethodGet, "/", http.NoBody)); access != dashboard.None {
+	if _, access := authorize(httptest.NewRequest(http.MethodGet, "/", http.NoBody)); access != None {
 		t.Error("without a password somebody has access")
 	}
-	for _, bad := range []string{"", "ada:s3cret", "ada", ":" + string(hash), "ada:$apr1$x$y"} {
-		if _, err := dashboard.Passwords(usersFile(t, bad), dashboard.Read, dashboard.Logins{}); err == nil || !strings.Contains(err.Error(), "htpasswd -nB") {
+	for _, bad := range []string{"", "ada:s3cret", "ada", strings.TrimPrefix(ada, "ada"), "ada:$apr1$x$y"} {
+		if _, err := Passwords(usersFile(t, bad), Read, Logins{}); err == nil || !strings.Contains(err.Error(), "htpasswd -nB") {
 			t.Errorf("%q: %v", bad, err)
 		} else if strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("the error shows what may be a password: %v", err)
@@ -107,10 +108,10 @@ func TestPasswords(t *testing.T) {
 
 func TestUserFromAProxy(t *testing.T) {
 	t.Parallel()
-	authorize := dashboard.Header("X-User", []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, dashboard.Read)
-	for given, want := range map[[2]string]dashboard.Access{
-		{"10.1.2.3:99", "ada"}: dashboard.Read, {"[::ffff:10.1.2.3]:99", "ada"}: dashboard.Read,
-		{"10.2.2.3:99", "ada"}: dashboard.None, {"10.1.2.3:99", ""}: dashboard.None, {"@", "ada"}: dashboard.None,
+	authorize := Header("X-User", []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Read)
+	for given, want := range map[[2]string]Access{
+		{"10.1.2.3:99", "ada"}: Read, {"[::ffff:10.1.2.3]:99", "ada"}: Read,
+		{"10.2.2.3:99", "ada"}: None, {"10.1.2.3:99", ""}: None, {"@", "ada"}: None,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		r.RemoteAddr = given[0]

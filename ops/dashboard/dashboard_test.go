@@ -103,6 +103,9 @@ func (s *site) request(method, path string, form url.Values) *http.Request {
 func (s *site) get(path string) string {
 	s.Helper()
 	code, _, body := s.ask(s.request(http.MethodGet, path, nil))
+	for late := time.Now().Add(storetest.Patience); code == http.StatusGatewayTimeout && time.Now().Before(late); { // a busy machine
+		code, _, body = s.ask(s.request(http.MethodGet, path, nil))
+	}
 	if code != http.StatusOK {
 		s.Fatalf("GET %s: %d\n%s", path, code, body)
 	}

@@ -91,6 +91,7 @@ func TestNowSortsByHarm(t *testing.T) {
 		}
 		s.shows("/", "d-failed-often Failing since ", ", 3 runs in a row", "Cannot run: its row has a mistake", "Missed 7 runs since ", "and no scheduler has taken it", `aria-label="Edit: i-mistyped"`,
 			`aria-label="Run now: b-missed"`, `!aria-label="Run now: f-blocked"`, "Jobs of the last 24 hours", "succeeded 1")
+		s.shows("/task?id=g-overdue", "due 1 min", "!next in")
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
@@ -55,16 +54,5 @@ func TestPagesAreInTheChosenZone(t *testing.T) {
 		if len(tags) != 4 {
 			s.Errorf("four looks have %d tags", len(tags))
 		}
-	})
-}
-
-// A page has its times in one zone. What is due and not taken is not said to be due later.
-func TestOneZoneOfAPage(t *testing.T) {
-	one(t, dashboard.Options{}, func(s *site) {
-		now := time.Now().UTC()
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('sync', 'work', 'hourly', ?)`, sqldb.Timestamp(now.Add(-time.Hour)))
-		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00' WHERE id = 'sync'`)
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, cause) VALUES ('sync', '2026-01-03 11:00:00.000000', 'skipped', '2026-01-03 11:00:00.000000', 'overlap')`)
-		s.shows("/task?id=sync&zone=Asia/Tokyo", "The tick of 2026-01-03 20:00:00 JST was skipped: a job of the task had not ended", "due 1 h ago", "!next in")
 	})
 }

@@ -63,21 +63,6 @@ func TestRunInThePastMakesUpForNothing(t *testing.T) {
 	})
 }
 
-// Ticks that fell due while a task was disabled are not made up for.
-func TestEnableWithoutBurst(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		f.due("report", 240*time.Hour)
-		f.exec("UPDATE periodic_task SET enabled = false")
-		f.once()
-		f.exec("UPDATE periodic_task SET enabled = true")
-		f.once()
-		f.want(0, "SELECT count(*) FROM job")
-		f.want(0, "SELECT count(*) FROM periodic_tick")
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE nextrun > ?", f.at(0))
-	})
-}
-
 // What falls due between the insert or the edit of a task and the plan that follows from it is accounted for, whenever
 // a scheduler comes.
 func TestTicksAfterAnEditAreNotLost(t *testing.T) {

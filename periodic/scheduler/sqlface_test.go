@@ -3,25 +3,10 @@ package scheduler_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 )
-
-// The smallest INSERT works: the table knows everything else.
-func TestSQLSmallestInsert(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('nightly-backup', 'backup', '*-*-* 02:00 Europe/Berlin')")
-		f.want(1, `SELECT count(*) FROM periodic_task WHERE enabled AND group_ = 'default' AND args = '{}' AND subject = ''
-			AND submitter = 'nextrun' AND priority = 0 AND worker IS NULL AND marked IS NULL AND due IS NULL
-			AND starts IS NULL AND ends IS NULL AND overlap = 'skip' AND catchup = 'one' AND grace = 60
-			AND deadline IS NULL AND jitter = 0 AND sink = 'job' AND problem IS NULL
-			AND nextrun = ? AND created >= ? AND created <= ?`, unplanned, f.at(-time.Minute), f.at(time.Second))
-		f.once()
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE due = nextrun AND nextrun > ? AND nextrun < ?", f.at(0), f.at(25*time.Hour))
-	})
-}
 
 const unplanned = "1970-01-01 00:00:00.000000"
 

@@ -221,23 +221,6 @@ func TestPgxSessionsOfAPooler(t *testing.T) {
 	pooltest.Shared(t, func(url string) *store.DB { return openPgx(t, newPool(t, url), store.Options{PollOnly: true}) })
 }
 
-// With PollOnly nobody listens.
-func TestPgxPollOnly(t *testing.T) {
-	t.Parallel()
-	d := migrated.New(t, storetest.Postgres)
-	db := openPgx(t, newPool(t, d.URL), store.Options{PollOnly: true})
-	s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s"})
-	must(t, err)
-	must(t, s.Start(t.Context()))
-	d.Exec("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'note', 'every 1s')")
-	s.Wake()
-	storetest.Eventually(t, "a job", func() bool { return d.One("SELECT count(*) FROM job") != "0" })
-	if got := d.One("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"); got != "0" {
-		t.Errorf("%s connections listen", got)
-	}
-	must(t, s.Stop(context.Background()))
-}
-
 // A context that ends cancels the statement on the server, and a lock that is not free in
 // time is contention.
 func TestPgxCancelAndTimeouts(t *testing.T) {

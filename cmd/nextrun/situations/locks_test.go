@@ -1,13 +1,9 @@
 package situations_test
 
 import (
-	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/testkit/clitest"
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
-	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
 // overdue makes the task one that has been due for a minute.
@@ -138,14 +134,4 @@ var ofLocks = []situation{
 		says:    []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "mend that; its ticks are submitted then"},
 		not:     []string{"to fix it", "nextrun serve"},
 	},
-}
-
-// Where nothing can be read of the jobs, the error names who has locked their table.
-func TestLockedTableOfJobs(t *testing.T) {
-	t.Parallel()
-	d := migrated.New(t, storetest.Postgres)
-	w := &world{T: t, d: d, sh: clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}}
-	w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
-	w.d.Hold("LOCK TABLE job")
-	w.sh.Says(t, ui.Failed, "why t", "the table job is locked by pid ")
 }

@@ -56,11 +56,14 @@ func TestLoginWithoutRights(t *testing.T) {
 	}
 }
 
-// While tasks cannot be read at all, the error names who has locked them.
-func TestLockedTableOfTasks(t *testing.T) {
+// While tasks or their jobs cannot be read at all, the error names who has locked them.
+func TestLockedTables(t *testing.T) {
 	t.Parallel()
-	w := &world{T: t, d: migrated.New(t, storetest.Postgres)}
-	w.d.Hold("SET LOCAL application_name = 'by-hand'; LOCK TABLE periodic_task")
-	w.sh = clitest.Shell{Env: map[string]string{"NEXTRUN_DB": w.d.URL}}
-	w.sh.Says(t, ui.Failed, "why t", "the table periodic_task is locked by pid ", "(by-hand, user ", "idle in transaction for ")
+	for _, table := range []string{"periodic_task", "job"} {
+		w := &world{T: t, d: migrated.New(t, storetest.Postgres)}
+		w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
+		w.d.Hold("SET LOCAL application_name = 'by-hand'; LOCK TABLE " + table)
+		w.sh = clitest.Shell{Env: map[string]string{"NEXTRUN_DB": w.d.URL}}
+		w.sh.Says(t, ui.Failed, "why t", "the table "+table+" is locked by pid ", "(by-hand, user ", "idle in transaction for ")
+	}
 }

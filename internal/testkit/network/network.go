@@ -16,6 +16,7 @@ type Network struct {
 
 	server string
 	mark   []byte
+	stops  bool // at the mark
 	once   sync.Once
 	mu     sync.Mutex
 	links  []*link
@@ -56,6 +57,9 @@ func (n *Network) FallSilent() { n.once.Do(func() { close(n.Silent) }) }
 // FallSilentAt does so before a text.
 func (n *Network) FallSilentAt(text string) { n.mark = []byte(text) }
 
+// StopAt falls silent at a text that the server sends, and reads no more of that answer, as a program that stands still.
+func (n *Network) StopAt(text string) { n.mark, n.stops = []byte(text), true }
+
 // Forget lets the connections that there are fall silent. New ones work.
 func (n *Network) Forget() { n.each(func(l *link) { l.once.Do(func() { close(l.silent) }) }) }
 
@@ -94,6 +98,9 @@ func (n *Network) carry(l *link, from, to net.Conn) {
 		count, err := from.Read(buffer)
 		if n.mark != nil && bytes.Contains(buffer[:count], n.mark) {
 			n.FallSilent()
+			if n.stops && from == l.server {
+				return
+			}
 		}
 		select {
 		case <-l.silent:

@@ -20,6 +20,7 @@ func TestStatus(t *testing.T) {
 		s.Exec(t, `UPDATE periodic_task SET due = '2098-01-01 00:00:00.000000', nextrun = '2098-01-01 00:00:00.000000' WHERE id = 'good'`)
 		s.Exec(t, `UPDATE periodic_task SET problem = 'no such zone' WHERE id = 'bad'`)
 		s.Exec(t, `INSERT INTO job (jid, task, tracker, group_, subject, state, worker, started) VALUES ('0123456789-end', 'h', 'good', 'g', 's', 'running', 'w', '2026-01-01 00:00:00')`)
+		s.Says(t, ui.Done, "task list --state problem", "bad blocked ", "no such zone", "! good")
 		r := s.Says(t, ui.Changes, "status")
 		out := strings.Join(strings.Fields(r.Stdout), " ")
 		at := 0

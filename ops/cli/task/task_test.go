@@ -107,21 +107,6 @@ func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 	})
 }
 
-// What is wrong with a row that somebody else wrote shows in the list, and the
-// row does not keep its neighbours from running.
-func TestTaskListShowsProblems(t *testing.T) {
-	t.Parallel()
-	clitest.OnOne(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'Mon 25:00'), ('good', 'echo', 'daily')`)
-		s.Must(t, "scheduler", "--once")
-		s.Says(t, ui.Done, "task list", "bad blocked - blocked - Mon 25:00 echo timer", "good not run yet - in ")
-		s.Says(t, ui.Done, "task list --state problem", "bad", "! good")
-		s.Says(t, ui.Changes, "check", "errors: 1", "error task bad")
-		s.Must(t, "task", "set", "bad", "--timer", "hourly")
-		s.Says(t, ui.Done, "task list --state problem", "none of that kind")
-	})
-}
-
 // On Docspell's database, commands that write tasks and check warn of what Docspell cannot read.
 func TestWarningsOfDocspell(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 )
 
@@ -50,30 +49,5 @@ func TestLogThatNobodyReads(t *testing.T) {
 	_ = write.Close()
 	if n := <-drained; n < 50 || lines.Lost() != 1 {
 		t.Errorf("%d lines came, %d were lost", n, lines.Lost())
-	}
-}
-
-// A log that is gone or full loses lines, and ends nothing.
-func TestLogThatIsGoneOrFull(t *testing.T) {
-	t.Parallel()
-	read, gone, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = read.Close()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatalf("this test needs /dev/full: %v", err)
-	}
-	for _, file := range []*os.File{gone, full} {
-		say, lines, finish := loggerTo(t, file)
-		say("one")
-		storetest.Eventually(t, "the line is lost", func() bool { return lines.Lost() == 1 })
-		say("two")
-		finish()
-		if lines.Lost() != 2 {
-			t.Errorf("%s: %d lines were lost, want 2", file.Name(), lines.Lost())
-		}
-		_ = file.Close()
 	}
 }

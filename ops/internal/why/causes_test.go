@@ -20,16 +20,6 @@ func TestReferenceOfCauses(t *testing.T) {
 	page.Part(t, "../../../docs/reference.md", "findings", list)
 }
 
-// What needs attention has a cause of the table.
-func TestStatusNamesCauses(t *testing.T) {
-	t.Parallel()
-	for _, cause := range []view.Code{view.TaskProblem, view.TaskOverdue, view.TaskPaused, view.RunFailed, view.TickMissed, view.TaskStale, view.TaskWarning} {
-		if words := templates.Lookup(string(cause)); words == nil {
-			t.Errorf("%s is no cause", cause)
-		}
-	}
-}
-
 // A next run that was set by hand is compared with the timer, and with the time at which it was set: whole hours look like the time of another zone.
 func TestNextRunByHand(t *testing.T) {
 	t.Parallel()
