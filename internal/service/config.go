@@ -87,11 +87,6 @@ func Within[T cmp.Ordered](c *Check, field string, value, low, high T) {
 	c.hinted(low <= value && value <= high, field, value, fmt.Sprintf("%s to %s", show(low), show(high)), orDefault)
 }
 
-// AtLeast notes a setting below low.
-func AtLeast[T cmp.Ordered](c *Check, field string, value, low T) {
-	c.hinted(low <= value, field, value, show(low)+" or more", orDefault)
-}
-
 // show writes a bound, a duration without parts that are zero: 24h.
 func show(bound any) string {
 	s := fmt.Sprint(bound)
