@@ -119,13 +119,11 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 			return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone).UTC(), nil
 		}
 	}
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			if !at.After(now) {
-				return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
-			}
-			return at.UTC(), nil
+	if at, err := momentOf(text, zone); err == nil {
+		if !at.After(now) {
+			return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
 		}
+		return at.UTC(), nil
 	}
 	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, a weekday or a duration, such as 3h", show.Printable(text), zone)
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
@@ -15,17 +13,14 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
-// eventsPerPage is how many events a page shows.
-const eventsPerPage = 50
+// mostEvents is how many events that were given up are listed, and how many that are pending.
+const mostEvents = 50
 
 // eventList are the topics and events of the page of the system.
 type eventList struct {
 	Topic  string     `json:"topic,omitempty"`
-	Status string     `json:"status,omitempty"`
 	Topics []topicRow `json:"topics"`
-	Events []eventRow `json:"events"`
-	States []string   `json:"-"`
-	paged
+	Events []eventRow `json:"events"` // that are not published, those that were given up first
 }
 
 // topicRow is a topic with unpublished events.
@@ -48,21 +43,12 @@ type eventRow struct {
 	Task      string    `json:"task,omitempty"` // that it is about
 	Status    string    `json:"status"`
 	Created   time.Time `json:"created"`
-	Published time.Time `json:"published,omitzero"`
 	Attempts  int       `json:"attempts"`
 	Problem   string    `json:"problem,omitempty"`
 }
 
 func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error) {
-	q := r.URL.Query()
-	d := &eventList{paged: pageOf(r), Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
-		States: []string{""}}
-	for _, status := range outbox.Statuses() {
-		d.States = append(d.States, string(status))
-	}
-	if !slices.Contains(d.States, d.Status) {
-		return nil, frame.Bad("unknown status %q; use one of%s", show.Printable(d.Status), strings.Join(d.States, " "))
-	}
+	d := &eventList{Topic: r.URL.Query().Get("topic"), Topics: []topicRow{}, Events: []eventRow{}}
 	lag, err := s.db.Outbox().Lag(ctx)
 	if err != nil {
 		return nil, err
@@ -77,12 +63,17 @@ func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error
 		}
 		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder, l.Retry, l.Unattended()})
 	}
-	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: d.Page*eventsPerPage + 1})
-	for _, e := range cut(&d.paged, list, eventsPerPage) {
-		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, taskOf(&e), string(e.Status), e.Created, e.Published, e.Attempts,
-			show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
+	for _, status := range []outbox.Status{outbox.Dead, outbox.Pending} {
+		list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: status, Limit: mostEvents})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, taskOf(&e), string(e.Status), e.Created, e.Attempts,
+				show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
+		}
 	}
-	return d, err
+	return d, nil
 }
 
 // taskOf is the task whose tick an event is; empty: it is of none.

@@ -90,7 +90,6 @@ func TestErrorsOfPages(t *testing.T) {
 			"/runs?state=lost":     {400, "use one of running"},
 			"/runs?from=2026-01-02T00:00&to=2026-01-01T00:00": {400, "is not before"},
 			"/task?id=report&until=yesterday":                 {400, "use a time such as"},
-			"/system?status=failed":                           {400, "use one of"},
 			"/timeline?at=teatime":                            {400, "unknown time"},
 			"/static/":                                        {404, "there is no page /static/"},
 			"/nowhere":                                        {404, "there is no page /nowhere"},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -74,11 +75,7 @@ func (s *server) places(ctx context.Context, q string) ([]place, error) {
 	}
 	jobs, err := s.queue.List(ctx, jobqueue.Filter{Part: q, Limit: mostPlaces})
 	for _, j := range jobs {
-		name := j.Tracker
-		if name == "" {
-			name = j.Task
-		}
-		list = append(list, place{show.Shorten(show.Printable(name), 60) + " " + show.Tail(j.JID), "run", frame.Path(s.prefix, "run", "job", j.JID)})
+		list = append(list, place{show.Shorten(show.Printable(cmp.Or(j.Tracker, j.Task)), 60) + " " + show.Tail(j.JID), "run", frame.Path(s.prefix, "run", "job", j.JID)})
 	}
 	return list[:min(len(list), mostPlaces)], err
 }

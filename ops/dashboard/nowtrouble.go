@@ -58,9 +58,13 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return err
 	}
 	d.Totals.Troubled = len(tasks)
-	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
-		return cmp.Or(-compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
-	})
+	rank := func(t *periodic.Task) int {
+		if t.Blocked() != "" {
+			return t.Priority + 1000
+		}
+		return t.Priority
+	}
+	slices.SortStableFunc(tasks, func(a, b periodic.Task) int { return cmp.Compare(rank(&b), rank(&a)) })
 	facts, err := view.Of(s.db).Tasks(ctx, tasks[:min(len(tasks), looked)], shownTicks)
 	if err != nil {
 		return err
@@ -212,16 +216,6 @@ func (d *nowView) readUndelivered(topics []outbox.Lag, hooks []jobqueue.Job, mas
 	}
 	d.Undelivered = len(d.Stuck)
 	d.Stuck = d.Stuck[:min(len(d.Stuck), 5)]
-}
-
-func compare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // BadTimer reports whether another timer helps.

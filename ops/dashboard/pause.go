@@ -30,18 +30,22 @@ func pauseOf(t *periodic.Task, now time.Time, zone *time.Location) string {
 }
 
 // noNext says why a task has no next run, or what becomes of its ticks until it has one; empty: it has one.
-func noNext(enabled, blocked bool, p periodic.Pause, now time.Time, zone *time.Location) string {
+func noNext(t *periodic.Task, now time.Time, zone *time.Location) string {
 	switch {
-	case !enabled:
+	case !t.Enabled:
 		return "none while disabled"
-	case blocked:
+	case t.Blocked() != "":
 		return "none while blocked"
-	case !p.At(now):
-		return ""
-	case p.Until.IsZero():
+	case t.Pause.At(now) && t.Pause.Until.IsZero():
 		return "skipped until resumed"
+	case t.Pause.At(now):
+		return "skipped until " + show.Clock(t.Pause.Until, now, zone)
+	case t.NextRun.Before(periodic.Never):
+		return ""
+	case !t.Ends.IsZero() && !t.Ends.After(now):
+		return "none: it has ended"
 	}
-	return "skipped until " + show.Clock(p.Until, now, zone)
+	return "none: its timer never elapses again"
 }
 
 func (s *server) resume(ctx context.Context, id string) error {

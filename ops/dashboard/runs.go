@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +30,21 @@ type runList struct {
 	To      time.Time  `json:"to,omitzero"`
 	Runs    []shownRun `json:"runs"`
 	Chips   []chip     `json:"states"`
-	paged
+	Page    int        `json:"page"`
+	More    bool       `json:"more"` // there is another one
 }
+
+// mostPages is how far back the list goes: a page costs as much as all before it.
+const mostPages = 50
+
+// lastTime is a time until now.
+type lastTime struct {
+	name string
+	long time.Duration
+}
+
+// lasts are the times until now that the page offers.
+var lasts = []lastTime{{"hour", time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
 
 // notRunning selects the ticks that did not run.
 const notRunning = periodic.NotRun
@@ -43,7 +57,8 @@ var runStates = []chip{
 
 func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := runList{paged: pageOf(r), State: q.Get("state"), Task: q.Get("task"), Handler: q.Get("handler"), Group: q.Get("group"), Runs: []shownRun{}}
+	page, _ := strconv.Atoi(q.Get("page"))
+	d := runList{Page: min(max(page, 1), mostPages), State: q.Get("state"), Task: q.Get("task"), Handler: q.Get("handler"), Group: q.Get("group"), Runs: []shownRun{}}
 	if d.State == string(jobqueue.Stuck) {
 		d.State = "retrying"
 	}
@@ -69,7 +84,8 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.count(t)
 	slices.SortStableFunc(d.Runs, func(a, b shownRun) int { return b.Due.Compare(a.Due) })
-	d.Runs = cut(&d.paged, d.Runs, runsPerPage)
+	d.More = len(d.Runs) > d.Page*runsPerPage && d.Page < mostPages
+	d.Runs = d.Runs[min((d.Page-1)*runsPerPage, len(d.Runs)):min(d.Page*runsPerPage, len(d.Runs))]
 	return &d, err
 }
 
@@ -171,4 +187,29 @@ func (d *runList) count(t view.Totals) {
 		}
 		d.Chips = append(d.Chips, c)
 	}
+}
+
+// Lasts are the times until now that the page offers.
+func (d *runList) Lasts() (names []string) {
+	for _, one := range lasts {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+// Link is what leads to the same list with another value of one of its parameters.
+func (d *runList) Link(prefix, name string, value any) string {
+	pairs := map[string]any{"state": d.State, "task": d.Task, "handler": d.Handler, "group": d.Group, "last": d.Last, name: value}
+	if d.Last == "" && name != "last" {
+		for field, at := range map[string]time.Time{"from": d.From, "to": d.To} {
+			if !at.IsZero() {
+				pairs[field] = at.UTC().Format(time.RFC3339)
+			}
+		}
+	}
+	var list []any
+	for field, value := range pairs {
+		list = append(list, field, value)
+	}
+	return frame.Path(prefix, "runs", list...)
 }

@@ -37,7 +37,7 @@ type shownRun struct {
 // run is a tick and what became of it.
 func (s *source) run(k *view.Run, zone *time.Location) shownRun {
 	r := shownRun{Task: k.TaskID, Due: k.Due, Until: k.Until, Times: k.Missed, State: k.Outcome(), Why: k.Why(), JID: k.JID, Own: k.Own(), Hand: k.Hand(),
-		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Worker: view.NameOf(k.Executor), Tick: true}
+		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Worker: show.Printable(view.NameOf(k.Executor)), Tick: true}
 	if r.Hand == r.Why {
 		r.Why = "" // it is said once
 	}
@@ -64,7 +64,7 @@ func (s *source) run(k *view.Run, zone *time.Location) shownRun {
 // job is a job of nextrun's own queue.
 func (s *source) job(j *jobqueue.Job, services []view.Service) shownRun {
 	r := shownRun{Task: j.Tracker, Handler: j.Task, JID: j.JID, Due: j.Due, State: string(j.State), Began: j.Started, Took: took(j.Started, j.Finished),
-		Lost: j.Interrupts, Worker: view.NameOf(j.Worker), Own: true, Tick: !j.Due.IsZero()}
+		Lost: j.Interrupts, Worker: show.Printable(view.NameOf(j.Worker)), Own: true, Tick: !j.Due.IsZero()}
 	if !j.Started.IsZero() {
 		r.Attempts = j.Retries
 		if j.State != jobqueue.Waiting && j.State != jobqueue.Stuck { // as the view periodic_run counts

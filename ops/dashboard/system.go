@@ -96,7 +96,7 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, l := range locks {
-		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Acquired, l.Heartbeat, l.Expires})
+		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), view.NameOf(l.Holder), l.Hostname, l.PID, l.Acquired, l.Heartbeat, l.Expires})
 	}
 	d.Others, _ = s.others(t)
 	next, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: 1, Slim: true})

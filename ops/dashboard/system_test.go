@@ -49,8 +49,8 @@ func TestEventsSayWhatToDo(t *testing.T) {
 		s.Exec(`UPDATE outbox_message SET problem = 'connection refused', attempts = 3, retry = ? WHERE topic = 'mail'`, sqldb.Timestamp(time.Now().Add(-10*time.Minute)))
 		s.Exec(`UPDATE outbox_message SET dead = '2026-01-01 00:00:00' WHERE topic = 'lost'`)
 		s.shows("/system", "No relay publishes this topic.", "connection refused; no relay has tried it again for 10 min")
-		s.shows("/system?status=dead", `value="01a2135a-f0dd-75af-86c6-a11c86d85e02"`, `!value="01a2135a-f0dd-75af-86c6-a11c86d85e00"`)
+		s.shows("/system?topic=lost", `value="01a2135a-f0dd-75af-86c6-a11c86d85e02"`, `!value="01a2135a-f0dd-75af-86c6-a11c86d85e00"`)
 		s.post("/system", map[string][]string{"action": {"resend-dead"}, "topic": {"lost"}}, "/system?done=Events+that+are+sent+again%3A+1.&topic=lost")
-		s.shows("/system?status=dead", "No such event.")
+		s.shows("/system?topic=lost", "lost 1 1 h ago 0")
 	})
 }

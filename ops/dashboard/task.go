@@ -35,8 +35,7 @@ type taskView struct {
 	Task     *periodic.Task `json:"-"`
 	Why      whyView        `json:"why"`
 	Settings []show.Setting `json:"settings"`
-	NoNext   string         `json:"-"` // why there is no next run
-	Delayed  string         `json:"-"` // what delays it
+	Delayed  string         `json:"-"` // what delays the next run
 	Overdue  time.Time      `json:"overdue_since,omitzero"`
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
@@ -47,10 +46,9 @@ type taskView struct {
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these
 	Usual    string         `json:"usually_takes,omitempty"`
-	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
-	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
-	Can      []string       `json:"-"`                     // what may be done with it now
-	Retry    string         `json:"-"`                     // its last job, if that failed and may be tried again
+	Error    string         `json:"-"` // the last line of the run that failed last, if it says more than the finding
+	Can      []string       `json:"-"` // what may be done with it now
+	Retry    string         `json:"-"` // its last job, if that failed and may be tried again
 	SQL      string         `json:"sql"`
 	Edit     *edit          `json:"edit,omitempty"` // what somebody tries to change
 	Took     plot           `json:"-"`
@@ -86,7 +84,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, zone, runs := s.now(), frame.Zone(r), facts[0].Runs
+	now, zone, runs, status := s.now(), frame.Zone(r), facts[0].Runs, facts[0].Status()
 	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
 	d.Row.Lost = lost[id].String()
 	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
@@ -97,7 +95,12 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.lookAhead(now)
-	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
+	if status.Cause == view.TaskOverdue {
+		d.Overdue = status.Since
+	}
+	if t.Jitter > 0 && !t.Due.IsZero() && t.NextRun.After(t.Due) {
+		d.Delayed = "its jitter adds " + text.Text(t.NextRun.Sub(t.Due))
+	}
 	d.Can, d.Error, d.Retry = d.actions(now), lastLine(&d.Why), s.failedJob(&d)
 	d.Took = durations(s.prefix, runs, usual(runs), now, zone)
 	if q.Has("edit") {
@@ -106,46 +109,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	return &d, nil
 }
 
-// noNext says why a task has no next run.
-func (d *taskView) noNext(now time.Time) string {
-	switch t := d.Task; {
-	case !t.Enabled:
-		return "None while it is disabled."
-	case d.Place != "" || t.Blocked() != "":
-		return "None: its row has a problem."
-	case d.Row.NoNext != "":
-		return d.Row.NoNext
-	case !t.Ends.IsZero() && !t.Ends.After(now):
-		return "None: it has ended."
-	}
-	return "None: its timer never elapses again."
-}
-
-// NextRun is the first tick to come that no pause skips; nil: there is none.
-func (d *taskView) NextRun() *upcoming {
-	if i := slices.IndexFunc(d.Upcoming, func(u upcoming) bool { return !u.Skipped }); i >= 0 {
-		return &d.Upcoming[i]
-	}
-	if p := d.Task.Pause; len(d.Upcoming) > 0 && !p.Until.IsZero() {
-		if after, err := d.Task.Upcoming(p.Until.Add(-time.Microsecond), 1); err == nil && len(after) > 0 {
-			return &upcoming{Due: after[0].Due, NextRun: after[0].NextRun, LeftOut: after[0].LeftOut}
-		}
-	}
-	return nil
-}
-
-// delayed says by how much the jitter delays the next run; empty: by nothing.
-func (d *taskView) delayed() string {
-	first := d.NextRun()
-	if first == nil || !first.NextRun.After(first.Due) {
-		return ""
-	}
-	return "its jitter adds " + text.Text(first.NextRun.Sub(first.Due))
-}
-
 // More reports whether there is more to say than that the last run failed.
 func (d *taskView) More() bool {
-	return len(d.Why.Output) > 0 && d.Why.State != view.Failed || slices.ContainsFunc(d.Why.Findings, d.Says)
+	return len(d.Why.Output) > 0 && d.Row.State != view.Failed || slices.ContainsFunc(d.Why.Findings, d.Says)
 }
 
 // Says reports whether a finding stands in the list: the page says some elsewhere.
@@ -205,9 +171,6 @@ func (d *taskView) actions(now time.Time) []string {
 func (d *taskView) lookAhead(now time.Time) {
 	t := d.Task
 	d.Skips = t.SkipsToCome(now)
-	if d.Why.Cause == view.TaskOverdue {
-		d.Overdue = d.Why.Since
-	}
 	if t.Enabled {
 		d.Upcoming = comingRuns(t, now)
 	}

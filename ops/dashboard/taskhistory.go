@@ -25,9 +25,6 @@ type tickRow struct {
 // readTicks adds a page of the table of ticks.
 func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, until string, zone *time.Location) (err error) {
 	normal := usual(runs)
-	if i := slices.IndexFunc(runs, func(k view.Run) bool { return k.State == "success" }); i >= 0 {
-		d.Success = runs[i].Due
-	}
 	if normal > 0 {
 		d.Usual = text.Exact(normal)
 	}

@@ -65,7 +65,7 @@ func (s *source) row(f *view.Task, zone *time.Location) taskRow {
 	if t.Unplanned() { // it says so
 		r.Next = t.NextRun
 	}
-	r.NoNext = noNext(t.Enabled, t.Blocked() != "", t.Pause, s.now(), zone)
+	r.NoNext = noNext(t, s.now(), zone)
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		r.Zone = calendar.Location(schedule)
 		r.Words = explain.Schedule(schedule)

@@ -9,19 +9,14 @@ import (
 	"github.com/nextrun/nextrun/ops/internal/why"
 )
 
-// whyView says how a task is doing, and what keeps it from running, as `nextrun why` does.
+// whyView says what keeps a task from running, as `nextrun why` does.
 type whyView struct {
-	State    view.State    `json:"state"`
-	Cause    view.Code     `json:"attention,omitempty"` // why it needs attention
-	Since    time.Time     `json:"since,omitzero"`      // since when it does
 	Findings []why.Finding `json:"findings"`
 	Job      string        `json:"job,omitempty"`    // that failed last
 	Output   []string      `json:"output,omitempty"` // the end of its log
 }
 
-// Kind is the shape and colour of the state: what needs attention does not look well.
-func (w whyView) Kind() string { return kindOf(w.State, w.Cause) }
-
+// kindOf is the shape and colour of a state: what needs attention does not look well.
 func kindOf(state view.State, cause view.Code) string {
 	switch kind := show.Kind(string(state)); {
 	case kind == "bad", kind == "pause", cause == "":
@@ -45,7 +40,7 @@ func (s *server) why(ctx context.Context, id string, zone *time.Location) (whyVi
 	if err != nil {
 		return whyView{}, err
 	}
-	d := whyView{State: f.Status.State, Cause: f.Status.Cause, Since: f.Status.Since, Findings: s.shownFindings(f.Findings(zone))}
+	d := whyView{Findings: s.shownFindings(f.Findings(zone))}
 	if f.Failed != nil {
 		d.Job = f.Failed.JID
 	}

@@ -4,6 +4,7 @@ package browser_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,8 +31,8 @@ import (
 	_ "github.com/nextrun/nextrun/store/sqlite" // the driver
 )
 
-// The time of the pictures: views take that of SQLite, which no bubble changes.
-var pictured = time.Now().UTC().Truncate(time.Second)
+// The time of the pictures is always the same, and so are the pictures.
+var pictured = time.Date(2026, 11, 27, 14, 11, 0, 0, time.UTC)
 
 const (
 	before     = 11 * time.Minute // from the end of the month of the shop on, scheduler and executor run
@@ -51,6 +52,15 @@ var pictures = []struct {
 	{"timeline", "/timeline?zone=Europe/Berlin", 800},
 	{"system", "/system", 800},
 }
+
+// sameEverywhere replaces what is of the machine that takes the pictures.
+const sameEverywhere = `(() => {
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+	for (let node; (node = walker.nextNode());) {
+		node.data = node.data.replace(/^[^ ,]+, process \d+$/, 'shop.example, process 4711').replace(/^(\(devel\)|dev|v0\.0\.0-\S*|unknown)$/, 'v0.1.0')
+	}
+	return true
+})()`
 
 // files are what the dashboard answers, by path and query.
 type files map[string]*httptest.ResponseRecorder
@@ -82,6 +92,7 @@ func TestPictures(t *testing.T) {
 	for _, p := range pictures {
 		b.looks(1180, p.height, "light")
 		b.open(p.path)
+		value[bool](b, sameEverywhere)
 		ctx, cancel := context.WithTimeout(b.ctx, patience)
 		taken, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
 			Format: page.CaptureScreenshotFormatWebp, Quality: new(int64(80))})
@@ -114,6 +125,7 @@ func (f files) work(t *testing.T) {
 		t.Fatal(err)
 	}
 	furnish(t, strings.TrimPrefix(url, "sqlite:"))
+	freeze(t, strings.TrimPrefix(url, "sqlite:"))
 	quiet := slog.New(slog.DiscardHandler)
 	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1, PoolSize: 6})
 	if err != nil {
@@ -147,6 +159,22 @@ func (f files) work(t *testing.T) {
 	executor.Hurry()
 	if err := errors.Join(scheduler.Stop(t.Context()), executor.Stop(t.Context())); err != nil {
 		t.Log(err)
+	}
+}
+
+// freeze gives the views and triggers of a database the time of the pictures: they take that of SQLite, which no bubble changes.
+func freeze(t *testing.T, path string) {
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{"PRAGMA writable_schema = ON",
+		"UPDATE sqlite_master SET sql = replace(sql, '''now''', '''" + pictured.Format(time.DateTime) + "''') WHERE sql LIKE '%''now''%'", "PRAGMA writable_schema = RESET"} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

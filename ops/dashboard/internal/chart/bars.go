@@ -23,7 +23,6 @@ type Bars struct {
 	Whole    string  // and at Top
 	Usual    float64 // a line; 0: none
 	From, To string  // what is written below the first bar, and below the last
-	Middle   string  // and between them; empty: nothing
 	Least    int     // of so many places; where there are fewer bars, the first places are empty
 }
 
@@ -32,9 +31,7 @@ type Bars struct {
 func (b Bars) Draw() string {
 	c := &canvas{}
 	places := max(len(b.Bars), b.Least, 1)
-	for _, y := range []int{0, 50, 100} {
-		fmt.Fprintf(&c.text, `<path class="grid" d="M0 %dh%d"/>`, y, 10*places)
-	}
+	c.grid(places)
 	for i, bar := range b.Bars {
 		if bar.Value <= 0 && bar.Title == "" {
 			continue
@@ -56,9 +53,24 @@ func (b Bars) Draw() string {
 	if b.Usual > 0 && b.Top > 0 {
 		fmt.Fprintf(&c.text, `<path class="usual" d="M0 %.1fh%d"/>`, 100-100*min(b.Usual/b.Top, 1), 10*places)
 	}
-	picture := fmt.Sprintf(`<svg viewBox="0 0 %d 100" preserveAspectRatio="none" role=%q aria-label="`, 10*places, c.role()) + escape(b.Name) + `">` + c.text.String() + `</svg>`
-	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div>%s<div class="axis"><span>%s</span><span>%s</span><span>%s</span></div></div>`,
-		escape(b.Whole), escape(b.Half), picture, escape(b.From), escape(b.Middle), escape(b.To))
+	return c.withAxes(b, places, b.From, b.To)
+}
+
+// grid has the lines behind bars: at the foot, at half and at the top.
+func (c *canvas) grid(places int) {
+	for _, y := range []int{0, 50, 100} {
+		fmt.Fprintf(&c.text, `<path class="grid" d="M0 %dh%d"/>`, y, 10*places)
+	}
+}
+
+// withAxes is the finished drawing beside its scale, with texts evenly below it.
+func (c *canvas) withAxes(b Bars, places int, below ...string) string {
+	axis := ""
+	for _, text := range below {
+		axis += `<span>` + escape(text) + `</span>`
+	}
+	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div><svg viewBox="0 0 %d 100" preserveAspectRatio="none" role=%q aria-label="%s">%s</svg><div class="axis">%s</div></div>`,
+		escape(b.Whole), escape(b.Half), 10*places, c.role(), escape(b.Name), c.text.String(), axis)
 }
 
 // linked is a path with a title. It leads somewhere if there is a link, for the mouse only: what

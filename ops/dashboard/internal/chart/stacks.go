@@ -23,7 +23,7 @@ type Part struct {
 
 // Draw draws the stacks as wide as the place that a page gives them.
 func (s Stacks) Draw() string {
-	b, c := Bars{}, &canvas{}
+	b, c := Bars{Name: s.Name}, &canvas{}
 	for _, stack := range s.Stacks {
 		sum := 0
 		for _, part := range stack.Parts {
@@ -32,9 +32,7 @@ func (s Stacks) Draw() string {
 		b.Bars = append(b.Bars, Bar{Value: float64(sum)})
 	}
 	b = b.Counts()
-	for _, y := range []int{0, 50, 100} {
-		fmt.Fprintf(&c.text, `<path class="grid" d="M0 %dh%d"/>`, y, 10*len(s.Stacks))
-	}
+	c.grid(len(s.Stacks))
 	for i, stack := range s.Stacks {
 		if len(stack.Parts) == 0 {
 			continue
@@ -48,10 +46,5 @@ func (s Stacks) Draw() string {
 		}
 		c.text.WriteString(`</g>`)
 	}
-	axis := ""
-	for _, text := range s.Axis {
-		axis += `<span>` + escape(text) + `</span>`
-	}
-	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div><svg viewBox="0 0 %d 100" preserveAspectRatio="none" role="img" aria-label=%q>%s</svg><div class="axis">%s</div></div>`,
-		b.Whole, b.Half, 10*len(s.Stacks), escape(s.Name), c.text.String(), axis)
+	return c.withAxes(b, len(s.Stacks), s.Axis...)
 }

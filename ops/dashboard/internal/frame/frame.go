@@ -170,10 +170,11 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 		part = "main"
 	}
 	v := Who(r.Context())
+	zone, chosen := zoneOf(r)
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: f.done(w, r), Zone: Zone(r), Chosen: zoneChosen(r), Data: data,
+		Now: f.now().UTC(), Done: f.done(w, r), Zone: zone, Chosen: chosen, Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {

@@ -17,11 +17,7 @@ func Zone(r *http.Request) *time.Location {
 	return zone
 }
 
-func zoneChosen(r *http.Request) bool {
-	_, chosen := zoneOf(r)
-	return chosen
-}
-
+// zoneOf also says whether somebody has chosen it.
 func zoneOf(r *http.Request) (zone *time.Location, chosen bool) {
 	if zone := zoneNamed(r.URL.Query().Get("zone")); zone != nil {
 		return zone, true
