@@ -55,7 +55,7 @@ func parse() (s settings, databases []string) {
 	expression, err := regexp.Compile(*only)
 	databases, known := map[string][]string{"postgres": {"postgres"}, "sqlite": {"sqlite"}, "both": {"postgres", "sqlite"}}[*chosen]
 	if err != nil || !known || flag.NArg() > 0 || s.instances < 2 || s.tasks < 20 {
-		flag.Usage()
+		fmt.Fprintln(os.Stderr, "chaos: it takes a database or both, an expression, 2 instances and 20 tasks at least, and no arguments; see -help")
 		os.Exit(2)
 	}
 	s.only = expression

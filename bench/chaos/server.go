@@ -12,8 +12,8 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -49,10 +49,16 @@ wal_receiver_status_interval = 1s
 
 // newServer prepares a server in a directory that does not exist.
 func newServer(dir, password string) *server {
-	s := &server{bin: serverPrograms(), dir: dir, password: password}
-	if os.Geteuid() == 0 { // as which a server refuses to run
-		account := must.Get(user.Lookup("postgres"))
-		s.as = &syscall.Credential{Uid: uint32(must.Get(strconv.Atoi(account.Uid))), Gid: uint32(must.Get(strconv.Atoi(account.Gid)))}
+	find := exec.Command("bash", "-c", `. ../scripts/lib/cluster.sh; cluster_find && echo "$cluster_bin $cluster_user"`)
+	out, err := find.Output()
+	if err != nil {
+		panic(errors.New("no server programs of PostgreSQL here; see scripts/with-postgres"))
+	}
+	bin, account, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	s := &server{bin: bin, dir: dir, password: password}
+	if account != "" { // a server refuses to run as root
+		u := must.Get(user.Lookup(account))
+		s.as = &syscall.Credential{Uid: uint32(must.Get(strconv.Atoi(u.Uid))), Gid: uint32(must.Get(strconv.Atoi(u.Gid)))}
 	}
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	s.port = listener.Addr().(*net.TCPAddr).Port
@@ -66,17 +72,6 @@ func (s *server) own(name string) {
 	if s.as != nil {
 		must.Nil(os.Chown(name, int(s.as.Uid), int(s.as.Gid)))
 	}
-}
-
-// serverPrograms is the directory of the newest ones.
-func serverPrograms() string {
-	if dir := os.Getenv("NEXTRUN_TEST_POSTGRES_BIN"); dir != "" {
-		return dir
-	}
-	if list, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(list) > 0 {
-		return slices.Max(list)
-	}
-	return filepath.Dir(must.Get(exec.LookPath("postgres")))
 }
 
 // tool runs a program of PostgreSQL as the server's user.
