@@ -70,14 +70,8 @@ func (c *Config) StatementPlaces() int {
 func (c *Config) Build(db *store.DB) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
 	for task := range c.Handlers {
-		place := "handlers." + task
-		handler, err := newLive(c, func(c *Config) (jobqueue.Handler, error) {
-			h, found := c.Handlers[task]
-			if !found {
-				return nil, c.inPlace(place, errAtStart)
-			}
-			return h.build(c, db, place)
-		})
+		of := func(c *Config) (h Handler, found bool) { h, found = c.Handlers[task]; return h, found }
+		handler, err := newLive(c, "handlers."+task, of, func(c *Config, h Handler) (jobqueue.Handler, error) { return h.build(c, db) })
 		if err != nil {
 			return nil, err
 		}

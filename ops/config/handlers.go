@@ -61,19 +61,14 @@ func (r *reader) statements(place string, n *yaml.Node) (texts []string) {
 	return texts
 }
 
-func (h Handler) build(c *Config, db *store.DB, place string) (handler jobqueue.Handler, err error) {
-	if err := c.lacks(place); err != nil {
-		return nil, err
-	}
+func (h Handler) build(c *Config, db *store.DB) (jobqueue.Handler, error) {
 	switch {
 	case h.SQL != nil:
-		handler, err = h.SQL.Handler(db)
+		return h.SQL.Handler(db)
 	case h.Command != nil:
-		handler, err = handlers.Command(c.command(h.Command))
-	default:
-		handler, err = handlers.HTTP(*h.HTTP)
+		return handlers.Command(c.command(h.Command))
 	}
-	return handler, c.inPlace(place, err)
+	return handlers.HTTP(*h.HTTP)
 }
 
 // command is a command that inherits no secrets of nextrun's.

@@ -94,10 +94,7 @@ func (c *Config) BuildHooks() (hooks.Hooks, error) {
 	return built, built.Validate()
 }
 
-func (h *Hook) build(c *Config, place string) (action *hooks.Action, err error) {
-	if err := c.lacks(place); err != nil {
-		return nil, err
-	}
+func (h *Hook) build(c *Config) (action *hooks.Action, err error) {
 	switch {
 	case h.Command != nil:
 		action, err = hooks.Command(c.command(h.Command))
@@ -113,5 +110,5 @@ func (h *Hook) build(c *Config, place string) (action *hooks.Action, err error) 
 	if h.First && err == nil {
 		action.First = true
 	}
-	return action, c.inPlace(place, err)
+	return action, err
 }

@@ -69,9 +69,22 @@ type live[T any] struct {
 	value T
 }
 
-func newLive[T any](c *Config, build func(*Config) (T, error)) (*live[T], error) {
-	value, err := build(c)
-	return &live[T]{build: build, of: c, value: value}, err
+// newLive builds what a place of the configuration says, which of finds there.
+func newLive[S, T any](c *Config, place string, of func(*Config) (S, bool), build func(*Config, S) (T, error)) (*live[T], error) {
+	l := &live[T]{of: c, build: func(c *Config) (made T, err error) {
+		if err := c.lacks(place); err != nil {
+			return made, err
+		}
+		says, found := of(c)
+		if !found {
+			return made, c.inPlace(place, errAtStart)
+		}
+		made, err = build(c, says)
+		return made, c.inPlace(place, err)
+	}}
+	var err error
+	l.value, err = l.build(c)
+	return l, err
 }
 
 // get builds it anew if the configuration is another one. If that fails, the last one stays.
@@ -101,13 +114,10 @@ var errAtStart = errors.New("it is not there any more, or does something else, w
 // liveHook is a hook whose command or call is that of the newest configuration.
 func (c *Config) liveHook(place string, kind hooks.Kind, of func(*Config) HookSet) (*hooks.Action, error) {
 	first := of(c)[kind]
-	made, err := newLive(c, func(c *Config) (*hooks.Action, error) {
+	made, err := newLive(c, place, func(c *Config) (*Hook, bool) {
 		h := of(c)[kind]
-		if h == nil || h.Submit != first.Submit {
-			return nil, c.inPlace(place, errAtStart)
-		}
-		return h.build(c, place)
-	})
+		return h, h != nil && h.Submit == first.Submit
+	}, func(c *Config, h *Hook) (*hooks.Action, error) { return h.build(c) })
 	if err != nil || made.value == hooks.None || first.Submit != "" {
 		return made.value, err
 	}

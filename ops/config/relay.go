@@ -70,15 +70,7 @@ type publisher interface {
 }
 
 // build makes the publisher of a topic. An attempt must end well before the lease.
-func (c *Config) build(topic string) (made publisher, err error) {
-	place, lease := "relay.topics."+topic, cmp.Or(c.Relay.Lease, relay.DefaultLease)
-	route, found := c.Relay.Topics[topic]
-	if !found {
-		return nil, c.inPlace(place, errAtStart)
-	}
-	if err := c.lacks(place); err != nil {
-		return nil, err
-	}
+func (route Route) build(c *Config) (made publisher, err error) {
 	var timeout time.Duration
 	if route.Webhook != nil {
 		cfg := *route.Webhook
@@ -89,11 +81,11 @@ func (c *Config) build(topic string) (made publisher, err error) {
 		cfg.Source, timeout = c.Relay.Source, cmp.Or(cfg.Timeout, kafka.DefaultTimeout)
 		made, err = kafka.New(cfg)
 	}
-	if err == nil && timeout > lease/2 {
+	if lease := cmp.Or(c.Relay.Lease, relay.DefaultLease); err == nil && timeout > lease/2 {
 		made.Close()
 		err = fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
 	}
-	return made, c.inPlace(place, err)
+	return made, err
 }
 
 // Publishers are the publishers of a relay. Close them after use.
@@ -113,7 +105,8 @@ func (p *Publishers) Close() {
 func (c *Config) BuildRelay() (*Publishers, error) {
 	built := &Publishers{Topics: outbox.Topics{}}
 	for topic := range c.Relay.Topics {
-		made, err := newLive(c, func(c *Config) (publisher, error) { return c.build(topic) })
+		of := func(c *Config) (r Route, found bool) { r, found = c.Relay.Topics[topic]; return r, found }
+		made, err := newLive(c, "relay.topics."+topic, of, func(c *Config, r Route) (publisher, error) { return r.build(c) })
 		if err != nil {
 			built.Close()
 			return nil, err
