@@ -32,12 +32,20 @@ func (s *services) withSignals(parent context.Context) (ctx context.Context, sto
 	default:
 		signal.Notify(hangups, syscall.SIGHUP)
 	}
-	var waiting sync.WaitGroup
-	waiting.Go(func() {
+	go func() { // beside the others, since a file system may be silent
 		for {
 			select {
 			case <-hangups:
 				s.reload()
+			case <-over:
+				return
+			}
+		}
+	}()
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for {
+			select {
 			case got := <-signals:
 				switch {
 				case ctx.Err() == nil:
