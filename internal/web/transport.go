@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"time"
 )
@@ -21,4 +22,14 @@ func NewTransport() http.RoundTripper {
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: silence}
 	t.MaxIdleConnsPerHost = t.MaxIdleConns
 	return t
+}
+
+// Do makes a call. An answer that switches protocols is an error: no limit of the request ends the reading of what follows.
+func Do(c *http.Client, r *http.Request) (*http.Response, error) {
+	answer, err := c.Do(r)
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		_ = answer.Body.Close()
+		return nil, errors.New("answered " + answer.Status + ", which was not asked for")
+	}
+	return answer, err
 }

@@ -89,7 +89,7 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if err != nil {
 		return jobqueue.Permanent(fmt.Errorf("%s: %w", c.place, err))
 	}
-	response, err := c.Client.Do(request)
+	response, err := web.Do(c.Client, request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}

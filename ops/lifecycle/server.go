@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/web"
 )
 
 // HealthPath is where a process reports its health.
@@ -72,7 +74,7 @@ func AskHealth(asking context.Context, address string) (Report, error) {
 		return report, err
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
+	answer, err := web.Do(client, request)
 	if errors.Is(err, context.DeadlineExceeded) && asking.Err() == nil {
 		return report, fmt.Errorf("the process has not answered for %s: it is stopped or stuck", askTimeout)
 	}

@@ -55,7 +55,7 @@ func (r *receiver) send(ctx context.Context) error {
 		return errors.New("the request cannot be made") // err would show the URL
 	}
 	request.Header.Set("User-Agent", "nextrun")
-	answer, err := r.n.client.Do(request)
+	answer, err := web.Do(r.n.client, request)
 	if err != nil {
 		return r.target.Failure(err)
 	}

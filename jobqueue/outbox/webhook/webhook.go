@@ -69,7 +69,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.client.Do(request)
+	answer, err := web.Do(p.client, request)
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.target.Host, p.target.Failure(err))
 	}

@@ -217,7 +217,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 }
 
 // The timeout bounds all of a request: the name that nobody looks up, the answer that does not come or comes byte by byte, and the
-// rest of one whose status says that the event is accepted.
+// rest of one whose status says that the event is accepted. What switches to another protocol has no end.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
@@ -227,6 +227,13 @@ func TestTimeout(t *testing.T) {
 			_, _ = w.Write([]byte("."))
 			_ = http.NewResponseController(w).Flush()
 		}
+	})
+	switches, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "other")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		_ = http.NewResponseController(w).Flush()
+		<-hang
 	})
 	t.Cleanup(func() { close(hang) }) // before the server is closed
 	names := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -241,6 +248,7 @@ func TestTimeout(t *testing.T) {
 		"no answer":          {webhook.Config{URL: url}, 0},
 		"no name":            {webhook.Config{URL: "http://receiver.example.org", Transport: nowhere}, 0},
 		"an answer for ever": {webhook.Config{URL: trickles}, 1},
+		"another protocol":   {webhook.Config{URL: switches}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
