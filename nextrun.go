@@ -21,8 +21,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
@@ -110,12 +113,20 @@ func Start(ctx context.Context, cfg Config) (*Service, error) {
 	return s, nil
 }
 
+// maxName is the greatest length of a program's name, which workers and the origins of tasks have in theirs.
+const maxName = 200
+
 func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {
 		return c, errors.New("nextrun.Config: Name is empty; name the program")
 	}
-	if (c.URL == "") == (c.DB == nil) {
-		return c, errors.New("nextrun.Config: set one of URL and DB")
+	switch {
+	case c.URL == "" && c.DB == nil:
+		return c, errors.New("nextrun.Config: URL is empty and DB is nil; set one of them (is the variable set that has the URL?)")
+	case c.URL != "" && c.DB != nil:
+		return c, errors.New("nextrun.Config: both URL and DB are set; set one of them")
+	case strings.ContainsAny(c.Name, "/@\x00") || len(c.Name) > maxName:
+		return c, fmt.Errorf("nextrun.Config: Name is %q; use 1 to %d bytes without slashes, @ and NUL", c.Name, maxName)
 	}
 	names := slices.Collect(maps.Keys(c.Handlers))
 	for _, t := range c.Schedules.Tasks() {
@@ -177,6 +188,11 @@ func prepare(ctx context.Context, db *store.DB, cfg Config) error {
 		return fmt.Errorf("declare the tasks: %w", err)
 	default:
 		cfg.Logger.Info("tasks declared", "result", applied.String())
+	}
+	for _, t := range cfg.Declare.Tasks {
+		if next, err := t.Upcoming(time.Now(), 1); err == nil && len(next) == 0 && t.Enabled && t.Timer != calendar.Never {
+			cfg.Logger.Warn("a task never runs: its timer does not elapse any more", "task", t.ID, "timer", t.Timer)
+		}
 	}
 	return nil
 }

@@ -152,8 +152,8 @@ func TestConfigThatIsWrong(t *testing.T) {
 		"two of the Schedules and Handlers are named": twice,
 		"or set nextrun.Config.Migrate":               none,
 		"Name is empty":                               {URL: "sqlite:x"},
-		"set one of URL and DB":                       {Name: "a"},
-		"no @":                                        {Name: "a@b", URL: "sqlite:" + t.TempDir() + "/x", Migrate: true, Logger: slog.New(slog.DiscardHandler)},
+		"URL is empty and DB is nil":                  {Name: "a"},
+		`Name is "a@b"`:                               {Name: "a@b", URL: "sqlite:x"},
 		`did you mean "every"`:                        shop("sqlite:"+t.TempDir()+"/y", "evry 5s"),
 	} {
 		if _, err := nextrun.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {

@@ -39,9 +39,17 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 		if version, verr := m.Version(ctx); verr == nil && version >= m.number() {
 			return nil, nil // another process has migrated meanwhile
 		}
-		return nil, fmt.Errorf("migrate up: %w", err)
+		return nil, fmt.Errorf("migrate up: %w%s", err, m.remedy(err))
 	}
 	return done, nil
+}
+
+// remedy is what to do about an error; empty: nothing is known.
+func (m *Migrator) remedy(err error) string {
+	if sqlState(err) != "42501" {
+		return ""
+	}
+	return "; have the owner of the schema run nextrun migrate up, or grant this role CREATE on it: see docs/permissions.md"
 }
 
 // run has goose work with the files as they read for this database.

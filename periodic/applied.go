@@ -47,7 +47,11 @@ func (a Applied) String() string {
 	for _, c := range a.Changes {
 		count[c.Action]++
 	}
-	text := fmt.Sprintf("%d tasks declared: %d added, %d changed", a.Tasks, count[ActionAdd], count[ActionChange])
+	tasks := "tasks"
+	if a.Tasks == 1 {
+		tasks = "task"
+	}
+	text := fmt.Sprintf("%d %s declared: %d added, %d changed", a.Tasks, tasks, count[ActionAdd], count[ActionChange])
 	if n := count[ActionDisable] + count[ActionDelete]; n > 0 {
 		text += fmt.Sprintf(", %d pruned", n)
 	}

@@ -16,6 +16,7 @@ var (
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrSequence    error = special{"a sequence is behind its table; nextrun check says what sets it right", ErrUnable}
+	ErrNoFile      error = special{"the file is not a SQLite database", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	ErrDenied            = errors.New("this login needs a role of dist/postgres/roles.sql, see docs/permissions.md")
 	ErrNotFound          = service.ErrNotFound

@@ -16,6 +16,7 @@ type EventKind string
 const (
 	EventStarted     EventKind = "started"     // the executor began its work
 	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight. Those that are Running have Grace to end
+	EventHurried     EventKind = "hurried"     // the grace of a stop is over: the contexts of the jobs that are Running were cancelled
 	EventStopped     EventKind = "stopped"     // the executor has ended
 	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
@@ -74,7 +75,8 @@ func fields(event Event) (list []any) {
 	add(event.Worker != "", "worker", event.Worker)
 	add(event.State != "", "state", event.State.Word())
 	add(event.Count != 0, "jobs", event.Count)
-	add(event.Running != "", "running", event.Running, "grace", event.Grace)
+	add(event.Running != "", "running", event.Running)
+	add(event.Grace != 0, "grace", event.Grace)
 	add(event.Duration != 0, "duration", event.Duration.Round(time.Millisecond).String())
 	add(event.Err != nil, "error", event.Err)
 	return list
@@ -86,6 +88,8 @@ func words(event Event) (level slog.Level, message string) {
 		return slog.LevelInfo, "executor started"
 	case EventStopping:
 		return slog.LevelInfo, "executor is stopping"
+	case EventHurried:
+		return slog.LevelWarn, "executor is stopping: jobs that still run were cancelled, and are waited for"
 	case EventStopped:
 		return slog.LevelInfo, "executor stopped"
 	case EventBegun:

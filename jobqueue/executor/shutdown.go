@@ -35,6 +35,9 @@ func (l *loop) shutDown(now time.Time) {
 func (l *loop) finished(now time.Time) bool {
 	if l.agenda.due(cancelRunning, now) || l.hurried && l.agenda.planned(cancelRunning) {
 		l.agenda.clear(cancelRunning)
+		if running := l.flight.atWork(); running != "" {
+			l.e.emit(Event{Kind: EventHurried, Worker: l.e.worker, Running: running})
+		}
 		for a := range l.flight.all {
 			a.cancel(jobqueue.ErrShutdown)
 		}

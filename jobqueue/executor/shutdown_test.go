@@ -29,6 +29,7 @@ func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
 		if err := receive(q, cause, "the cause"); !errors.Is(err, jobqueue.ErrShutdown) {
 			t.Errorf("cause: %v", err)
 		}
+		e.await(1, "of cancelled jobs", kind(executor.EventHurried))
 		job := q.get(jid)
 		if job.State != jobqueue.Waiting || job.Worker != "" || job.Retries != 0 || job.Interrupts != 0 {
 			t.Errorf("returned as %+v", job)

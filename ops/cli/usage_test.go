@@ -73,7 +73,7 @@ func TestMessagesSayItOnce(t *testing.T) {
 	s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('nightly-backup', 'x', 'yearly'), ('nightly-report', 'x', 'yearly'), ('weekly', 'x', 'yearly')")
 	jid := s.Submit(t, "t")
 	s.Submit(t, "t", "--task", "x", "--single")
-	none := filepath.Join(t.TempDir(), "none")
+	none, text := filepath.Join(t.TempDir(), "none"), clitest.WriteFile(t, "text", strings.Repeat("this is no database\n", 99))
 	s.Says(t, ui.Done, "why Week", "weekly")
 	s.Says(t, ui.Done, "why backup", "nightly-backup")
 	for _, test := range []struct{ command, flags, want string }{
@@ -88,6 +88,7 @@ func TestMessagesSayItOnce(t *testing.T) {
 		{"event resend x", "", `nextrun event resend: event "x": not found; see: nextrun event list`},
 		{"serve", "--config " + none, "nextrun serve: start failed at configuration: open " + none + ": no such file"},
 		{"task list", "--db sqlite:" + none, "nextrun task list: open sqlite:" + none + ": there is no such file; run: nextrun migrate up --db sqlite:" + none},
+		{"task list", "--db sqlite:" + text, "nextrun task list: open sqlite:" + text + ": the file is not a SQLite database"},
 	} {
 		r := s.Run(t.Context(), strings.Fields(test.command+" "+test.flags)...)
 		if r.Exit == 0 || !strings.HasPrefix(r.Stderr, test.want) || strings.Count(r.Stderr, "; see: ") > 1 {

@@ -100,6 +100,9 @@ func (s *status) summary() string {
 		schedulers = ui.Counted(t.Working, "scheduler")
 	}
 	all, well := t.Tasks(), "all on time"
+	if t.Working == 0 {
+		well = "none is late yet"
+	}
 	if all == 0 {
 		well = "add one with nextrun task add"
 	}

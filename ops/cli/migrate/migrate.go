@@ -37,7 +37,7 @@ Before an update it says who runs, and who could not be started again after it.`
 					return err
 				}
 				done, err := migrations.Of(db).Up(c.Context())
-				if err := printMigrations(env, "applied", done, err); err != nil {
+				if err := printMigrations(env, db, "applied", done, err); err != nil {
 					return err
 				}
 				creators, err := migrations.Of(db).Creators(c.Context())
@@ -72,7 +72,7 @@ before stay, without the columns that nextrun added.`,
 					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
 				}
 				done, err := migrations.Of(db).Down(c.Context())
-				if err := printMigrations(env, "removed", done, err); err != nil || len(done) == 0 {
+				if err := printMigrations(env, db, "removed", done, err); err != nil || len(done) == 0 {
 					return err
 				}
 				if who != "" {
@@ -128,12 +128,12 @@ the exit code is 3 if there are any.`,
 }
 
 // printMigrations prints what was done, also before an error ended it.
-func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err error) error {
+func printMigrations(env *ui.Env, db *store.DB, verb string, done []migrations.Applied, err error) error {
 	if len(done) == 0 && err == nil {
 		return env.Printf("nothing to do\n")
 	}
 	for _, m := range done {
-		err = errors.Join(err, env.Printf("%s %s\n", verb, m.Name))
+		err = errors.Join(err, env.Printf("%s %s: %s\n", verb, m.Name, db.URL()))
 	}
 	return err
 }

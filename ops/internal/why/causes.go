@@ -29,7 +29,7 @@ var causes = []cause{
 		`{{if not .Late}}It is not planned yet, and no scheduler runs, as far as the database shows.{{else}}{{template "due" .}}{{if not .Unplanned}}, and no scheduler has taken it{{end}}.{{end}}` +
 			`{{with .Marked}} The scheduler {{.}} marked it {{since $.Since}} ago and has not come back.{{end}}` +
 			`{{with .Trouble}} The scheduler {{$.Who}} runs and reports: {{stop .}}{{else}}{{with .Who}} The cause is not known. A scheduler is connected, and may be stopped or stuck: {{.}}.{{end}}{{end}}`,
-		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else}}start one: nextrun serve{{end}}`},
+		`{{if .Trouble}}mend that; the scheduler goes on by itself then{{else if .Who}}does its process run? read its log{{else}}{{template "start" .}}start one: nextrun serve{{end}}`},
 	{"next_by_hand", "its next run was set by hand to another time than the timer's", byHand,
 		`Its next run was set by hand to {{at .Next}}{{with .Elapse}}; its timer elapses at {{at .}}{{end}}.{{with .Hours}} That is {{s . "hour"}} {{$.Side}} {{$.Of}}: times in the database are UTC, so check whether it was written in another zone.{{end}}`,
 		`to plan it by its timer: nextrun task disable {{.ID}} && nextrun task enable {{.ID}}`},
@@ -54,10 +54,10 @@ var causes = []cause{
 		`{{if .Max}}to allow more: nextrun job limit {{.Kind}} {{.Name}} NUMBER{{else}}to end the pause: nextrun job limit {{.Kind}} {{.Name}} none{{end}}`},
 	{"job_no_executor", "no executor runs", ofJob("job_no_executor"),
 		`{{template "lead" .}}no executor runs, as far as the database shows{{with .Had}}; {{.}}, which had a handler "{{$.Handler}}", seems to have ended{{end}}{{template "error" .}}`,
-		`start one: nextrun executor --config FILE`},
+		`{{template "start" .}}start one: nextrun executor --config FILE`},
 	{"job_no_handler", "executors run, and none has the handler of its job or of the next one, or takes jobs of its group", ofJob("job_no_handler"),
-		`{{if .Subject}}{{template "lead" .}}no{{else}}No{{end}} executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{template "near" .}}{{end}}`,
-		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else}}{{template "define" .}}{{end}}`},
+		`{{if .Subject}}{{template "lead" .}}no{{else}}No{{end}} executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{if not .Program}}{{template "near" .}}{{end}}{{end}}`,
+		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else}}{{template "start" .}}{{template "define" .}}{{end}}`},
 	{"job_no_place", "all places of the executors that could take it are taken", ofJob("job_no_place"),
 		`{{template "lead" .}}{{if eq .Places 1}}the only place of {{.Capable}} is taken{{else}}all {{.Places}} places of {{.Capable}} are taken{{end}}: by {{template "jobs" .}}`,
 		"wait for one of them, raise `pool_size`, or start another executor"},
@@ -97,6 +97,7 @@ const shared = `{{define "due"}}{{if .Unplanned}}No scheduler has planned it, al
 	`{{define "lead"}}{{.Subject}}{{if .Soon}} failed, and {{.Attempt}} is due {{away .Retry}}. Now {{else if .Attempt}} failed, and {{.Attempt}} has been due for {{since .From}}: {{else if .Again}}, which an executor had before, waits again: {{else}} has been waiting for {{since .From}}: {{end}}{{end}}` +
 	`{{define "jobs"}}{{range $i, $job := .Jobs}}{{if $i}}, {{end}}job {{.JID}} (handler {{.Task}}{{with .Tracker}}, task {{.}}{{end}}){{if not .Started.IsZero}} for {{since .Started}}{{end}}{{end}}{{with .More}}, and {{.}} more{{end}}{{end}}` +
 	`{{define "near"}}{{with .Near}}; did you mean "{{.}}"?{{else}}; {{.Have}}{{end}}{{end}}` +
-	`{{define "define"}}{{if .Near}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
+	`{{define "start"}}{{with .Program}}start "{{.}}", which declares the task, or {{end}}{{end}}` +
+	`{{define "define"}}{{if and .Near (not .Program)}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
 	`{{define "error"}}{{with .Error}}. The last attempt failed: {{first .}}{{end}}{{end}}` +
 	`{{define "streak"}}{{if and (gt .Streak.Failed 1) (not .Streak.Since.IsZero)}}. It has {{inARow .Streak}}.{{end}}{{end}}`

@@ -51,6 +51,17 @@ func TestNextRunByHand(t *testing.T) {
 	}
 }
 
+// A program that declares a task has its handler: it has to run. Another handler with a similar name is another program's.
+func TestWhoDeclaresATaskRunsIt(t *testing.T) {
+	t.Parallel()
+	a := Args{"Handler": "report", "Task": "report", "Near": "reports", "Program": "shop"}
+	for _, code := range []view.Code{"job_no_executor", "job_no_handler"} {
+		if f := word(code, a, time.Now(), time.UTC); !strings.HasPrefix(f.Do, `start "shop", which declares the task`) || strings.Contains(f.Text+f.Do, "reports") {
+			t.Errorf("%s: %s: %s", code, f.Text, f.Do)
+		}
+	}
+}
+
 // Jobs that are always replaced, and ticks that are always skipped, are told; so is the nearest handler.
 func TestWhatNeverEnds(t *testing.T) {
 	t.Parallel()

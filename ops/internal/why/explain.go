@@ -44,6 +44,15 @@ type Explanation struct {
 	unread  []string       // what cannot be read, and why
 }
 
+// program is who declares the task; empty: nobody, or a job does not belong to one.
+func (e *Explanation) program() string {
+	if e.Task.Task == nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(e.Origin, "@")
+	return name
+}
+
 // Explain reads what there is to know about a task. Queues are those of
 // [scheduler.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.

@@ -39,7 +39,7 @@ func (e *Explanation) Findings(zone *time.Location) []Finding {
 func (e *Explanation) findings(zone *time.Location, wanted func(view.Code, Args) bool) (list []Finding) {
 	for _, c := range causes {
 		for _, a := range c.of(e) {
-			if a["ID"] = e.ID; wanted(c.code, a) {
+			if a["ID"], a["Program"] = e.ID, e.program(); wanted(c.code, a) {
 				list = append(list, word(c.code, a, e.Now, zone))
 			}
 		}

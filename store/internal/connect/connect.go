@@ -59,7 +59,10 @@ func Open(ctx context.Context, databaseURL string, o sqldb.Options) (*sqldb.DB, 
 		db, err = driver.Open(ctx, u, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", u.Redacted(), u.Scrub(err))
+		if !errors.Is(err, sqldb.ErrNoSchema) { // its words are ours, and may be like a password
+			err = u.Scrub(err)
+		}
+		return nil, fmt.Errorf("open %s: %w", u.Redacted(), err)
 	}
 	return db, nil
 }

@@ -132,8 +132,10 @@ func (d *dialect) Class(err error) error {
 			return d.refused("open")
 		}
 		return sqldb.ErrUnavailable
-	case codeIOErr, codeFull, codeNoMem, codeNotADB:
+	case codeIOErr, codeFull, codeNoMem:
 		return sqldb.ErrUnavailable
+	case codeNotADB:
+		return sqldb.ErrNoFile
 	case codeReadonly, codePerm:
 		return d.refused("write")
 	case codeConstraint: // RAISE in a trigger, too
