@@ -4,10 +4,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"database/sql"
 	"fmt"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -27,7 +27,7 @@ type cluster struct {
 }
 
 func newCluster(ctx context.Context, dir string, instances int) *cluster {
-	p := &cluster{dir: dir, password: rand.Text()}
+	p := &cluster{dir: dir, password: cryptorand.Text()}
 	p.current = p.newServer()
 	if err := must.Try(func() {
 		p.current.create(ctx)
@@ -90,12 +90,12 @@ func (p *cluster) lanes() [][]kind {
 }
 
 // away waits while the server is not as it should be.
-func away(ctx context.Context, r *mathrand.Rand) {
+func away(ctx context.Context, r *rand.Rand) {
 	spell(ctx, r, 100*time.Millisecond, 6*time.Second)
 }
 
 func (p *cluster) down(signal syscall.Signal) do {
-	return func(ctx context.Context, r *mathrand.Rand, _ *fault) {
+	return func(ctx context.Context, r *rand.Rand, _ *fault) {
 		p.current.end(signal)
 		away(ctx, r)
 		p.current.start(context.WithoutCancel(ctx))
@@ -103,7 +103,7 @@ func (p *cluster) down(signal syscall.Signal) do {
 }
 
 func (p *cluster) terminate(which string) do {
-	return func(ctx context.Context, _ *mathrand.Rand, _ *fault) {
+	return func(ctx context.Context, _ *rand.Rand, _ *fault) {
 		p.current.admin(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'nextrun' AND "+which)
 	}
 }
@@ -113,14 +113,14 @@ const reload = "SELECT pg_reload_conf()"
 // resetSettings make the settings of a server what they were at its beginning.
 var resetSettings = []string{"ALTER SYSTEM RESET ALL", reload}
 
-func (p *cluster) readOnly(ctx context.Context, r *mathrand.Rand, _ *fault) {
+func (p *cluster) readOnly(ctx context.Context, r *rand.Rand, _ *fault) {
 	p.current.admin(ctx, "ALTER SYSTEM SET default_transaction_read_only = on", reload)
 	away(ctx, r)
 	p.current.admin(context.WithoutCancel(ctx), resetSettings...)
 }
 
 // outOfConnections takes all connections that there are, and those of backends that it terminates.
-func (p *cluster) outOfConnections(ctx context.Context, r *mathrand.Rand, _ *fault) {
+func (p *cluster) outOfConnections(ctx context.Context, r *rand.Rand, _ *fault) {
 	db := must.Get(sql.Open("postgres", pgURL("nextrun", p.password, p.current.address(), "chaos")))
 	defer db.Close() //nolint:errcheck // it gives the connections back
 	during, cancel := context.WithTimeout(ctx, time.Second+time.Duration(r.Int64N(int64(5*time.Second))))
@@ -136,7 +136,7 @@ func (p *cluster) outOfConnections(ctx context.Context, r *mathrand.Rand, _ *fau
 
 // hold keeps a lock, as a transaction that somebody forgot, or as a migration of somebody else.
 func (p *cluster) hold(most time.Duration, statement string) do {
-	return func(ctx context.Context, r *mathrand.Rand, _ *fault) {
+	return func(ctx context.Context, r *rand.Rand, _ *fault) {
 		tx := must.Get(p.db.BeginTx(context.WithoutCancel(ctx), nil))
 		defer tx.Rollback() //nolint:errcheck // that is its end
 		must.Get(tx.ExecContext(ctx, statement))
@@ -144,14 +144,14 @@ func (p *cluster) hold(most time.Duration, statement string) do {
 	}
 }
 
-func (p *cluster) diskFull(ctx context.Context, r *mathrand.Rand, f *fault) {
+func (p *cluster) diskFull(ctx context.Context, r *rand.Rand, f *fault) {
 	p.current.disk.full(ctx, r, f)
 	p.current.start(context.WithoutCancel(ctx)) // it may have given up
 }
 
 // failover makes a streaming replica of the server, lets it confirm commits for a while, kills the server and promotes the
 // replica. Commits wait for the replica, so none is lost. The preparation is no fault.
-func (p *cluster) failover(ctx context.Context, r *mathrand.Rand, f *fault) {
+func (p *cluster) failover(ctx context.Context, r *rand.Rand, f *fault) {
 	old, next := p.current, p.newServer()
 	if err := must.Try(func() { p.follow(ctx, old, next) }); err != nil {
 		next.remove()
