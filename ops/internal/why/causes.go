@@ -75,7 +75,7 @@ var causes = []cause{
 		`{{with .Success}}No run has succeeded since {{at .}}{{else}}No run has succeeded yet{{end}}; the tick of {{at .Expected}} should have by now`, ``},
 	{"task_overlaps", "it loses ticks, or its jobs are replaced, because they end after the next one is due", overlaps,
 		`{{if .Replaced}}Its last {{.Replaced}} jobs that ended were cancelled, because the next tick was due before they had ended{{else}}{{.Skipped}} of its last {{.Ticks}} ticks were skipped, because the job before had not ended{{end}}`,
-		`{{if .Replaced}}give it a longer interval, or let its ticks wait: nextrun task set {{.ID}} --overlap queue{{else}}its newest ticks: nextrun tick list --task {{.ID}}; its jobs run or wait for longer than its interval: a longer one helps, or faster jobs{{end}}`},
+		`{{if .Replaced}}give it a longer interval, or let its ticks wait: nextrun task set {{.ID}} --overlap queue{{else if not .Nobody}}its newest ticks: nextrun tick list --task {{.ID}}; its jobs run or wait for longer than its interval: a longer one helps, or faster jobs{{end}}`},
 	{"tick_skipped", "the last tick was skipped", notRun(periodic.Skipped), `The tick of {{at .Due}} was skipped: {{.Reason}}`,
 		`{{if .Pending}}to run it afterwards instead: nextrun task set {{.ID}} --overlap queue{{end}}`},
 	{"tick_missed", "the last tick was missed, perhaps with others, or decided after its deadline", notRun(periodic.Missed, periodic.Late),

@@ -72,7 +72,12 @@ func overlaps(e *Explanation) []Args {
 	if e.Overlap == periodic.OverlapReplace && replaced >= mostReplaced && !ended {
 		return when(true, Args{"Replaced": replaced})
 	}
-	return when(e.Enabled && skipped >= mostSkips, Args{"Skipped": skipped, "Ticks": len(e.Runs)})
+	return when(e.Enabled && skipped >= mostSkips, Args{"Skipped": skipped, "Ticks": len(e.Runs), "Nobody": e.nobodyRunsIt()})
+}
+
+// nobodyRunsIt reports whether the job waits for somebody who could run it: what else is the matter follows from that.
+func (e *Explanation) nobodyRunsIt() bool {
+	return e.where == "job_no_executor" || e.where == "job_no_handler"
 }
 
 // notRun says what was decided of the last tick, if it was one of these decisions.
@@ -84,7 +89,7 @@ func notRun(decisions ...periodic.Decision) func(*Explanation) []Args {
 		r := e.Runs[0]
 		until := latest(r.Due, r.Until)
 		return when(true, Args{"Due": r.Due, "Until": until, "After": until.Add(time.Second), "Missed": r.Missed, "Reason": r.Why(),
-			"Late": r.Decision == periodic.Late, "Pending": e.job != nil && r.Cause == periodic.CauseOverlap})
+			"Late": r.Decision == periodic.Late, "Pending": e.job != nil && r.Cause == periodic.CauseOverlap && !e.nobodyRunsIt()})
 	}
 }
 
