@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -31,11 +30,11 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 		Until   sqldb.RowTime // of ticks that were missed together, which then began at Due
 		Due     sqldb.RowTime
 	}
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+	err = r.read(ctx, "count what ended", func(ctx context.Context, tx *sqldb.Tx) error {
 		return tx.Select(ctx, &rows, ended(tx.SQL()), sqldb.Timestamp(from), sqldb.Timestamp(to), mostEnded)
 	})
 	if err != nil {
-		return nil, known, fmt.Errorf("count what ended: %w", err)
+		return nil, known, err
 	}
 	jobs, oldest := 0, to
 	for _, row := range rows {

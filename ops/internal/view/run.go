@@ -18,6 +18,22 @@ type Reader struct{ db *sqldb.DB }
 // Of returns the reader of a database.
 func Of(db sqldb.Opened) Reader { return Reader{sqldb.Of(db)} }
 
+// read reads in one transaction, one after another. An error says what was attempted.
+func (r Reader) read(ctx context.Context, what string, reads ...func(context.Context, *sqldb.Tx) error) error {
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		for _, one := range reads {
+			if err := one(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
 // Run is a tick that was decided, and what became of its job or event: a row of the view periodic_run.
 type Run struct {
 	TaskID   string
@@ -96,17 +112,13 @@ func selectRuns(ctx context.Context, tx *sqldb.Tx, with, rest string, args ...an
 // Newest reads the n newest runs of each of these tasks that were due before a time, n being 1 or more.
 func (r Reader) Newest(ctx context.Context, ids []string, n int, before time.Time) (map[string][]Run, error) {
 	of := make(map[string][]Run, len(ids))
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+	return of, r.read(ctx, "read the newest runs", func(ctx context.Context, tx *sqldb.Tx) error {
 		list, err := readNewest(ctx, tx, ids, n, before)
 		for i := range list {
 			of[list[i].TaskID] = append(of[list[i].TaskID], list[i])
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the newest runs: %w", err)
-	}
-	return of, nil
 }
 
 // newestOf selects the tasks in a list, each with when the oldest of its newest $2 + 1 ticks before $3 was due.
@@ -126,11 +138,11 @@ func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before t
 
 // Of reads the runs of ticks, in their order.
 func (r Reader) Of(ctx context.Context, ticks []periodic.TickKey) (list []Run, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error { list, err = readOf(ctx, tx, ticks); return err })
-	if err != nil {
-		return nil, fmt.Errorf("read what became of ticks: %w", err)
-	}
-	return list, nil
+	err = r.read(ctx, "read what became of ticks", func(ctx context.Context, tx *sqldb.Tx) (err error) {
+		list, err = readOf(ctx, tx, ticks)
+		return err
+	})
+	return list, err
 }
 
 func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) ([]Run, error) {
@@ -170,7 +182,7 @@ const (
 // Losses counts what each of these tasks has lost by overlap.
 func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, error) {
 	of := make(map[string]Losses, len(ids))
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+	return of, r.read(ctx, "count what tasks lose by overlap", func(ctx context.Context, tx *sqldb.Tx) error {
 		asked, err := tx.Texts(1, ids)
 		if err != nil {
 			return err
@@ -188,8 +200,4 @@ func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, er
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("count what tasks lose by overlap: %w", err)
-	}
-	return of, nil
 }

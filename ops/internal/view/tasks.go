@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -22,24 +21,15 @@ type Streak struct {
 
 // Tasks reads how tasks are doing, with so many of their newest runs, [Judged] at least.
 func (r Reader) Tasks(ctx context.Context, tasks []periodic.Task, runs int) ([]Task, error) {
-	list := make([]Task, len(tasks))
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		of := make(byID, len(tasks))
+	list, of := make([]Task, len(tasks)), make(byID, len(tasks))
+	begin := func(_ context.Context, tx *sqldb.Tx) error {
 		for i := range tasks {
 			list[i] = Task{Task: &tasks[i], Now: tx.Now()}
 			of[tasks[i].ID] = &list[i]
 		}
-		for _, read := range []func(context.Context, *sqldb.Tx) error{of.readRuns(max(runs, Judged)), of.readStreaks, of.readDue, of.readStale} {
-			if err := read(ctx, tx); err != nil {
-				return err
-			}
-		}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read how tasks are doing: %w", err)
 	}
-	return list, nil
+	return list, r.read(ctx, "read how tasks are doing", begin, of.readRuns(max(runs, Judged)), of.readStreaks, of.readDue, of.readStale)
 }
 
 // byID are tasks by their ids.

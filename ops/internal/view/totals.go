@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -52,17 +51,9 @@ type OtherQueue struct {
 // Totals reads the figures of the whole database.
 func (r Reader) Totals(ctx context.Context) (Totals, error) {
 	t := Totals{Jobs: map[jobqueue.State]int{}}
-	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
-		t.Now = tx.Now()
-		for _, read := range []func(context.Context, *sqldb.Tx) error{t.readTasks, t.readQueue, t.readOthers} {
-			if err := read(ctx, tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return Totals{}, fmt.Errorf("read the figures of the database: %w", err)
+	now := func(_ context.Context, tx *sqldb.Tx) error { t.Now = tx.Now(); return nil }
+	if err := r.read(ctx, "read the figures of the database", now, t.readTasks, t.readQueue, t.readOthers); err != nil {
+		return Totals{}, err
 	}
 	t.Skew = r.db.ClockSkew()
 	services, err := r.Services(ctx)
