@@ -70,7 +70,7 @@ func TestPauseAndResume(t *testing.T) {
 		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
 		s.post("/tasks", url.Values{"action": {"resume"}, "id": {"report"}}, "/?done=Resumed")
 		s.post("/tasks?zone=Asia/Tokyo", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"monday"}}, "/?done=Paused")
-		s.shows("/task?id=office&zone=Asia/Tokyo", "paused by ada since", "until Mon ", ", 00:00:00")
+		s.shows("/task?id=office&zone=Asia/Tokyo", "Paused by ada since", "until Mon ", ", 00:00:00")
 		s.shows("/tasks?state=paused", "!>report<")
 	})
 }

@@ -25,6 +25,7 @@ type systemView struct {
 	Queue     []depthRow       `json:"queue"`
 	Others    []otherQueue     `json:"other_queues,omitempty"`
 	Next      time.Time        `json:"next_due,omitzero"` // the first tick to come of all
+	Past      bool             `json:"-"`                 // that is past, and no scheduler has taken it
 	Limits    []jobqueue.Limit `json:"limits"`            // 0 at once: paused
 	Events    *eventList       `json:"events"`
 }
@@ -104,7 +105,7 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if len(next) > 0 {
-		d.Next = next[0].NextRun
+		d.Next, d.Past = next[0].NextRun, next[0].NextRun.Before(s.now())
 	}
 	if d.Limits, err = s.queue.Limits(ctx); err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 }
 
 // newestParts are the times of which all ticks are read first, to list the newest.
-var newestParts = []time.Duration{5 * time.Minute, 2 * time.Hour}
+var newestParts = []time.Duration{5 * time.Minute, 2 * time.Hour, 24 * time.Hour}
 
 func (tx taskTx) ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
 	since, until := sqldb.Period(f.Since, f.Until)
