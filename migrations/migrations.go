@@ -161,10 +161,30 @@ func (m *Migrator) state(ctx context.Context) (s state, err error) {
 		s.found, err = m.present(ctx)
 		return s, err
 	}
+	if err = m.isFirst(ctx); err != nil {
+		return s, err
+	}
 	if s.found, err = m.recorded(ctx); err == nil {
 		err = m.suits(s)
 	}
 	return s, err
+}
+
+// isFirst returns an error if tables of another schema, which comes first in the search_path, would hide those of nextrun.
+func (m *Migrator) isFirst(ctx context.Context) error {
+	if m.dialect != Postgres {
+		return nil
+	}
+	var first, own string
+	err := m.db.QueryRowContext(ctx, "SELECT current_schema(), relnamespace::regnamespace::text FROM pg_class WHERE oid = '"+versionTable+
+		"'::regclass AND relnamespace <> current_schema()::regnamespace").Scan(&first, &own)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return denied("look for the schema", err)
+	}
+	return fmt.Errorf("nextrun's tables are in the schema %s, and the search_path begins with %s; name theirs: --schema %[1]s", own, first)
 }
 
 // recorded are the names in nextrun_found.

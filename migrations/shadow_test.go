@@ -97,3 +97,20 @@ func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND prosecdef AND has_function_privilege('public', oid, 'EXECUTE')`)
 }
+
+// Where another schema comes first in the search_path, nobody compares its tables with those of nextrun, or changes them.
+func TestSchemaThatHidesTheTablesIsNamed(t *testing.T) {
+	t.Parallel()
+	address := storetest.PostgresURL(t)
+	plain := open(storetest.At(t, address))
+	plain.up()
+	plain.exec("CREATE SCHEMA other; CREATE TABLE other.job (id int)")
+	hidden := open(storetest.At(t, withSearchPath(t, address, "other,public")))
+	const want = "nextrun's tables are in the schema public, and the search_path begins with other; name theirs: --schema public"
+	if err := hidden.m.Check(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("check: %v", err)
+	}
+	if _, err := hidden.m.Up(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("up: %v", err)
+	}
+}
