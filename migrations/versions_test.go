@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
@@ -184,4 +185,56 @@ func editsAsOlder(db *database, older *store.DB) {
 		db.Errorf("set of the row whose value is unknown: %v", err)
 	}
 	db.Want("fine", "SELECT mood FROM periodic_task WHERE id = 'daily-note'")
+}
+
+// A Down that fails has removed nothing.
+func TestDownRemovesAllOrNothing(t *testing.T) {
+	bothMade(t, func(db *database) {
+		db.exec("CREATE VIEW needs AS SELECT id FROM periodic_task")
+		if db.Kind == "sqlite" { // drops what a view needs
+			db.exec("CREATE TRIGGER keep BEFORE DELETE ON nextrun_migration WHEN OLD.version_id = 1 BEGIN SELECT RAISE(ABORT, 'no'); END")
+		}
+		before := db.dump("periodic_task", "nextrun_migration", "nextrun_found")
+		if _, err := db.m.Down(t.Context()); err == nil {
+			t.Fatal("Down was not interrupted")
+		}
+		if after := db.dump("periodic_task", "nextrun_migration", "nextrun_found"); after != before {
+			t.Errorf("something was changed:\n%s\n---\n%s", before, after)
+		}
+		db.check("after the Down that failed")
+		db.exec("DROP VIEW needs")
+		if db.Kind == "sqlite" {
+			db.exec("DROP TRIGGER keep")
+		}
+		db.down()
+		db.up()
+		db.check("after down and up")
+	})
+}
+
+// A login that may not read the version of the schema learns so, not that the schema is
+// too old.
+func TestVersionThatMayNotBeRead(t *testing.T) {
+	both(t, func(db *database) {
+		if db.Kind == storetest.SQLite { // which has no rights
+			return
+		}
+		db.up()
+		role := "nextrun_hidden_" + db.one("SELECT md5(current_database())")[:12]
+		db.exec("CREATE ROLE " + role)
+		db.Cleanup(func() { db.exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+		guest := migrations.New(db.as(role).SQL.DB, migrations.Postgres)
+		db.exec("GRANT SELECT ON periodic_task TO " + role)
+		for _, table := range []string{"nextrun_migration", "nextrun_found"} {
+			err := guest.CheckVersion(t.Context())
+			if !errors.Is(err, sqldb.ErrDenied) || errors.Is(err, migrations.ErrPending) || !strings.Contains(err.Error(), "dist/postgres/roles.sql") ||
+				!strings.Contains(err.Error(), "permission denied for table "+table) {
+				t.Errorf("%v; want the right that is missing, and the remedy", err)
+			}
+			db.exec("GRANT SELECT ON " + table + " TO " + role)
+		}
+		if err := guest.CheckVersion(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

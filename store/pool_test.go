@@ -157,3 +157,27 @@ func TestNewRefusesAPoolThatLacksSomething(t *testing.T) {
 		t.Errorf("a server that is down: %v", err)
 	}
 }
+
+func TestConnectionsThatFallSilent(t *testing.T) {
+	t.Parallel()
+	pooltest.Silence(t, func(url string) *store.DB {
+		db, err := store.Open(t.Context(), url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closed(t, db) })
+		return db
+	})
+}
+
+func TestSessionsOfAPooler(t *testing.T) {
+	t.Parallel()
+	pooltest.Shared(t, func(url string) *store.DB {
+		db, err := store.Open(t.Context(), url, store.Options{PollOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closed(t, db) })
+		return db
+	})
+}

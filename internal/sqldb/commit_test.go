@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"database/sql"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,5 +62,78 @@ func TestPostgresCommitThatWaitsForAnother(t *testing.T) {
 	exec("SELECT pg_reload_conf()")
 	if err := <-first; err != nil {
 		t.Error(err)
+	}
+}
+
+// Rows reach the database as they are, whatever is in them, in their order.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	texts := []string{"plain", "", `quote " and \ and ' and $1 and {a,b} and NULL`, "NULL", "line\nbreak\ttab", "grüß 日本 \U0001F980", " ", "[1, null]"}
+	at := time.Date(2026, 3, 1, 2, 3, 4, 5000, time.FixedZone("", 3600))
+	for kind, url := range map[string]string{"sqlite": storetest.SQLiteURL(t), "postgres": storetest.PostgresURL(t)} {
+		t.Run(kind, func(t *testing.T) {
+			db := openTest(t, url, sqldb.Options{})
+			columns := []sqldb.Field{sqldb.Int("n"), sqldb.Text("word"), sqldb.Time("at"), sqldb.Bool("yes"), sqldb.Text("absent")}
+			for _, count := range []int{0, 1, len(texts)} {
+				r, err := db.Records(2, columns, count, func(i int) []any {
+					when := at.Add(time.Duration(i) * time.Hour)
+					if i == 1 {
+						when = time.Time{}
+					}
+					return []any{int64(i), texts[i], when, i%2 == 0, nil}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []struct {
+					N      int
+					Word   string
+					At     sqldb.Timestamp
+					Yes    bool
+					Absent *string
+				}
+				err = db.View(t.Context(), func(tx *sqldb.Tx) error {
+					return tx.Select(t.Context(), &got, "SELECT n, word, at, yes, absent FROM "+r.SQL+" AS v WHERE n >= $1", 0, r.Param)
+				})
+				if err != nil || len(got) != count {
+					t.Fatalf("%d of %d rows: %v", len(got), count, err)
+				}
+				for i, row := range got {
+					want := at.UTC().Add(time.Duration(i) * time.Hour)
+					if i == 1 {
+						want = time.Time{}
+					}
+					if row.N != i || row.Word != texts[i] || !row.At.Time().Equal(want) || row.Yes != (i%2 == 0) || row.Absent != nil {
+						t.Errorf("row %d: %+v", i, row)
+					}
+				}
+			}
+			if _, err := db.Records(1, columns, 1, func(int) []any { return slices.Repeat([]any{1.5}, len(columns)) }); err == nil {
+				t.Error("a value of a type that has no column was taken")
+			}
+		})
+	}
+}
+
+// Bytes that are no text: SQLite keeps them, PostgreSQL cannot.
+func TestRecordsOfBytes(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct{ url, want string }{
+		"sqlite": {storetest.SQLiteURL(t), "a\xffb"}, "postgres": {storetest.PostgresURL(t), "a\uFFFDb"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			db := openTest(t, c.url, sqldb.Options{})
+			r, err := db.Records(1, []sqldb.Field{sqldb.Text("word")}, 1, func(int) []any { return []any{"a\xffb"} })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			err = db.View(t.Context(), func(tx *sqldb.Tx) error {
+				return tx.Select(t.Context(), &got, "SELECT word FROM "+r.SQL+" AS v", r.Param)
+			})
+			if err != nil || !slices.Equal(got, []string{c.want}) {
+				t.Errorf("%q, want %q: %v", got, c.want, err)
+			}
+		})
 	}
 }

@@ -2,9 +2,11 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -65,6 +67,84 @@ func TestJobsWakeAnIdleExecutor(t *testing.T) {
 		}
 		for _, jid := range held {
 			e.awaitEnd(jid, jobqueue.Success)
+		}
+	})
+}
+
+// A job that waits for a time begins then, not before, whoever submitted it, and without
+// waiting for a poll. Others go on meanwhile.
+func TestJobsWaitForTheirTime(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.run(executor.Config{PollInterval: time.Hour}, map[string]jobqueue.Handler{"x": nothing})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "x"})[0], jobqueue.Success)
+		soon := time.Now().Add(time.Second).UTC().Truncate(time.Microsecond)
+		never := q.submit(jobqueue.Job{Task: "x", Retry: soon.Add(time.Hour)})[0]
+		jid := q.submit(jobqueue.Job{Task: "x", Retry: soon})[0]
+		q.sql("INSERT INTO job (jid, task, retry) VALUES ('sql', 'x', %s), ('past', 'x', '2020-01-01 00:00:00')", utc(soon))
+		if job := q.get(jid); job.State != jobqueue.Waiting || !job.Retry.Equal(soon) {
+			t.Errorf("submitted as %+v, to begin at %s", job, soon)
+		}
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "x"})[0], jobqueue.Success)
+		for _, id := range []string{jid, "sql", "past"} {
+			e.awaitEnd(id, jobqueue.Success)
+			if job := q.get(id); !job.Retry.IsZero() || id != "past" && job.Started.Before(soon) {
+				t.Errorf("%s began at %s, before %s; %+v", id, job.Started, soon, job)
+			}
+		}
+		if state := q.get(never).State; state != jobqueue.Waiting {
+			t.Errorf("the job of later is %s", state)
+		}
+		q.sql("UPDATE job SET retry = NULL WHERE jid = '%s'", never) // now, after all
+		e.awaitEnd(never, jobqueue.Success)
+	})
+}
+
+func TestIdleExecutorOnlyPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}}
+		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
+		pass(time.Hour + time.Second)
+		if r, x, b := s.count("overdue"), s.count("sync"), s.count("beat"); r != 121 || x != 241 || b < 120 || b > 122 {
+			t.Errorf("in an hour, each 30 s: %d times looked for what is due, %d times claimed or compared, %d times beaten; want 121, 241, 121", r, x, b)
+		}
+		if n := s.count("cancel"); n != 0 {
+			t.Errorf("%d looks for cancellations without a job", n)
+		}
+		stop()
+	})
+}
+
+func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, fail: errors.New("down")}
+		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
+		pass(5 * time.Minute)
+		// The pauses grow to 5 to 10 s, and a look may have to wait for the end of that of another try, too.
+		if n := s.count("overdue"); n < 15 || n > 80 {
+			t.Errorf("%d tries in five minutes of trouble", n)
+		}
+		stop()
+	})
+}
+
+// While long jobs run, the executor beats and looks for
+// cancellations, and does nothing else: in a bubble, time passes only while it
+// sleeps.
+func TestLongJobsKeepNobodyBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
+		_, stop := startFake(t, s, executor.Config{}, func(context.Context, *jobqueue.JobContext) error { pass(time.Hour); return nil })
+		pass(30 * time.Minute)
+		if n := s.count("beat"); n < 940 || n > 950 {
+			t.Errorf("%d beats in half an hour, want one each 1.9 s", n)
+		}
+		if n := s.count("sync"); n > 130 {
+			t.Errorf("%d syncs in half an hour, want two each poll", n)
+		}
+		pass(time.Hour)
+		stop()
+		if len(s.ended) != 3 {
+			t.Errorf("ended: %+v", s.ended)
 		}
 	})
 }

@@ -1,7 +1,9 @@
 package dashboard_test
 
 import (
+	"compress/gzip"
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -150,6 +152,24 @@ func TestRefresh(t *testing.T) {
 		}
 		if code, _, _ := ask("/tasks", tag); code != 200 {
 			s.Errorf("after an action: %d", code)
+		}
+	})
+}
+
+// Pages are compressed for those who can read that.
+func TestPagesAreCompressed(t *testing.T) {
+	one(t, dashboard.Options{}, func(s *site) {
+		for _, path := range []string{"/timeline", "/static/script.js", "/?format=json"} {
+			r := s.request(http.MethodGet, path, nil)
+			r.Header.Set("Accept-Encoding", "gzip")
+			_, header, body := s.ask(r)
+			unpacked, err := gzip.NewReader(strings.NewReader(body))
+			if err != nil || header.Get("Content-Encoding") != "gzip" || !strings.Contains(header.Get("Vary"), "Accept-Encoding") {
+				s.Fatalf("%s: %v, %v", path, header, err)
+			}
+			if text, err := io.ReadAll(unpacked); err != nil || len(text) < len(body) {
+				s.Errorf("%s: %d bytes of %d: %v", path, len(body), len(text), err)
+			}
 		}
 	})
 }

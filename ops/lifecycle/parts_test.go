@@ -68,3 +68,5 @@ func TestStartWaitsForTheFirstAnswer(t *testing.T) {
 		})
 	}
 }
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -95,3 +96,5 @@ func fatal(t *testing.T, run func(testing.TB)) string {
 	}
 	return f.text
 }
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,4 +99,121 @@ func TestG5LockedTable(t *testing.T) {
 			f.want(300, "SELECT count(DISTINCT tracker) FROM job WHERE tracker LIKE 'waits%'")
 		})
 	}
+}
+
+// A trigger suppresses the job or the tick of one task of a batch without an error: that task gets no job, and says why where
+// its tick can be written; the others get theirs.
+func TestG1SuppressedRows(t *testing.T) {
+	t.Parallel()
+	for table, c := range map[string]struct{ condition, ticks string }{
+		"job":           {"NEW.tracker = 'bad'", "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad' AND decision = 'skipped' AND jid IS NULL"},
+		"periodic_tick": {"NEW.task_id = 'bad'", "SELECT 1 - count(*) FROM periodic_tick WHERE task_id = 'bad'"},
+	} {
+		t.Run(table, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				ids := []string{"a", "b", "bad", "c"}
+				for _, id := range ids {
+					f.exec(insertTask, id, "yearly")
+				}
+				f.once()
+				for _, id := range ids {
+					f.due(id, 0)
+				}
+				f.Trigger(table, "INSERT", c.condition, "RETURN NULL", "SELECT RAISE(IGNORE)")
+				f.once()
+				f.want(3, "SELECT count(*) FROM job WHERE tracker IN ('a', 'b', 'c')")
+				f.want(3, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted' AND task_id <> 'bad'")
+				f.want(0, "SELECT count(*) FROM job WHERE tracker = 'bad'")
+				f.want(1, c.ticks)
+				f.want(0, "SELECT count(*) FROM periodic_task WHERE id IN ('a', 'b', 'bad', 'c') AND nextrun <= ?", f.at(0))
+			})
+		})
+	}
+}
+
+// raisedCodes are those that stand for the whole database, unless a trigger
+// raises them, such as one that asks a remote server which is down; and one that
+// nobody knows.
+var raisedCodes = []string{"40001", "40P01", "53200", "53100", "57P01", "08001", "58030", "25006", "UE001"}
+
+// The others are scheduled, the task is named, and its tick stays due.
+func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	for what, refused := range map[string]struct{ table, event, condition string }{
+		"job":  {"job", "INSERT", "NEW.tracker = 'bad'"},
+		"task": {"periodic_task", "UPDATE", "OLD.id = 'bad'"},
+	} {
+		for _, code := range raisedCodes {
+			t.Run(what+" "+code, func(t *testing.T) {
+				f := newPostgresFixture(t)
+				for _, id := range []string{"a", "b", "bad", "c", "d"} {
+					f.exec(insertTask, id, "yearly")
+					f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = ?", f.at(-time.Second), id)
+				}
+				allow := f.Refuse(refused.table, refused.event, refused.condition, code)
+				_, seen := f.start(f.db.Periodic())
+				if e := seen.until(t, "sign that it is set aside", kindOf(scheduler.EventAside)); e.ID != "bad" {
+					t.Errorf("%s is set aside: %v", e.ID, e.Err)
+				}
+				for _, id := range []string{"a", "b", "c", "d"} {
+					seen.until(t, "job", submitted(id))
+				}
+				f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad'")
+				allow()
+				seen.until(t, "job", submitted("bad"))
+			})
+		}
+	}
+}
+
+// A row that the table periodic_task took before nextrun was there may hold NULL
+// where there is none now, and times that no schedule has.
+func TestG5RowsOfOddValues(t *testing.T) {
+	f := newPostgresFixture(t)
+	f.exec("ALTER TABLE periodic_task ALTER subject DROP NOT NULL, ALTER task DROP NOT NULL, ALTER priority DROP NOT NULL, ALTER timer DROP NOT NULL")
+	f.healthy()
+	f.bad("allow")
+	f.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
+	for id, change := range map[string]string{
+		"bad-1": "subject = NULL", "bad-2": "task = NULL", "bad-3": "priority = NULL", "bad-4": "timer = NULL",
+		"bad-5": "due = '0044-03-15 BC', nextrun = '1970-01-02'", "bad-6": "due = '99999-01-01', nextrun = '1970-01-02'",
+		"bad-7": "due = '-infinity', nextrun = '1970-01-02'", "bad-8": "due = 'infinity', nextrun = '1970-01-02'",
+		"bad-9": "starts = '0044-03-15 BC'", "bad-10": "created = 'infinity', timer = 'every 1s'",
+	} {
+		f.exec("UPDATE periodic_task SET " + change + " WHERE id = '" + id + "'")
+	}
+	f.exec("ALTER TABLE periodic_task ENABLE TRIGGER USER")
+	f.onTime(f.found(`SELECT count(*) FROM periodic_task WHERE CASE
+		WHEN id IN ('bad-1', 'bad-2', 'bad-3') THEN problem LIKE '%null%'
+		WHEN id IN ('bad-4', 'bad-10') THEN problem IS NOT NULL
+		WHEN id LIKE 'bad%' THEN due > now() AT TIME ZONE 'UTC' - interval '10 s' END`))
+}
+
+// A table that refuses every row loses no tick, also where tasks of another sink succeed
+// meanwhile: once the table takes rows again, all that was due is submitted.
+func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
+	both(t, func(f *fixture) {
+		for i := range 20 {
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'backup', '*:*:*', 'allow')", fmt.Sprintf("one-%d", i))
+		}
+		for i := range 3 {
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES (?, 'backup', '*:*:*', 'allow', 'all')", fmt.Sprintf("all-%d", i))
+		}
+		f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('event', 'told', '*:*:*', 'event')")
+		_, seen := f.start(f.db.Periodic())
+		seen.until(f, "first job", submitted("all-0"))
+		allow := f.Refuse("job", "INSERT", "true", "P0001")
+		refused := time.Now()
+		dueAfter := func(id string, at time.Time) func(scheduler.Event) bool {
+			return func(e scheduler.Event) bool { return submitted(id)(e) && e.Tick.Due.After(at) }
+		}
+		seen.until(f, "event meanwhile", dueAfter("event", refused.Add(6*time.Second)))
+		allow()
+		mended := time.Now()
+		for _, id := range []string{"one-0", "all-0", "all-1", "all-2"} {
+			seen.until(f, "job afterwards", dueAfter(id, mended))
+		}
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped'")
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'all-%' AND decision <> 'submitted'")
+	})
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // prunes is a store that only deletes, and notes when.
@@ -78,3 +80,18 @@ func TestHousekeepingOfAStandbyAndItsBounds(t *testing.T) {
 type standby struct{ shared }
 
 func (standby) schedules() bool { return false }
+
+// Who has lost the lock while jobs of another queue were open asks about them no more, and waits quietly.
+func TestNobodyAsksAboutEndsWhileStandingBy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		e := newEnds(nil, &Config{Submitters: periodic.Submitters{"other": nil}}, shared{})
+		a, times := e.askers["other"], atomic.Int64{}
+		a.within(time.Second)
+		a.run(ctx, func() bool { times.Add(1); return false })
+		if n := times.Load(); n != 1 {
+			t.Errorf("it was ready to ask %d times in an hour, want once", n)
+		}
+	})
+}

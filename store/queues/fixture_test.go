@@ -239,3 +239,5 @@ func (f *fixture) hear(channel string) func(n int) []string {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

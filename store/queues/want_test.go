@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // wantStates compares pending jobs, by their ids.
@@ -117,4 +118,41 @@ func (f *fixture) sortOut(q sink.Submitter, jobs ...jobqueue.Job) (all []sink.Su
 		}
 	}
 	return all
+}
+
+// A statement that cannot tell how jobs end is a warning about the queue, which takes jobs
+// nevertheless.
+func TestSQLWithABadOutcome(t *testing.T) {
+	t.Parallel()
+	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
+		for statement, want := range map[string]string{
+			`SELECT ref, nonsense AS outcome FROM nextrun_open`:                                                  "nonsense",
+			`SELECT ref FROM nextrun_open`:                                                                       "it must return outcome",
+			`SELECT 'success' AS outcome FROM nextrun_open`:                                                      "it must return ref or jid",
+			`DELETE FROM legacy WHERE jid IN (SELECT jid FROM nextrun_open) RETURNING jid, 'success' AS outcome`: "it writes",
+		} {
+			k.Outcome = statement
+			q := f.queue(k)
+			report := f.report(q)
+			if len(report.Problems) > 0 || len(report.Warnings) != 1 ||
+				!strings.HasPrefix(report.Warnings[0], "how its jobs end cannot be read: outcome: ") || !strings.Contains(report.Warnings[0], want) {
+				t.Errorf("%s: %+v", statement, report)
+			}
+		}
+		f.accept(f.queue(k), f.tasks(1)...)
+	})
+}
+
+// A remove_job, or an add_jobs, with the key of a running job takes the key and the
+// retries away. The job still runs.
+func TestGraphileJobThatLostItsKeyIsPending(t *testing.T) {
+	f := graphileFixture(t)
+	q := f.queue(queues.GraphileWorker{})
+	open := f.accept(q, f.tasks(1)...)
+	f.Exec("UPDATE graphile_worker._private_jobs SET attempts = 1, locked_at = now(), locked_by = 'w'")
+	f.Exec("UPDATE graphile_worker._private_jobs SET key = NULL, attempts = max_attempts")
+	wantStates(t, f.pending(q, open...), map[string]string{open[0].JID: "running"})
+	wantSame(t, f.cancel(q, open...))
+	f.Exec("UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL") // it failed
+	wantStates(t, f.pending(q, open...), nil)
 }

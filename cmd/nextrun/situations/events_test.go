@@ -4,6 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Events.
@@ -115,4 +119,88 @@ func (w *world) hook(recorded string) {
 	w.planned(-10 * time.Minute)
 	w.sh.Must(w.T, "scheduler", "--once", "--config", file)
 	w.sql("UPDATE job SET submitted = {-1m}, " + recorded + " WHERE task = 'nextrun.hook'")
+}
+
+// The queue of another project, with rows in a table of its own.
+var mail = queues.SQL{
+	Enqueue: "INSERT INTO mail_queue (id, kind) SELECT jid, handler FROM nextrun_batch",
+	Pending: "SELECT o.jid FROM nextrun_open AS o JOIN mail_queue AS m ON m.id = o.jid WHERE m.state = 'new'",
+	Outcome: "SELECT o.jid, CASE WHEN m.state <> 'new' THEN m.state END AS outcome, m.tries AS attempts, m.said AS error " +
+		"FROM nextrun_open AS o JOIN mail_queue AS m ON m.id = o.jid",
+}
+
+// elsewhere has a scheduler submit a job to the other queue, and look again after something was
+
+func (w *world) elsewhere(done string) {
+	w.Helper()
+	w.other = true
+	file := filepath.Join(w.TempDir(), "nextrun.yaml")
+	text := "queues:\n  mail:\n    type: sql\n    enqueue: " + mail.Enqueue + "\n    pending: " + mail.Pending + "\n    outcome: " + mail.Outcome + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	w.sh.Env["NEXTRUN_CONFIG"] = file
+	w.sql("CREATE TABLE mail_queue (id varchar(254) PRIMARY KEY, kind text, state varchar(10) DEFAULT 'new', tries integer, said text)",
+		"UPDATE periodic_task SET sink = 'mail'")
+	w.planned(-5 * time.Minute)
+	w.scheduled()
+	w.sql(done, "UPDATE periodic_open SET look = submitted")
+	w.scheduled()
+}
+
+// queues are the queues of other projects that the dashboard knows.
+func (w *world) queues(db *store.DB) periodic.Submitters {
+	if !w.other {
+		return nil
+	}
+	q, err := queues.Open(db, mail)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return periodic.Submitters{"mail": q}
+}
+
+// How the last job in the queue of another project ended.
+var ofEnds = []situation{
+	{
+		name:  "a worker has its job in another queue, and an attempt has failed",
+		set:   func(w *world) { w.elsewhere("UPDATE mail_queue SET tries = 1, said = 'no such host'") },
+		codes: []string{"job_elsewhere", "task_stale"}, alerts: []string{"NextrunTaskStale"},
+		says: []string{`in the queue "mail"`, "The last attempt failed: no such host."},
+		not:  []string{"Its last run failed", "no executor", "nextrun task run"},
+	},
+	{
+		name: "its job failed in another queue",
+		set: func(w *world) {
+			w.elsewhere("UPDATE mail_queue SET state = 'failed', tries = 3, said = 'no such host'")
+		},
+		codes:  []string{"run_failed"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"Its last run failed", ", after 3 attempts: no such host.", "to run the task again: nextrun task run t"},
+		not:    []string{"no executor", "job retry"},
+	},
+	{
+		name: "its job in another queue succeeded after two attempts",
+		set: func(w *world) {
+			w.elsewhere("UPDATE mail_queue SET state = 'success', tries = 2, said = 'no such host'")
+		},
+		says: []string{"state ok", "last run success, now, after 2 attempts"},
+		not:  []string{"failed", "no such host", "no executor"},
+	},
+	{
+		name:   "its job was cancelled in another queue",
+		set:    func(w *world) { w.elsewhere("UPDATE mail_queue SET state = 'cancelled'") },
+		codes:  []string{"task_stale"},
+		says:   []string{"state cancelled", "last run cancelled, "},
+		alerts: []string{"NextrunTaskStale"},
+		not:    []string{"failed", "no executor"},
+	},
+	{
+		name:   "another queue does not have its job any more",
+		set:    func(w *world) { w.elsewhere("DELETE FROM mail_queue") },
+		codes:  []string{"run_unknown", "task_stale"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{`How its last run ended is not known: the queue "mail" does not have the job any more.`, "`gone: success` of queues.mail"},
+		not:    []string{"Its last run failed", "no executor"},
+	},
 }

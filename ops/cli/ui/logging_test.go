@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -40,5 +42,22 @@ func TestLogLine(t *testing.T) {
 	want := "2026-03-01 12:00:00+01:00 WARN  job ended         task=i  state=failed  error=\"a b\"  group=g  jid=j  took=1ms\n"
 	if err != nil || string(got) != want {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
+	}
+}
+
+// The packages log with slog: levels and fields come through.
+func TestHandler(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	logger := logrus.New()
+	logger.SetOutput(&out)
+	logger.SetFormatter(&jsonFormatter{logrus.JSONFormatter{DisableTimestamp: true}})
+	log := slog.New(handler{logger: logger})
+	log.Debug("not this one")
+	log.With("task", "a").Warn("failed", "error", errors.New("no disk"), "attempt", 2)
+	want := `{"attempt":2,"error":"no disk","level":"warning","msg":"failed","task":"a"}
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }

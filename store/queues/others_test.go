@@ -1,9 +1,12 @@
 package queues_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -50,4 +53,38 @@ func refusedByPolicy(t *testing.T, done []sink.Submission, jid, policy string) {
 	if len(done) != 1 || !strings.Contains(done[0].Refused, `the queue "`+policy+`" of pg-boss has the policy `+policy) || done[0].JID != jid || !done[0].Passing {
 		t.Errorf("%+v, want %s refused for now, by the policy %s", done, jid, policy)
 	}
+}
+
+func TestGraphileSettings(t *testing.T) {
+	f := graphileFixture(t)
+	f.Exec("ALTER SCHEMA graphile_worker RENAME TO work; ALTER FUNCTION work.add_jobs SET search_path = work")
+	q := f.queue(queues.GraphileWorker{Schema: "work", Queue: "one at a time", MaxAttempts: 3})
+	f.accept(q, f.tasks(2)...)
+	f.Want(2, "SELECT count(*) FROM work.jobs WHERE queue_name = 'one at a time' AND max_attempts = 3")
+}
+
+func TestGraphileTakesTheLongestID(t *testing.T) {
+	f := graphileFixture(t)
+	id := strings.Repeat("é", 254)
+	f.accept(f.queue(queues.GraphileWorker{}), f.task(id, "{}"))
+	f.Want(1, "SELECT count(*) FROM graphile_worker.jobs WHERE key LIKE ?", "nextrun:"+id+":%")
+}
+
+// pgmqFixture has the queues mail and Bulk. NEXTRUN_TEST_PGMQ may name PGMQ's own SQL
+// file, pgmq-extension/sql/pgmq.sql, to be used in place of the one in testdata.
+func pgmqFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
+	if path := os.Getenv("NEXTRUN_TEST_PGMQ"); path != "" {
+		script, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec(string(script))
+	} else {
+		f.run("pgmq.sql")
+	}
+	f.Exec("SELECT pgmq.create('mail'); SELECT pgmq.create('Bulk')")
+	return f
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
@@ -177,4 +178,75 @@ func TestQueueHasLimitedTime(t *testing.T) {
 			t.Errorf("the job %s has another id when its tick is tried again", id)
 		}
 	}
+}
+
+// A task moves to the table job and back under programs that do not know the other queue.
+func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "queue")
+		f.tick("a", 5, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("UPDATE periodic_task SET sink = 'job' WHERE id = 'a'")
+		f.due("a", 4*time.Second)
+		f.ends()
+		f.want(1, "SELECT count(*) FROM job")
+		f.due("a", 3*time.Second)
+		f.ends()
+		f.exec("UPDATE job SET state = 'success'")
+		f.ends()
+		if f.one(decision, "a") != "submitted" {
+			f.Error("the tick waits although the job before it has ended")
+		}
+		f.due("a", 2*time.Second)
+		f.ends() // J2 waiting in job
+		f.exec("UPDATE periodic_task SET sink = 'acme' WHERE id = 'a'")
+		f.due("a", time.Second)
+		f.ends(withAcme(q))
+		f.want(1, "SELECT (SELECT count(*) FROM job WHERE state = 'waiting') + (SELECT count(*) FROM acme_job WHERE state = 'new')")
+	})
+}
+
+// A job of the time before the policy allowed several still counts afterwards.
+func TestQueueAllowInBetween(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "skip")
+		f.tick("a", 5, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'busy'")
+		f.exec("UPDATE periodic_task SET overlap = 'allow' WHERE id = 'a'")
+		f.tick("a", 4, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'done' WHERE state = 'new'")
+		f.exec("UPDATE periodic_task SET overlap = 'skip' WHERE id = 'a'")
+		f.tick("a", 3, withAcme(q))
+		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
+	})
+}
+
+// A queue that cannot be asked about its jobs is reported once, not for each of them.
+func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		q := f.acme()
+		f.exec(`INSERT INTO periodic_task (id, task, timer, overlap, sink) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+			SELECT 'a' || i, 'a', 'yearly', 'queue', 'acme' FROM n`)
+		f.plan(q)
+		f.exec(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look)
+			SELECT id, 'acme', 'acme-x', 'jid' || id, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000' FROM periodic_task`)
+		f.exec(`INSERT INTO acme_job VALUES ('acme-x', 'a', '', 'a', 'busy')`)
+		f.exec("UPDATE periodic_task SET nextrun = '1999-01-02 00:00:00.000000', due = '1999-01-02 00:00:00.000000'")
+		q.broken = errors.New("broken")
+		n := 0
+		s, _ := f.start(f.db.Periodic(), withAcme(acmeProber{q}), func(c *scheduler.Config) {
+			c.Observe = func(e scheduler.Event) {
+				if e.Kind == scheduler.EventError || e.Kind == scheduler.EventSink && e.Err != nil {
+					n++
+				}
+			}
+		})
+		pass(2 * time.Second)
+		f.stop(s)
+		if n == 0 || n > 20 {
+			f.Errorf("%d errors in two seconds", n)
+		}
+	})
 }

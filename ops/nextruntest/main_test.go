@@ -1,9 +1,0 @@
-package nextruntest_test
-
-import (
-	"testing"
-
-	"github.com/nextrun/nextrun/internal/testkit/migrated"
-)
-
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
