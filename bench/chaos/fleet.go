@@ -140,8 +140,8 @@ func newInstance(i int, dir, url string) *instance {
 	in := &instance{name: fmt.Sprintf("i%d", i), role: roles[i%len(roles)]}
 	clock := filepath.Join(dir, in.name+".clock")
 	in.env = append(os.Environ(), "NEXTRUN_DB="+url, "NEXTRUN_CHAOS_CLOCK="+clock, "GOMAXPROCS=2")
-	file := must.Get(os.Create(clock)) //nolint:gosec // in a directory of its own
-	defer file.Close()                 //nolint:errcheck // it is mapped
+	file := must.Get(os.Create(clock))
+	defer file.Close() //nolint:errcheck // it is mapped
 	must.Nil(file.Truncate(8))
 	in.clock = must.Get(syscall.Mmap(int(file.Fd()), 0, 8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))
 	return in
