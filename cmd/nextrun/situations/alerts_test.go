@@ -90,7 +90,8 @@ func onThePage(t *testing.T, db *store.DB, queues periodic.Submitters) status {
 		handler.ServeHTTP(answer, request)
 		return answer.Code == http.StatusOK
 	})
-	var page struct{ Why status }
+	var page struct{ Task, Why status }
 	clitest.Decode(t, answer.Body.String(), &page)
-	return page.Why
+	page.Task.Findings = page.Why.Findings
+	return page.Task
 }

@@ -122,7 +122,7 @@ func TestOddTasks(t *testing.T) {
 			clitest.Decode(t, w.sh.Must(t, "why", o.id, "--json"), &why)
 			var one struct{ Task, Why status }
 			ask("/task?id="+o.id+"&", &one)
-			for place, said := range map[string]status{"why": why, "the list": find(list), "the page of tasks": find(page.Tasks), "its page": one.Why} {
+			for place, said := range map[string]status{"why": why, "the list": find(list), "the page of tasks": find(page.Tasks), "its page": one.Task} {
 				cause := ""
 				if said.Attention != nil {
 					cause = *said.Attention
