@@ -45,6 +45,12 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
 	var pings sync.WaitGroup
 	defer pings.Wait()
+	defer func() { // what still comes is taken, since the answer to a ping is behind it
+		go func() {
+			for range listener.Notify {
+			}
+		}()
+	}()
 	pings.Go(func() { ping(ctx, listener) })
 	for {
 		select {
