@@ -13,11 +13,6 @@ type QueueStore interface {
 	View(ctx context.Context, fn func(QueueTx) error) error
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx DBTX) (QueueTx, error)
-	pruner
-}
-
-// pruner removes jobs that have ended.
-type pruner interface {
 	// Prune deletes the jobs that a filter selects, and their logs. It returns how many it
 	// has deleted, also beside an error. Rows that cannot be deleted cost the others nothing,
 	// unless it runs inside a transaction of the caller's.
@@ -26,7 +21,7 @@ type pruner interface {
 
 // QueueTx are the operations of a queue inside one transaction.
 type QueueTx interface {
-	pruner
+	Prune(ctx context.Context, filter PruneFilter) (int, error) // as of a [QueueStore]
 	Job(ctx context.Context, jid string) (Job, error)
 	Jobs(ctx context.Context, filter Filter) ([]Job, error)
 	Lines(ctx context.Context, filter LogFilter) ([]LogLine, error)
