@@ -54,7 +54,7 @@ func (fl *fleet) config(lock string) string { return filepath.Join(fl.dir, "lock
 // once runs the program with arguments. The error has what the program said.
 func (fl *fleet) once(ctx context.Context, args ...string) error {
 	p := exec.CommandContext(ctx, fl.program, args...)
-	p.Env = append(os.Environ(), "NEXTRUN_DB="+fl.quiet, "NEXTRUN_CONFIG="+fl.config("a"))
+	p.Env = append(os.Environ(), "NEXTRUN_DB="+fl.quiet) // without the short time-outs of the configuration
 	if out, err := p.CombinedOutput(); err != nil {
 		return fmt.Errorf("nextrun %s: %w\n%s", args[0], err, out)
 	}

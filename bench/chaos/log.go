@@ -42,7 +42,7 @@ func (l *log) read() {
 		n, err := l.reader.Read(buffer)
 		l.reading.Lock()
 		text := bytes.ReplaceAll(buffer[:n], []byte{0}, nil)
-		for word, said := range map[string]*atomic.Bool{"started": &l.started, "panic:": &l.panicked, "fatal error:": &l.panicked} {
+		for word, said := range map[string]*atomic.Bool{"  started  ": &l.started, "panic:": &l.panicked, "fatal error:": &l.panicked} {
 			if bytes.Contains(text, []byte(word)) {
 				said.Store(true)
 			}

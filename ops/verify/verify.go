@@ -120,7 +120,10 @@ func (r *run) step(ctx context.Context, name string, check func() error) {
 
 func (r *run) undone(name string, err error) {
 	reason := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrContended) {
+	switch {
+	case errors.Is(err, store.ErrContended):
+		reason = "a statement was ended by its timeout; try it when there is less work, or with a longer database.statement_timeout"
+	case errors.Is(err, context.DeadlineExceeded):
 		reason = fmt.Sprintf("there was no time for it within %s", r.o.Timeout)
 	}
 	r.report.Undone = append(r.report.Undone, name+": "+reason)
