@@ -149,6 +149,7 @@ func (s *server) processes(services []view.Service) []processRow {
 		}
 		row := &list[at]
 		row.Parts, row.Seen, row.Places = append(row.Parts, string(one.Kind)), later(row.Seen, one.Seen), row.Places+one.Places
+		slices.SortFunc(row.Parts, func(a, b string) int { return strings.Compare(b, a) }) // a scheduler first
 		if silence > silentProcess {
 			row.Silent = text.Text(silence.Truncate(time.Second))
 		}
