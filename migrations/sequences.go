@@ -8,11 +8,21 @@ import (
 // counted are the columns whose values a sequence of PostgreSQL makes.
 var counted = [][2]string{{"event_store", "seq"}, {"outbox_message", "id"}}
 
-// Behind says of each sequence that is behind its column, as after logical replication, a partial restore or COPY, what
-// sets it right: its next values exist already.
+// Behind says what sets right what logical replication, a partial restore or COPY has left behind: tables whose triggers are
+// disabled, and sequences that are behind their columns, so that their next values exist already.
 func (m *Migrator) Behind(ctx context.Context) (remedies []string, err error) {
 	if m.dialect != Postgres {
 		return nil, nil
+	}
+	var disabled string
+	err = m.db.QueryRowContext(ctx, `SELECT coalesce(string_agg(format('ALTER TABLE %s ENABLE TRIGGER %I', tgrelid::regclass, tgname), '; ' ORDER BY tgname), '')
+		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
+		WHERE relnamespace = current_schema()::regnamespace AND tgname LIKE 'nextrun\_%' AND tgenabled IN ('D', 'R')`).Scan(&disabled)
+	if err != nil {
+		return nil, fmt.Errorf("look for disabled triggers: %w", err)
+	}
+	if disabled != "" {
+		remedies = append(remedies, "triggers of nextrun are disabled, so it does not notice what others write; run: "+disabled)
 	}
 	for _, c := range counted {
 		next := fmt.Sprintf("pg_get_serial_sequence('%s', '%s')", c[0], c[1])

@@ -61,7 +61,7 @@ func (r *report) checkSchema(ctx context.Context) error {
 		return err
 	}
 	for _, remedy := range behind {
-		r.add(levelError, "sequence", "%s", remedy)
+		r.add(levelError, "schema", "%s", remedy)
 	}
 	creators, err := m.Creators(ctx)
 	if creators != "" {

@@ -132,3 +132,17 @@ func TestStatus(t *testing.T) {
 		}
 	})
 }
+
+// A restore without triggers that broke off leaves them disabled: edits would go unnoticed.
+func TestDisabledTriggers(t *testing.T) {
+	t.Parallel()
+	d := migrated.New(t, storetest.Postgres)
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
+	d.Exec("ALTER TABLE periodic_tick DISABLE TRIGGER ALL")
+	const remedy = "ALTER TABLE periodic_tick ENABLE TRIGGER nextrun_tick_skipped; ALTER TABLE periodic_tick ENABLE TRIGGER nextrun_tick_unskipped"
+	s.Says(t, ui.Changes, "check", "triggers of nextrun are disabled", remedy)
+	d.Exec(remedy)
+	if got := s.Run(t.Context(), "check"); strings.Contains(got.Stdout, "disabled") {
+		t.Errorf("check still names triggers:\n%s", got.Stdout)
+	}
+}
