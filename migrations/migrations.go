@@ -161,7 +161,7 @@ func (m *Migrator) state(ctx context.Context) (s state, err error) {
 		s.found, err = m.present(ctx)
 		return s, err
 	}
-	if err = m.isFirst(ctx); err != nil {
+	if err := m.isFirst(ctx); err != nil {
 		return s, err
 	}
 	if s.found, err = m.recorded(ctx); err == nil {

@@ -33,6 +33,7 @@ func TestConnectionThatFallsSilent(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
+		defer answer.Body.Close()
 		_, err = io.Copy(io.Discard, answer.Body)
 		return answer.Proto, err
 	}

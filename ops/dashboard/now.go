@@ -126,11 +126,7 @@ func (d *nowView) judge() verdict {
 	case t.Fresh:
 		return verdict{"wait", "No scheduler has run yet"}
 	case t.Alone:
-		text := "No scheduler runs, and " + count(t.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[t.Overdue == 1]
-		if n := len(d.Troubled); n > 0 {
-			text += "; " + show.Number(n) + map[bool]string{true: " needs attention besides", false: " need attention besides"}[n == 1]
-		}
-		return verdict{"bad", text}
+		return d.alone()
 	case t.Troubled > 0:
 		kind := "warn"
 		for _, one := range d.Troubled {
@@ -165,6 +161,15 @@ func (d *nowView) judge() verdict {
 		return verdict{"good", "All of the " + count(t.Enabled, "enabled task") + " are on time"}
 	}
 	return verdict{"good", "All " + show.Number(t.All()) + " tasks are on time"}
+}
+
+// alone is the sentence when no scheduler runs.
+func (d *nowView) alone() verdict {
+	text := "No scheduler runs, and " + count(d.Totals.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[d.Totals.Overdue == 1]
+	if n := len(d.Troubled); n > 0 {
+		text += "; " + show.Number(n) + map[bool]string{true: " needs attention besides", false: " need attention besides"}[n == 1]
+	}
+	return verdict{"bad", text}
 }
 
 // count is a number of things.

@@ -29,7 +29,10 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 	}
 	listener := pq.NewDialListener(watchDialer{ctx}, p.dsn, server.ListenAgainMin, server.ListenAgainMax, events)
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
-	defer stop()
+	defer func() { // who has stopped the call of Close makes it
+		stop()
+		_ = listener.Close()
+	}()
 	for _, channel := range l.Channels {
 		// Listen waits for the first connection; it fails only when closed, or
 		// when the server refuses, which polling then makes up for.
@@ -41,13 +44,19 @@ func (p place) listen(ctx context.Context, l server.Listener) {
 	hear(ctx, listener, l)
 }
 
+// hearing is what hear needs of a [pq.Listener].
+type hearing interface {
+	NotificationChannel() <-chan *pq.Notification
+	Ping() error
+}
+
 // hear hands on what a listener hears, until it is closed.
-func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
+func hear(ctx context.Context, listener hearing, l server.Listener) {
 	var pings sync.WaitGroup
 	defer pings.Wait()
 	defer func() { // what still comes is taken, since the answer to a ping is behind it
 		go func() {
-			for range listener.Notify {
+			for range listener.NotificationChannel() {
 			}
 		}()
 	}()
@@ -56,7 +65,7 @@ func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
 		select {
 		case <-ctx.Done():
 			return
-		case n, ok := <-listener.Notify:
+		case n, ok := <-listener.NotificationChannel():
 			switch {
 			case !ok:
 				return
@@ -70,7 +79,7 @@ func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
 }
 
 // ping has the server answer now and then. The listener reports connections that break, and makes others.
-func ping(ctx context.Context, listener *pq.Listener) {
+func ping(ctx context.Context, listener hearing) {
 	ticks := time.NewTicker(server.PingEvery)
 	defer ticks.Stop()
 	for {

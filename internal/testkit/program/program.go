@@ -64,7 +64,7 @@ func Overlaid(t testing.TB, files ...string) string {
 
 func compile(t testing.TB, from string, args ...string) string {
 	t.Helper()
-	out, err := os.MkdirTemp(dir, "")
+	out, err := os.MkdirTemp(dir, "") //nolint:usetesting // it outlives the test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,22 +62,32 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	if !f.Ended.IsZero() {
 		order = "finished"
 	}
-	switch {
-	case f.Group == jobqueue.HookGroup:
-		where = append(where, ofHooks)
-	case f.Group == "" && f.Task == "" && f.Part == "":
-		where = append(where, notOfHooks)
-	}
+	where = append(where, hooksIn(f))
 	add("true ORDER BY "+order+" DESC, jid DESC LIMIT ?", f.Limit)
 	columns, names := listed(f)
 	if newest, err := tx.newest(ctx, f, columns, names); err != nil || len(newest) == f.Limit {
 		return newest, err
 	}
-	from := "job"
-	if len(f.States) > 0 && !slices.ContainsFunc(f.States, jobqueue.State.Final) {
-		from = "(" + inWork + ") AS job"
+	return tx.jobs(ctx, columns, "SELECT "+names+" FROM "+source(f)+" WHERE "+strings.Join(where, " AND "), args...)
+}
+
+// hooksIn is the condition by which jobs of hooks are in a list only if it is asked for them.
+func hooksIn(f jobqueue.Filter) string {
+	switch {
+	case f.Group == jobqueue.HookGroup:
+		return ofHooks
+	case f.Group == "" && f.Task == "" && f.Part == "":
+		return notOfHooks
 	}
-	return tx.jobs(ctx, columns, "SELECT "+names+" FROM "+from+" WHERE "+strings.Join(where, " AND "), args...)
+	return "true"
+}
+
+// source is the table that has the jobs of a filter, or the part of it that is in work.
+func source(f jobqueue.Filter) string {
+	if len(f.States) > 0 && !slices.ContainsFunc(f.States, jobqueue.State.Final) {
+		return "(" + inWork + ") AS job"
+	}
+	return "job"
 }
 
 // PendingSingle implements [jobqueue.QueueTx].

@@ -69,8 +69,8 @@ func (c *canvas) withAxes(b Bars, places int, below ...string) string {
 	for _, text := range below {
 		axis += `<span>` + escape(text) + `</span>`
 	}
-	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div><svg viewBox="0 0 %d 100" preserveAspectRatio="none" role=%q aria-label="%s">%s</svg><div class="axis">%s</div></div>`,
-		escape(b.Whole), escape(b.Half), 10*places, c.role(), escape(b.Name), c.text.String(), axis)
+	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div><svg viewBox="0 0 %d 100" preserveAspectRatio="none" role=%q %s>%s</svg><div class="axis">%s</div></div>`,
+		escape(b.Whole), escape(b.Half), 10*places, c.role(), `aria-label="`+escape(b.Name)+`"`, c.text.String(), axis)
 }
 
 // linked is a path with a title. It leads somewhere if there is a link, for the mouse only: what
