@@ -55,7 +55,8 @@ func newServer(dir, password string) *server {
 		panic(errors.New("no server programs of PostgreSQL here; see scripts/with-postgres"))
 	}
 	bin, account, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	s := &server{bin: bin, dir: dir, password: password}
+	program := must.Get(filepath.EvalSymlinks(filepath.Join(bin, "postgres"))) // beside which are the other programs
+	s := &server{bin: filepath.Dir(program), dir: dir, password: password}
 	if account != "" { // a server refuses to run as root
 		u := must.Get(user.Lookup(account))
 		s.as = &syscall.Credential{Uid: uint32(must.Get(strconv.Atoi(u.Uid))), Gid: uint32(must.Get(strconv.Atoi(u.Gid)))}
