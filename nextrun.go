@@ -110,6 +110,7 @@ func Start(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.begin(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	cfg.Logger.Info("started", "name", cfg.Name, "db", s.db.URL())
 	return s, nil
 }
 
