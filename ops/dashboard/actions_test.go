@@ -71,6 +71,8 @@ func TestPauseAndResume(t *testing.T) {
 		s.post("/tasks", url.Values{"action": {"resume"}, "id": {"report"}}, "/?done=Resumed")
 		s.post("/tasks?zone=Asia/Tokyo", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"monday"}}, "/?done=Paused")
 		s.shows("/task?id=office&zone=Asia/Tokyo", "Paused by ada since", "until Mon ", ", 00:00:00")
+		s.Exec(`UPDATE periodic_task SET nextrun = '2998-01-01 00:00:00' WHERE id = 'office'`)
+		s.shows("/task?id=office", "next: <b>") // after the end of the pause
 		s.shows("/tasks?state=paused", "!>report<")
 	})
 }

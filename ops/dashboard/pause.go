@@ -38,7 +38,7 @@ func noNext(t *periodic.Task, now time.Time, zone *time.Location) string {
 		return "none while blocked"
 	case t.Pause.At(now) && t.Pause.Until.IsZero():
 		return "skipped until resumed"
-	case t.Pause.At(now):
+	case t.Pause.At(now) && !t.NextRun.After(t.Pause.Until):
 		return "skipped until " + show.Clock(t.Pause.Until, now, zone)
 	case t.NextRun.Before(periodic.Never):
 		return ""
