@@ -77,6 +77,28 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
+// A pause that cannot be read keeps what was typed: the error leads back to the form, which has it. Who has no name is not named.
+func TestPauseKeepsWhatWasTyped(t *testing.T) {
+	one(t, dashboard.Options{Authorize: func(*http.Request) (string, dashboard.Access) { return "", dashboard.Act }}, func(s *site) {
+		s.task("report")
+		form := url.Values{"action": {"pause"}, "id": {"report"}, "reason": {"the <b>disk</b>"}, "until": {"next week"}, "back": {"task?id=report"}}
+		code, _, page := s.ask(s.request(http.MethodPost, "/tasks", form))
+		_, link, _ := strings.Cut(page, `<p><a href="`)
+		link, _, found := strings.Cut(link, `">Back to the form</a>`)
+		if code != http.StatusBadRequest || !found || !strings.Contains(page, "next week") {
+			s.Fatalf("%d %s", code, page)
+		}
+		s.shows(html.UnescapeString(link), `<details class="menu" open>`, `value="next week"`, `value="the &lt;b&gt;disk&lt;/b&gt;"`)
+		form.Set("back", "https://evil.example/")
+		if _, _, page := s.ask(s.request(http.MethodPost, "/tasks", form)); strings.Contains(page, "evil") {
+			s.Errorf("the error leads to another site: %s", page)
+		}
+		form.Set("until", "")
+		s.post("/tasks", form, "/?done=Paused")
+		s.shows("/task?id=report", "Paused since", "!by somebody", `!<details class="menu" open>`)
+	})
+}
+
 // A form shows the next runs after a change of any column, with the statement for it, and is saved only if nobody was faster.
 func TestEditOfATask(t *testing.T) {
 	one(t, dashboard.Options{Authorize: may}, func(s *site) {

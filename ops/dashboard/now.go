@@ -128,23 +128,7 @@ func (d *nowView) judge() verdict {
 	case t.Alone:
 		return d.alone()
 	case t.Troubled > 0:
-		kind := "warn"
-		for _, one := range d.Troubled {
-			if one.Shape() == "bad" {
-				kind = "bad"
-			}
-		}
-		text := show.Number(t.Troubled) + " of " + show.Number(t.All()) + " tasks need attention"
-		switch {
-		case t.All() == 1:
-			text = "The task needs attention"
-		case t.Troubled == 1:
-			text = "1 of " + show.Number(t.All()) + " tasks needs attention"
-		}
-		if d.Undelivered > 0 {
-			text += ", and events do not get out"
-		}
-		return verdict{kind, text}
+		return d.troubled()
 	case d.Load != nil && d.Load.Trouble != "":
 		return verdict{"warn", "Jobs are waiting"}
 	case d.Undelivered > 0:
@@ -170,6 +154,31 @@ func (d *nowView) alone() verdict {
 		text += "; " + show.Number(n) + map[bool]string{true: " needs attention besides", false: " need attention besides"}[n == 1]
 	}
 	return verdict{"bad", text}
+}
+
+// troubled is the sentence when tasks need attention.
+func (d *nowView) troubled() verdict {
+	t, kind := d.Totals, "warn"
+	if slices.ContainsFunc(d.Troubled, func(one troubledRow) bool { return one.Shape() == "bad" }) {
+		kind = "bad"
+	}
+	text := show.Number(t.Troubled) + " of " + show.Number(t.All()) + " tasks need attention"
+	switch {
+	case t.All() == 1:
+		text = "The task needs attention"
+	case t.Troubled == 1:
+		text = "1 of " + show.Number(t.All()) + " tasks needs attention"
+	}
+	if d.Undelivered > 0 {
+		text += ", and events do not get out"
+	}
+	switch {
+	case t.Idle:
+		text += "; no scheduler runs"
+	case len(d.Silent) > 0:
+		text += "; a process has gone without a word"
+	}
+	return verdict{kind, text}
 }
 
 // count is a number of things.

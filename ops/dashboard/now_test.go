@@ -126,6 +126,30 @@ func TestSentencesOfNow(t *testing.T) {
 	})
 }
 
+// The first sentence and the chip of the list count what needs attention, and the sentence does not hide that a process is gone. That is
+// one line, and one row of the page of the system, whatever ran in it; nobody counts its places.
+func TestAProcessIsGone(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("broken", "fine")
+		s.ran("broken", time.Now().Add(-time.Hour), time.Second, "failed")
+		s.shows("/", "1 of 2 tasks needs attention; no scheduler runs · nextrun")
+		s.shows("/tasks", "Attention 1", "broken every hour, UTC", "failed last due 1 h ago")
+		s.scheduler()
+		s.shows("/", "1 of 2 tasks needs attention · nextrun")
+		gone := time.Now().Add(-time.Minute)
+		for _, row := range []string{`('vm@1', 'executor', 'v1', ?, ?, 10, NULL)`, `('vm@2', 'executor', 'v1', ?, ?, 4, '["nextrun.hooks"]')`, `('vm@3', 'scheduler', 'v1', ?, ?, NULL, NULL)`} {
+			s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places, only_groups) VALUES `+row, sqldb.Timestamp(gone), sqldb.Timestamp(gone))
+		}
+		page := s.shows("/", "1 of 2 tasks needs attention; a process has gone without a word · nextrun", "vm has given no sign of life for 1 min")
+		if n := strings.Count(page, "vm has given no sign of life"); n != 1 {
+			s.Errorf("the page says %d times that it is gone", n)
+		}
+		s.shows("/system", "scheduler, executor 10 places hooks: 4 places", "!places taken")
+		s.Exec(`INSERT INTO worker (id, kind, version, started, seen, places) VALUES ('b@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 3)`)
+		s.shows("/system", "0 of 3 places taken")
+	})
+}
+
 // Each task is in one state, the states add up, and each leads to as many tasks.
 func TestNowAddsUp(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

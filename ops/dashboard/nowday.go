@@ -132,7 +132,7 @@ const waitsLong = 5 * time.Minute
 
 func loadOf(t view.Totals, services []view.Service) *loadView {
 	l := &loadView{Running: t.Running(), Waiting: t.Jobs[jobqueue.Waiting], Oldest: t.Oldest}
-	l.Executors, l.Places = executors(services)
+	l.Executors, l.Places = executors(services, t.Now)
 	if l.Executors == 0 && l.Running == 0 && l.Waiting == 0 {
 		return nil
 	}
@@ -149,15 +149,18 @@ func loadOf(t view.Totals, services []view.Service) *loadView {
 	return l
 }
 
-// executors counts the executors that are known to run, and their places.
-func executors(services []view.Service) (n, places int) {
+// executors counts the executors that are known to run, and their places, without those that have gone without a word.
+func executors(services []view.Service, now time.Time) (n, places int) {
 	for _, one := range services {
-		if one.Lives && one.Kind == view.Executor && !slices.Equal(one.Groups, []string{jobqueue.HookGroup}) {
+		if one.Kind == view.Executor && now.Sub(one.Seen) <= silentProcess && !ofHooks(&one) {
 			n, places = n+1, places+one.Places
 		}
 	}
 	return n, places
 }
+
+// ofHooks reports whether a service is an executor that takes nothing but the jobs of hooks.
+func ofHooks(one *view.Service) bool { return slices.Equal(one.Groups, []string{jobqueue.HookGroup}) }
 
 // Full reports whether all places are taken.
 func (l *loadView) Full() bool { return l.Places > 0 && l.Running >= l.Places }

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/why"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,6 +38,7 @@ type runView struct {
 	NextLine int64         `json:"next,omitempty"`
 	Can      []string      `json:"-"` // what may be done with the job
 	Unread   []string      `json:"unread,omitempty"`
+	Event    bool          `json:"-"` // its task makes events
 }
 
 type logLine struct {
@@ -91,6 +93,11 @@ func (d *runView) tell(ctx context.Context, s *server, task string, at time.Time
 	d.Story, d.Name, d.State = story, task, story.State
 	d.Answer, d.Unread = show.Shorten(show.Printable(s.mask.Line(story.Answer)), 600), story.Unread
 	if d.Bars = s.bars(story.Steps, zone); story.Run != nil && !story.Run.Own() {
+		t, err := s.tasks.Get(ctx, task)
+		if err != nil {
+			return err
+		}
+		d.Event = t.Sink == periodic.SinkEvent && d.JID != ""
 		for _, line := range story.Output {
 			d.Lines = append(d.Lines, logLine{Message: show.Shorten(show.Printable(s.mask.Line(line)), 500)})
 		}

@@ -30,6 +30,15 @@ func (d *runData) list() (list []string) {
 	return list
 }
 
+// The page of a run that is an event says so, not that a queue has a job.
+func TestRunOfAnEvent(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, sink, nextrun) VALUES ('told', 'work', 'hourly', 'event', '2026-01-01 08:00:00')`)
+		s.Schedule()
+		s.shows("/run?id=told", "There is no log: the run is an event, not a job.", "in all", "!another queue has", "!Elsewhere")
+	})
+}
+
 // hours adds ticks of each hour, the newest first: success, missed, and skipped since a job ran.
 func (s *site) hours(id, newest string, now time.Time) {
 	s.task(id)

@@ -57,6 +57,7 @@ type processRow struct {
 	Started  time.Time `json:"started"`
 	Seen     time.Time `json:"seen"`
 	Places   int       `json:"places,omitempty"` // jobs that it runs at once
+	Hooks    int       `json:"hook_places,omitempty"`
 	Running  int       `json:"running,omitempty"`
 	Handlers []string  `json:"handlers,omitempty"`
 	Trouble  string    `json:"trouble,omitempty"` // what keeps a scheduler from its work
@@ -137,19 +138,21 @@ const (
 func (s *server) processes(services []view.Service) []processRow {
 	list := []processRow{}
 	for _, one := range services {
-		silence, name := s.now().Sub(one.Seen), view.NameOf(one.Worker)
+		silence, name, hooks := s.now().Sub(one.Seen), view.NameOf(one.Worker), ofHooks(&one)
 		if !one.Lives && (silence > goneShown || slices.ContainsFunc(services, func(other view.Service) bool {
-			return other.Lives && other.Kind == one.Kind && view.NameOf(other.Worker) == name
+			newer := other.Lives || other.Seen.After(one.Seen)
+			return newer && other.Kind == one.Kind && ofHooks(&other) == hooks && view.NameOf(other.Worker) == name
 		})) {
 			continue
 		}
-		at := slices.IndexFunc(list, func(p processRow) bool { return p.Name == name && !slices.Contains(p.Parts, string(one.Kind)) })
+		at := slices.IndexFunc(list, func(p processRow) bool {
+			return p.Name == name && (hooks && p.Hooks == 0 || !hooks && !slices.Contains(p.Parts, string(one.Kind)))
+		})
 		if at < 0 {
 			at, list = len(list), append(list, processRow{Name: name, Version: one.Version, Started: one.Started})
 		}
 		row := &list[at]
-		row.Parts, row.Seen, row.Places = append(row.Parts, string(one.Kind)), later(row.Seen, one.Seen), row.Places+one.Places
-		slices.SortFunc(row.Parts, func(a, b string) int { return strings.Compare(b, a) }) // a scheduler first
+		row.add(&one)
 		if silence > silentProcess {
 			row.Silent = text.Text(silence.Truncate(time.Second))
 		}
@@ -159,9 +162,20 @@ func (s *server) processes(services []view.Service) []processRow {
 		if zones := one.OtherZones(); row.Trouble == "" && len(zones) > 0 {
 			row.Trouble = "its zone data have other rules than those of this page's process for " + strings.Join(zones, ", ")
 		}
-		for _, h := range one.Handlers {
-			row.Handlers = append(row.Handlers, h.Name)
-		}
 	}
 	return list
+}
+
+// add adds a service to its process.
+func (p *processRow) add(one *view.Service) {
+	p.Seen = later(p.Seen, one.Seen)
+	if ofHooks(one) {
+		p.Hooks = one.Places
+		return
+	}
+	p.Parts, p.Places = append(p.Parts, string(one.Kind)), p.Places+one.Places
+	slices.SortFunc(p.Parts, func(a, b string) int { return strings.Compare(b, a) }) // a scheduler first
+	for _, h := range one.Handlers {
+		p.Handlers = append(p.Handlers, h.Name)
+	}
 }

@@ -48,12 +48,16 @@ type taskView struct {
 	Usual    string         `json:"usually_takes,omitempty"`
 	Error    string         `json:"-"` // the last line of the run that failed last, if it says more than the finding
 	Can      []string       `json:"-"` // what may be done with it now
+	Typed    typedPause     `json:"-"`
 	Retry    string         `json:"-"` // its last job, if that failed and may be tried again
 	SQL      string         `json:"sql"`
 	Edit     *edit          `json:"edit,omitempty"` // what somebody tries to change
 	Took     plot           `json:"-"`
 	New      bool           `json:"-"` // it does not exist yet
 }
+
+// typedPause is what somebody has typed of a pause that could not be read.
+type typedPause struct{ Until, Reason string }
 
 // upcoming is a tick to come.
 type upcoming struct {
@@ -85,7 +89,8 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	now, zone, runs, status := s.now(), frame.Zone(r), facts[0].Runs, facts[0].Status()
-	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
+	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask),
+		Typed: typedPause{q.Get("typed_until"), q.Get("typed_reason")}}
 	d.Row.Lost = lost[id].String()
 	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
 		return nil, err

@@ -87,9 +87,13 @@ func (d *taskList) count(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	attention, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention, Slim: true})
+	if err != nil {
+		return err
+	}
 	d.Chips = []chip{{"", "All", t.Enabled + t.Paused + t.Blocked + t.Disabled}}
 	for _, one := range []chip{
-		{string(periodic.TaskAttention), "Attention", -1}, {string(periodic.TaskOverdue), "Overdue", t.Overdue}, {string(periodic.TaskPaused), "Paused", t.Paused},
+		{string(periodic.TaskAttention), "Attention", len(attention)}, {string(periodic.TaskOverdue), "Overdue", t.Overdue}, {string(periodic.TaskPaused), "Paused", t.Paused},
 		{string(periodic.TaskBlocked), "Blocked", t.Blocked}, {string(periodic.TaskDisabled), "Disabled", t.Disabled},
 	} {
 		if one.N != 0 || one.Value == d.State {

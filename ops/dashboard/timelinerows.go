@@ -29,7 +29,7 @@ func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location)
 		return err
 	}
 	d.Cut = len(tasks) == timelineTasks
-	_, d.Places = executors(services)
+	_, d.Places = executors(services, s.now())
 	runs, err := d.readPast(ctx, s)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ const NotDone = " Not done: "
 // Partly reports whether an action has done a part only.
 func (v View) Partly() bool { return strings.Contains(v.Done, NotDone) }
 
-// Do does what a form asks. It returns a word about it and the page to go back to.
+// Do does what a form asks. The name of the user is empty if nobody is known. It returns a word about it and the page to go back to.
 type Do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)
 
 // Action does what a form asks, and goes back to the page with a word about it.
@@ -28,13 +28,13 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			f.Fail(w, r, Bad("the form cannot be read: %v", err))
 			return
 		}
-		user := cmp.Or(Who(ctx).User, "somebody")
+		user := Who(ctx).User
 		done, back, err := do(ctx, r, user)
 		if err != nil {
 			f.Fail(w, r, err)
 			return
 		}
-		f.log.Info("dashboard: action", "user", user, "action", done)
+		f.log.Info("dashboard: action", "user", cmp.Or(user, "somebody"), "action", done)
 		f.setDone(w, show.Shorten(done, 500)) // ids may be long
 		f.back(w, r, back, "done", "")
 	}
@@ -42,15 +42,33 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 
 // back leads to a page of the dashboard, with another parameter.
 func (f *Frame) back(w http.ResponseWriter, r *http.Request, page, name, value string) {
+	http.Redirect(w, r, f.address(page, url.Values{name: {value}}), http.StatusSeeOther) //nolint:gosec // one slash leads to no other host
+}
+
+// address is that of a page of the dashboard, with other parameters.
+func (f *Frame) address(page string, set url.Values) string {
 	to, err := url.Parse(page)
 	if err != nil || to.IsAbs() || to.Host != "" || len(page) > 2000 {
 		to = &url.URL{Path: "/"}
 	}
 	q := to.Query()
-	q.Del(name)
-	if value != "" {
-		q.Set(name, value)
+	for name := range set {
+		if q.Del(name); set.Get(name) != "" {
+			q.Set(name, set.Get(name))
+		}
 	}
 	to.RawQuery = q.Encode()
-	http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther) //nolint:gosec // one slash leads to no other host
+	return f.prefix + "/" + strings.TrimLeft(to.String(), "/")
+}
+
+// form is the address of the page whose form could not be used, with what was typed; empty: nobody knows it.
+func (f *Frame) form(r *http.Request) string {
+	if !r.PostForm.Has("back") {
+		return ""
+	}
+	typed := url.Values{}
+	for _, name := range []string{"reason", "until"} {
+		typed.Set("typed_"+name, show.Shorten(r.PostForm.Get(name), 200))
+	}
+	return f.address(r.PostForm.Get("back"), typed)
 }

@@ -191,6 +191,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 type failure struct {
 	Error string `json:"error"`
 	Away  bool   `json:"-"` // the database is
+	Form  string `json:"-"` // where the form is that could not be used
 }
 
 // Fail answers with an error, in the form that was asked for.
@@ -199,7 +200,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if code >= http.StatusInternalServerError {
 		f.log.Error("dashboard: request failed", "error", err, "path", show.Printable(r.URL.Path))
 	}
-	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout}
+	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout, f.form(r)}
 	if errors.Is(err, context.DeadlineExceeded) {
 		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", text.Text(pageTimeout))
 	}
