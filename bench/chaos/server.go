@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -111,7 +112,7 @@ func (s *server) start(ctx context.Context) {
 			return
 		}
 	}
-	panic(fmt.Errorf("PostgreSQL did not start: %w; see %s.log", err, s.dir))
+	panic(fmt.Errorf("PostgreSQL did not start: %w; see %s.log", cmp.Or(ctx.Err(), err), s.dir))
 }
 
 func (s *server) launch() {
