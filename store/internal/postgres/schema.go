@@ -29,7 +29,7 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 	case !exists && o.Create:
 		return createSchema(ctx, pool, schema)
 	case !exists:
-		return fmt.Errorf("%w; there is no schema %s", sqldb.ErrNoSchema, QuoteSchema(schema))
+		return fmt.Errorf("there is no schema %s: %w", QuoteSchema(schema), sqldb.ErrNoSchema)
 	case s.Lent:
 		return fmt.Errorf("the connections of the pool use the schema %q; let their search_path begin with %s, in the DSN or by "+
 			"ALTER ROLE ... SET search_path", current, QuoteSchema(schema))
