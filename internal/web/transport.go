@@ -7,12 +7,11 @@ import (
 )
 
 // silence is how long nothing may come on a connection of HTTP/2 before it is asked for an answer, and how long that may take.
-// HTTP/1 gives a connection up with the request that has waited in vain; one of HTTP/2 would serve the next ones for a quarter of
-// an hour.
+// A connection of HTTP/1 ends with the request that times out. One of HTTP/2 goes on to serve requests, for a quarter of an hour.
 const silence = 5 * time.Second
 
-// NewTransport returns a copy of http.DefaultTransport on which silence is an error, and that keeps connections as if all calls went
-// to one host; or the one that the program has put in its place.
+// NewTransport returns a copy of http.DefaultTransport on which silence is an error. It keeps as many idle connections to one
+// host as the copied one keeps in all. If the program has replaced http.DefaultTransport, NewTransport returns that.
 func NewTransport() http.RoundTripper {
 	t, is := http.DefaultTransport.(*http.Transport)
 	if !is {

@@ -125,7 +125,7 @@ func (g *gate) asLog(c *scheduler.Config) {
 	c.Logger = slog.New(slog.NewTextHandler(g, nil))
 }
 
-// A leader whose loop stands still, be it in a hook or a logger of somebody's, loses the lock to another one, and writes
+// A leader whose loop stands still, in a hook or in a logger, loses the lock to another one, and writes
 // nothing when it goes on.
 func TestLeaderThatStandsStillLosesItsLock(t *testing.T) {
 	for name, way := range map[string]func(*gate) func(*scheduler.Config){

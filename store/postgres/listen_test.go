@@ -23,7 +23,7 @@ func (b busyListener) Ping() error {
 	return nil
 }
 
-// Who listens ends also while many changes are told: an answer that is waited for comes behind them.
+// A listener ends even if many notifications arrive before the answer to a ping.
 func TestListenerEndsAmongManyNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())

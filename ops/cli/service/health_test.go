@@ -62,7 +62,7 @@ func TestHealthIsForThisHostOnly(t *testing.T) {
 }
 
 // A database that takes connections and never answers holds nobody up for long: a probe gets its answer, and names the
-// database; commands end when they are told to, and so does a process that has nothing to do.
+// database; a command ends when it is told to, and so does an idle process.
 func TestDatabaseThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	d := migrated.New(t, storetest.Postgres)

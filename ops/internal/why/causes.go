@@ -56,7 +56,7 @@ var causes = []cause{
 		`{{template "lead" .}}no executor runs, as far as the database shows{{with .Had}}; {{.}}, which had a handler "{{$.Handler}}", seems to have ended{{end}}{{template "error" .}}`,
 		`{{template "start" .}}start one: nextrun executor --config FILE`},
 	{"job_no_handler", "executors run, and none has the handler of its job or of the next one, or takes jobs of its group", ofJob("job_no_handler"),
-		`{{if .Subject}}{{template "lead" .}}no{{else}}No{{end}} executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{if not .Program}}{{template "near" .}}{{end}}{{end}}`,
+		`{{if .Subject}}{{template "lead" .}}no{{else}}No{{end}} executor that runs {{if .Knowing}}and has a handler "{{.Handler}}" takes jobs of the group "{{.Group}}"{{else}}has a handler "{{.Handler}}"{{template "near" .}}{{end}}`,
 		`{{if .Knowing}}add "{{.Group}}" to ` + "`groups`" + ` of {{.Knowing}}, or start another executor{{else}}{{template "start" .}}{{template "define" .}}{{end}}`},
 	{"job_no_place", "all places of the executors that could take it are taken", ofJob("job_no_place"),
 		`{{template "lead" .}}{{if eq .Places 1}}the only place of {{.Capable}} is taken{{else}}all {{.Places}} places of {{.Capable}} are taken{{end}}: by {{template "jobs" .}}`,
@@ -97,7 +97,7 @@ const shared = `{{define "due"}}{{if .Unplanned}}No scheduler has planned it, al
 	`{{define "lead"}}{{.Subject}}{{if .Soon}} failed, and {{.Attempt}} is due {{away .Retry}}. Now {{else if .Attempt}} failed, and {{.Attempt}} has been due for {{since .From}}: {{else if .Again}}, which an executor had before, waits again: {{else}} has been waiting for {{since .From}}: {{end}}{{end}}` +
 	`{{define "jobs"}}{{range $i, $job := .Jobs}}{{if $i}}, {{end}}job {{.JID}} (handler {{.Task}}{{with .Tracker}}, task {{.}}{{end}}){{if not .Started.IsZero}} for {{since .Started}}{{end}}{{end}}{{with .More}}, and {{.}} more{{end}}{{end}}` +
 	`{{define "near"}}{{with .Near}}; did you mean "{{.}}"?{{else}}; {{.Have}}{{end}}{{end}}` +
-	`{{define "start"}}{{with .Program}}start "{{.}}", which declares the task, or {{end}}{{end}}` +
-	`{{define "define"}}{{if and .Near (not .Program)}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
+	`{{define "start"}}{{with .Program}}if "{{.}}", which declares the task, is a program: start it; else {{end}}{{end}}` +
+	`{{define "define"}}{{if and .Near .Program}}correct the handler there, or define handlers.{{.Handler}} in the configuration of an executor{{else if .Near}}nextrun task set {{.Task}} --handler {{.Near}}, or define handlers.{{.Handler}}{{else}}define handlers.{{.Handler}} in the configuration of an executor, or register it in your program{{end}}{{end}}` +
 	`{{define "error"}}{{with .Error}}. The last attempt failed: {{first .}}{{end}}{{end}}` +
 	`{{define "streak"}}{{if and (gt .Streak.Failed 1) (not .Streak.Since.IsZero)}}. It has {{inARow .Streak}}.{{end}}{{end}}`

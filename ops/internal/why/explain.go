@@ -44,7 +44,7 @@ type Explanation struct {
 	unread  []string       // what cannot be read, and why
 }
 
-// program is who declares the task; empty: nobody, or a job does not belong to one.
+// program is the program or file that declares the task; empty: there is none.
 func (e *Explanation) program() string {
 	if e.Task.Task == nil {
 		return ""
