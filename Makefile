@@ -119,7 +119,12 @@ situations: ## Set up what people meet, on both databases, and compare what next
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
 	@scripts/need cc
-	scripts/with-postgres go test -tags static -run TestBuildWithoutCgo ./cmd/nextrun
+	scripts/with-postgres go test -tags builds -run TestBuildWithoutCgo ./cmd/nextrun
+
+.PHONY: test-rollback
+test-rollback: ## Replace a program by one that has an additive migration more, and roll it back, while its tasks run
+	@scripts/need cc
+	$(test-db) go test -vet=off -tags builds -count 1 -v -run TestRollback $(TESTFLAGS) ./cmd/nextrun
 
 .PHONY: test-river
 test-river: ## The part of test-queues that needs no npm: feed River

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 
@@ -16,41 +17,26 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Two migrations that this program does not know. The additive one has columns, values and a trigger that are new to it.
-var (
-	additive = map[string]string{"postgres": `
--- oldest: 1
--- +goose Up
-ALTER TABLE periodic_task
-  ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE periodic_tick ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE job ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE worker ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE periodic_tick DROP CONSTRAINT nextrun_decision;
-ALTER TABLE periodic_task DISABLE TRIGGER USER;
-INSERT INTO periodic_task (id, task, timer, overlap, mood, since) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd', '2026-01-01 00:00:00');
-ALTER TABLE periodic_task ENABLE TRIGGER USER;
-CREATE FUNCTION nextrun_mood() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.mood := lower(NEW.mood); RETURN NEW; END';
-CREATE TRIGGER nextrun_mood BEFORE UPDATE OF mood ON periodic_task FOR EACH ROW EXECUTE FUNCTION nextrun_mood();
--- +goose Down
-`, "sqlite": `
--- oldest: 1
--- +goose Up
-ALTER TABLE periodic_task ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE periodic_tick ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE job ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-ALTER TABLE worker ADD COLUMN mood text NOT NULL DEFAULT 'fine';
-DROP TRIGGER nextrun_task_refuse_added;
-INSERT INTO periodic_task (id, task, timer, overlap, mood, since) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd', '2026-01-01 00:00:00');
--- +goose StatementBegin
-CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task WHEN NEW.mood = '' BEGIN
-  SELECT RAISE(ABORT, 'periodic_task: mood must not be empty');
-END;
--- +goose StatementEnd
--- +goose Down
-`}
-	breaking = "\n-- oldest: 3\n-- +goose Up\nALTER TABLE periodic_task ADD COLUMN weight integer;\n-- +goose Down\n"
-)
+// breaking is a migration that this program does not know, and after which it may not run any more.
+const breaking = "\n-- oldest: 3\n-- +goose Up\nALTER TABLE periodic_task ADD COLUMN weight integer;\n-- +goose Down\n"
+
+// withMood returns a migrator that knows an additive migration more. TestRollback builds a whole program with it.
+func withMood(db *database) *migrations.Migrator {
+	db.Helper()
+	text, err := os.ReadFile("testdata/newer/" + db.Kind + ".sql")
+	if err != nil {
+		db.Fatal(err)
+	}
+	return db.m.With("00002_mood.sql", string(text))
+}
+
+// unknownOverlap adds a task with a value that this program would refuse.
+var unknownOverlap = map[string]string{
+	"postgres": `ALTER TABLE periodic_task DISABLE TRIGGER USER;
+		INSERT INTO periodic_task (id, task, timer, overlap, mood, since) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd', '2026-01-01 00:00:00');
+		ALTER TABLE periodic_task ENABLE TRIGGER USER`,
+	"sqlite": `INSERT INTO periodic_task (id, task, timer, overlap, mood, since) VALUES ('odd', 'note', 'every 1s', 'dream', 'odd', '2026-01-01 00:00:00')`,
+}
 
 // unknownDecision writes a tick that this program cannot have written.
 var unknownDecision = map[string]string{
@@ -65,7 +51,7 @@ func TestOlderAndNewerProgram(t *testing.T) {
 	both(t, func(db *database) {
 		t := db.TB.(*testing.T) //nolint:forcetypeassert // of this kind of database
 		older := startShop(db)
-		newer := db.m.With("00002_mood.sql", additive[db.Kind])
+		newer := withMood(db)
 		if err := newer.Check(db.Context()); !errors.Is(err, migrations.ErrPending) {
 			db.Errorf("the newer program, before it has migrated: %v", err)
 		}
@@ -73,6 +59,7 @@ func TestOlderAndNewerProgram(t *testing.T) {
 			db.Errorf("an additive migration shuts out %+v, %v", out, err)
 		}
 		applied(db, newer, "00002_mood.sql")
+		db.exec(unknownOverlap[db.Kind])
 		db.exec(unknownDecision[db.Kind])
 		db.check("the older program")
 		if err := newer.Check(db.Context()); err != nil {
@@ -121,7 +108,7 @@ func TestOlderAndNewerProgram(t *testing.T) {
 // A program does not take away what a newer one has made, and does not know.
 func TestDownOfAnOlderProgram(t *testing.T) {
 	bothMade(t, func(db *database) {
-		applied(db, db.m.With("00002_mood.sql", additive[db.Kind]), "00002_mood.sql")
+		applied(db, withMood(db), "00002_mood.sql")
 		before := db.dump()
 		if _, err := db.m.Down(db.Context()); !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "the program that made it") {
 			db.Errorf("Down: %v", err)

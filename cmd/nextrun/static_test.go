@@ -1,4 +1,4 @@
-//go:build static
+//go:build builds
 
 package main
 

@@ -51,7 +51,14 @@ func Overlaid(t testing.TB, files ...string) string {
 	for _, file := range files {
 		replace[filepath.Join(here, "tutorial", filepath.Base(file))] = file
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+	return Replaced(t, "./tutorial", replace)
+}
+
+// Replaced returns the program of a package, built with other files: a map from absolute names, also of files that are not
+// there, to the files that are taken for them.
+func Replaced(t testing.TB, pkg string, files map[string]string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"Replace": files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +66,7 @@ func Overlaid(t testing.TB, files ...string) string {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return compile(t, ".", "-overlay", overlay, "./tutorial")
+	return compile(t, ".", "-overlay", overlay, pkg)
 }
 
 func compile(t testing.TB, from string, args ...string) string {
