@@ -31,22 +31,30 @@ const (
 const source = ".."
 
 // build builds nextrun. If its clock is to jump, it is the program without cgo: the code is the product's, unchanged, but the
-// library's package time is not.
-func build(ctx context.Context, program string, jumps bool) {
-	args, cgo := []string{"build", "-o", program}, "CGO_ENABLED=1"
+// library's package time is not. A newer one has one migration more.
+func build(ctx context.Context, program string, jumps, newer bool) {
+	replaced, cgo := map[string]string{}, "CGO_ENABLED=1"
+	absolute := func(parts ...string) string { return must.Get(filepath.Abs(filepath.Join(parts...))) }
 	if jumps {
-		args, cgo = append(args, "-overlay", overlayClock(ctx)), "CGO_ENABLED=0"
+		cgo = "CGO_ENABLED=0"
+		replaceClock(ctx, absolute(source, "bin", "chaos"), replaced)
 	}
-	build := exec.CommandContext(ctx, "go", append(args, "./cmd/nextrun")...)
+	if newer {
+		for _, database := range []string{"postgres", "sqlite"} {
+			replaced[absolute(source, "migrations", database, "00099_newer.sql")] = absolute("chaos", "newer", database+".sql")
+		}
+	}
+	overlay := program + ".json" // names the changed files to the compiler
+	must.Nil(os.WriteFile(overlay, must.Get(json.Marshal(map[string]any{"Replace": replaced})), 0o600))
+	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, "./cmd/nextrun")
 	build.Dir, build.Env = source, append(os.Environ(), cgo)
 	if out, err := build.CombinedOutput(); err != nil {
 		panic(fmt.Errorf("build nextrun: %w\n%s", err, out))
 	}
 }
 
-// overlayClock writes the changed files, and the file that names them to the compiler. They are in a place of their own, so
-// that Go's build cache knows them again.
-func overlayClock(ctx context.Context) string {
+// replaceClock writes the changed files into a place of their own, so that Go's build cache knows them again.
+func replaceClock(ctx context.Context, dir string, replaced map[string]string) {
 	root := must.Get(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())
 	lib := filepath.Join(string(bytes.TrimSpace(root)), "src", "time")
 	text := must.Get(os.ReadFile(filepath.Join(lib, "time.go")))
@@ -54,12 +62,9 @@ func overlayClock(ctx context.Context) string {
 	if bytes.Equal(text, changed) {
 		panic(errors.New("package time of this Go is not as expected; adapt build.go"))
 	}
-	dir := must.Get(filepath.Abs(filepath.Join(source, "bin", "chaos")))
-	now, clock, overlay := filepath.Join(dir, "time.go.txt"), filepath.Join(dir, "chaos.go.txt"), filepath.Join(dir, "overlay.json")
-	list := must.Get(json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(lib, "time.go"): now, filepath.Join(lib, "chaos.go"): clock}}))
+	now, clock := filepath.Join(dir, "time.go.txt"), filepath.Join(dir, "chaos.go.txt")
 	must.Nil(os.MkdirAll(dir, 0o750))
 	must.Nil(os.WriteFile(clock, clockSource, 0o600))
-	must.Nil(os.WriteFile(overlay, list, 0o600))
 	must.Nil(os.WriteFile(now, changed, 0o600)) //nolint:gosec // it is a copy
-	return overlay
+	replaced[filepath.Join(lib, "time.go")], replaced[filepath.Join(lib, "chaos.go")] = now, clock
 }

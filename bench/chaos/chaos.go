@@ -32,20 +32,24 @@ func (c *chaos) random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed
 // run panics by must.Nil.
 func (c *chaos) run(ctx context.Context) {
 	say("%s, seed %d: %d instances, %d tasks, %s", c.database, c.seed, c.instances, c.tasks, c.duration)
-	tables := audit.TablesOfSQLite()
+	c.ledger = newLedger()
+	defer c.ledger.server.Close() //nolint:errcheck // it ends all calls
 	if c.database == "postgres" {
-		tables, c.clocks, c.base = audit.TablesOfPostgres(), true, newCluster(ctx, c.dir, c.instances)
+		c.clocks, c.base = true, newCluster(ctx, c.dir, c.instances, c.ledger)
 	} else {
 		c.base = newFile(c.dir)
 	}
 	defer c.base.close()
-	c.ledger = newLedger()
-	defer c.ledger.server.Close() //nolint:errcheck // it ends all calls
 	say("building nextrun for %s", c.database)
 	c.fleet = newFleet(ctx, c)
-	must.Nil(c.fleet.once(ctx, "migrate", "up"))
-	must.Nil(execute(ctx, c.base.handle(), tables...))
-	c.editor = newEditor(ctx, c.base.handle, c.random(1), c.tasks)
+	must.Nil(c.fleet.once(ctx, c.fleet.programs[0], "migrate", "up"))
+	queues := []string{"mail"}
+	if c.database == "postgres" {
+		queues = []string{"mail", "river"}
+		c.ledger.startRiver(ctx, c.base.url(c.instances))
+	}
+	must.Nil(execute(ctx, c.base.handle(), audit.Tables(c.database)))
+	c.editor = newEditor(ctx, c.base.handle, c.random(1), c.tasks, queues)
 
 	alive, kill := context.WithCancel(ctx)
 	var others sync.WaitGroup
@@ -63,7 +67,7 @@ func (c *chaos) run(ctx context.Context) {
 	say("%s: accounting", c.database)
 	facts := audit.Read(ctx, c.base.handle(), c.ledger.outside(c.fleet.effects))
 	facts.Audit(&c.found)
-	c.report(ctx, begin, took, faults, facts.Begun())
+	c.report(ctx, begin, took, faults)
 }
 
 // torture makes faults for the duration of the run, in several lanes, while tasks are edited.
@@ -87,6 +91,9 @@ func (c *chaos) torture(ctx context.Context) (list []fault) {
 		kinds = slices.DeleteFunc(kinds, func(k kind) bool { return !c.only.MatchString(k.name) })
 		all.Go(func() { makeFaults(ctx, c.random(10+uint64(i)), kinds, note) })
 	}
+	if c.upgrade {
+		all.Go(func() { c.fleet.upgrade(ctx, c.duration) })
+	}
 	editing.Go(func() { c.editor.work(working) })
 	<-ctx.Done()
 	all.Wait()
@@ -95,25 +102,31 @@ func (c *chaos) torture(ctx context.Context) (list []fault) {
 	return list
 }
 
+// patience is how long all may take to be on time again after the last fault.
+const patience = 3 * time.Minute
+
 // settle ends all faults, waits until everything is on time, lets nextrun check --guarantees look, and then ends the tasks and waits for
 // what is under way.
 func (c *chaos) settle(ctx context.Context) {
-	const within = 3 * time.Minute // how long all may take to be on time again after the last fault
 	c.base.heal(ctx)
+	c.editor.lift(ctx)
 	recovered := func(what, query string) {
-		if err := await(ctx, c.base.handle, within, query); err != nil {
+		if err := await(ctx, c.base.handle, patience, query); err != nil {
 			c.found.Add("it did not recover", what, "%v", err)
 		}
 	}
 	open := "SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck')"
 	recovered("tasks are overdue", "SELECT count(*) FROM periodic_health WHERE overdue IS NOT NULL")
 	recovered("jobs of a minute ago have not ended", open+" AND submitted < "+stamp(time.Now().Add(-time.Minute)))
-	if err := c.fleet.once(ctx, "check", "--guarantees", "--timeout", "5m"); err != nil {
-		c.found.Add("nextrun check --guarantees", "", "%v", err)
+	for _, program := range c.fleet.programs {
+		if err := c.fleet.once(ctx, program, "check", "--guarantees", "--timeout", "5m"); err != nil {
+			c.found.Add("nextrun check --guarantees", "", "%v", err)
+		}
 	}
-	c.editor.end(ctx, within)
+	c.editor.end(ctx)
 	recovered("jobs have not ended", open)
-	recovered("letters were not delivered", "SELECT count(*) FROM mail_queue WHERE state <> 'done'")
+	recovered("letters were not delivered", "SELECT count(*) FROM letter WHERE state NOT IN ('done', 'success', 'failed', 'cancelled')")
+	recovered("their outcomes are not recorded", "SELECT count(*) FROM periodic_open")
 	recovered("events were not published", "SELECT count(*) FROM outbox_message WHERE published IS NULL")
 	must.Nil(ctx.Err())
 }

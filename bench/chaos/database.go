@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -35,22 +34,33 @@ func execute(ctx context.Context, db *sql.DB, statements ...string) error {
 	return nil
 }
 
-// await waits until a query says 0.
-func await(ctx context.Context, db func() *sql.DB, patience time.Duration, query string) error {
+// surely does something again and again until it succeeds.
+func surely(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	last := errors.New("no answer")
 	for ; ctx.Err() == nil; wait(ctx, 200*time.Millisecond) {
-		var n int
-		err := db().QueryRowContext(ctx, query).Scan(&n)
-		switch {
-		case err == nil && n == 0:
+		err := do(ctx)
+		if err == nil {
 			return nil
-		case ctx.Err() == nil:
-			last = cmp.Or(err, fmt.Errorf("it is %d", n))
+		}
+		if ctx.Err() == nil {
+			last = err
 		}
 	}
 	return fmt.Errorf("not within %s: %w", patience, last)
+}
+
+// await waits until a query says 0.
+func await(ctx context.Context, db func() *sql.DB, patience time.Duration, query string) error {
+	return surely(ctx, patience, func(ctx context.Context) error {
+		var n int
+		err := db().QueryRowContext(ctx, query).Scan(&n)
+		if err == nil && n != 0 {
+			err = fmt.Errorf("it is %d", n)
+		}
+		return err
+	})
 }
 
 // stamp is a time as both databases read it.

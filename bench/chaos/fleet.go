@@ -26,34 +26,45 @@ var configuration string
 
 // fleet is several instances of nextrun.
 type fleet struct {
-	program, dir string
-	effects      string // the file to which handlers that are commands write
-	quiet        string // address of the database for who checks
-	instances    []*instance
-	found        *audit.Findings
+	programs  []string // the oldest first
+	dir       string
+	effects   string // the file to which handlers that are commands write
+	quiet     string // address of the database for who checks
+	instances []*instance
+	found     *audit.Findings
 
 	mu sync.Mutex // guards what changes of the instances
 }
 
-// newFleet builds the program and makes instances of it, with configurations for two locks of schedulers.
+// newFleet builds the programs and makes instances of it, with configurations for two locks of schedulers.
 func newFleet(ctx context.Context, c *chaos) *fleet {
-	fl := &fleet{program: filepath.Join(c.dir, "nextrun"), dir: c.dir, effects: filepath.Join(c.dir, "effects"), quiet: c.base.url(c.instances), found: &c.found}
-	build(ctx, fl.program, c.clocks)
+	fl := &fleet{dir: c.dir, effects: filepath.Join(c.dir, "effects"), quiet: c.base.url(c.instances), found: &c.found}
+	fl.programs = []string{filepath.Join(c.dir, "nextrun")}
+	if c.upgrade {
+		fl.programs = append(fl.programs, filepath.Join(c.dir, "newer"))
+	}
+	for i, program := range fl.programs {
+		build(ctx, program, c.clocks, i > 0)
+	}
+	river := ""
+	if c.database == "postgres" {
+		river = "  river: {type: river, queue: default, max_attempts: 2}\n"
+	}
 	for _, lock := range []string{"a", "b"} {
-		text := strings.NewReplacer("RECEIVER", c.ledger.address, "EFFECTS", fl.effects, "LOCK", lock).Replace(configuration)
+		text := strings.NewReplacer("RECEIVER", c.ledger.address, "EFFECTS", fl.effects, "LOCK", lock, "RIVER", river).Replace(configuration)
 		must.Nil(os.WriteFile(fl.config(lock), []byte(text), 0o600))
 	}
 	for i := range c.instances {
-		fl.instances = append(fl.instances, newInstance(i, c.dir, c.base.url(i)))
+		fl.instances = append(fl.instances, newInstance(i, c.dir, c.base.url(i), fl.programs[0]))
 	}
 	return fl
 }
 
 func (fl *fleet) config(lock string) string { return filepath.Join(fl.dir, "lock-"+lock+".yaml") }
 
-// once runs the program with arguments. The error has what the program said.
-func (fl *fleet) once(ctx context.Context, args ...string) error {
-	p := exec.CommandContext(ctx, fl.program, args...)
+// once runs a program with arguments. The error has what the program said.
+func (fl *fleet) once(ctx context.Context, program string, args ...string) error {
+	p := exec.CommandContext(ctx, program, args...)
 	p.Env = append(os.Environ(), "NEXTRUN_DB="+fl.quiet) // without the short time-outs of the configuration
 	if out, err := p.CombinedOutput(); err != nil {
 		return fmt.Errorf("nextrun %s: %w\n%s", args[0], err, out)
@@ -89,14 +100,14 @@ func (fl *fleet) strange(in *instance, format string, args ...any) {
 	fl.found.Add("a process", in.name+" "+in.role.command+" "+in.role.mode, format, args...)
 }
 
-// started is the log of a process that has started all of its parts, and what is closed at its end. It panics if there is none.
-func (fl *fleet) started(in *instance) (l *log, ended chan struct{}) {
+// started is closed at the end of a process that has started all of its parts. It panics if there is none.
+func (fl *fleet) started(in *instance) (ended chan struct{}) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
 	if in.process == nil || !in.log.started.Load() {
 		panic(errNotNow)
 	}
-	return in.log, in.ended
+	return in.ended
 }
 
 // signal sends a signal. It panics if there is no process.
@@ -119,7 +130,8 @@ type instance struct {
 	clock  []byte     // seconds ahead, which the process has mapped
 	faulty sync.Mutex // held by what happens to it
 
-	role    role // of the next process
+	role    role   // of the next process
+	program string // of the next process
 	process *os.Process
 	ended   chan struct{} // closed at its end
 	asked   bool          // to end
@@ -136,8 +148,8 @@ var roles = []role{
 	{"scheduler", "exclusive", "b"}, {"executor", "", "a"}, {"serve", "shared", "a"}, {"scheduler", "shared", "a"},
 }
 
-func newInstance(i int, dir, url string) *instance {
-	in := &instance{name: fmt.Sprintf("i%d", i), role: roles[i%len(roles)]}
+func newInstance(i int, dir, url, program string) *instance {
+	in := &instance{name: fmt.Sprintf("i%d", i), role: roles[i%len(roles)], program: program}
 	clock := filepath.Join(dir, in.name+".clock")
 	in.env = append(os.Environ(), "NEXTRUN_DB="+url, "NEXTRUN_CHAOS_CLOCK="+clock, "GOMAXPROCS=2")
 	file := must.Get(os.Create(clock))
@@ -160,7 +172,7 @@ func (fl *fleet) live(ctx context.Context, in *instance) {
 	}
 	err := c.Wait()
 	close(in.ended)
-	in.log.end()
+	_ = in.log.file.Close()
 	fl.mu.Lock()
 	in.process = nil
 	asked, exclusive := in.asked, in.role.mode == "exclusive"
@@ -185,13 +197,13 @@ func (fl *fleet) begin(ctx context.Context, in *instance) *exec.Cmd {
 	if ctx.Err() != nil {
 		return nil
 	}
-	said := openLog(filepath.Join(fl.dir, in.name+".log"), in.role.command+" "+in.role.mode)
+	said := openLog(filepath.Join(fl.dir, in.name+".log"), in.role.command+" "+in.role.mode+" of "+filepath.Base(in.program))
 	args := []string{"--config", fl.config(in.role.lock), in.role.command, "--name", in.name}
 	if in.role.mode != "" {
 		args = append(args, "--mode", in.role.mode)
 	}
-	c := exec.Command(fl.program, args...)
-	c.Env, c.Stdout, c.Stderr = in.env, said.writer, said.writer
+	c := exec.Command(in.program, args...)
+	c.Env, c.Stdout, c.Stderr, c.WaitDelay = in.env, said, said, time.Second
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must.Nil(c.Start())
 	in.process, in.ended, in.asked, in.log = c.Process, make(chan struct{}), false, said

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/fnv"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -33,11 +34,12 @@ type ledger struct {
 
 // newLedger takes calls on a port of its own.
 func newLedger() *ledger {
-	l := &ledger{seen: audit.Outside{Delivered: map[string][]int{}}}
+	l := &ledger{seen: audit.Outside{Delivered: map[string][]int{}, Told: map[string]audit.Told{}, Lost: map[string]bool{}}}
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /run/{kind}", l.runJob)
 	mux.HandleFunc("POST /event", l.takeEvent)
+	mux.HandleFunc("POST /hook", l.takeHook)
 	l.address = "http://" + listener.Addr().String()
 	l.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = l.server.Serve(listener) }()
@@ -67,6 +69,14 @@ func (l *ledger) outside(effects string) audit.Outside {
 		l.seen.Runs = append(l.seen.Runs, audit.Run{Job: words[0], Task: words[1], Due: words[2], Succeeded: true})
 	}
 	return l.seen
+}
+
+// lose notes what a failover has lost of that, and of the times from the last commit that it kept to its end.
+func (l *ledger) lose(ids map[string]bool, from, to time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.seen.Lost, ids)
+	l.seen.Rewound = append(l.seen.Rewound, [2]time.Time{from, to})
 }
 
 // chance is a number from 0 to 99 that follows from a text.
@@ -120,6 +130,21 @@ func (l *ledger) takeEvent(w http.ResponseWriter, q *http.Request) {
 		l.seen.Delivered[e.Subject] = append(l.seen.Delivered[e.Subject], version)
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// takeHook takes what a hook tells, which may come again.
+func (l *ledger) takeHook(w http.ResponseWriter, q *http.Request) {
+	var n struct {
+		ID string
+		audit.Told
+	}
+	if err := json.NewDecoder(q.Body).Decode(&n); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen.Told[n.ID] = n.Told
 }
 
 // deliver delivers letters until the context ends. Those that it has taken are its own, whatever it hears of its commits.

@@ -24,6 +24,7 @@ type settings struct {
 	seed      uint64
 	instances int
 	tasks     int
+	upgrade   bool
 	only      *regexp.Regexp
 	keep      string
 }
@@ -48,8 +49,9 @@ func parse() (s settings, databases []string) {
 	flag.Uint64Var(&s.seed, "seed", uint64(time.Now().Unix()), "`number` from which the faults follow")
 	flag.IntVar(&s.instances, "instances", 8, "processes of nextrun, 2 or more")
 	flag.IntVar(&s.tasks, "tasks", 2000, "periodic tasks, 20 or more")
+	flag.BoolVar(&s.upgrade, "upgrade", false, "replace the program by one with a newer schema, one instance after the other")
 	flag.StringVar(&s.keep, "keep", "", "`directory` for the files of the run, such as logs; empty: they are removed")
-	only := flag.String("faults", "^(clock|file|network|process|server)", "let faults happen whose kinds match this regular `expression`; there are log and silent, too")
+	only := flag.String("faults", "^(clock|file|network|process|server)", "let faults happen whose kinds match this regular `expression`; there is silent, too")
 	chosen := flag.String("database", "both", "postgres, sqlite or both, one after the other")
 	flag.Parse()
 	expression, err := regexp.Compile(*only)

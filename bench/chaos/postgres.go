@@ -7,12 +7,14 @@ import (
 	cryptorand "crypto/rand"
 	"database/sql"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/nextrun/nextrun/bench/chaos/audit"
 	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
@@ -23,11 +25,12 @@ type cluster struct {
 	servers  int
 	current  *server
 	net      *network
+	ledger   *ledger
 	db       *sql.DB
 }
 
-func newCluster(ctx context.Context, dir string, instances int) *cluster {
-	p := &cluster{dir: dir, password: cryptorand.Text()}
+func newCluster(ctx context.Context, dir string, instances int, l *ledger) *cluster {
+	p := &cluster{dir: dir, password: cryptorand.Text(), ledger: l}
 	p.current = p.newServer()
 	if err := must.Try(func() {
 		p.current.create(ctx)
@@ -76,7 +79,8 @@ func (p *cluster) lanes() [][]kind {
 		{"server: killed (SIGKILL)", p.down(syscall.SIGKILL)},
 		{"server: stopped at once (immediate)", p.down(syscall.SIGQUIT)},
 		{"server: stopped and started (fast)", p.down(syscall.SIGINT)},
-		{"server: failover to a replica", p.failover},
+		{"server: failover to a replica", p.failover(true)},
+		{"server: failover that loses commits", p.failover(false)},
 		{"server: all backends terminated", p.terminate("true")},
 		{"server: half of the backends terminated", p.terminate("random() < 0.5")},
 		{"server: read only", p.readOnly},
@@ -150,40 +154,65 @@ func (p *cluster) diskFull(ctx context.Context, r *rand.Rand, f *fault) {
 }
 
 // failover makes a streaming replica of the server, lets it confirm commits for a while, kills the server and promotes the
-// replica. Commits wait for the replica, so none is lost. The preparation is no fault.
-func (p *cluster) failover(ctx context.Context, r *rand.Rand, f *fault) {
-	old, next := p.current, p.newServer()
-	if err := must.Try(func() { p.follow(ctx, old, next) }); err != nil {
-		next.remove()
-		old.admin(context.WithoutCancel(ctx), resetSettings...)
-		panic(err)
+// replica. The preparation is no fault. Commits wait for a synchronous replica, so none is lost. Another one is cut off before:
+// what it lacks is lost, and read from the server that was killed.
+func (p *cluster) failover(synchronous bool) do {
+	return func(ctx context.Context, r *rand.Rand, f *fault) {
+		old, next := p.current, p.newServer()
+		if err := must.Try(func() { p.follow(ctx, old, next, synchronous) }); err != nil {
+			next.remove()
+			old.admin(context.WithoutCancel(ctx), resetSettings...)
+			panic(err)
+		}
+		cut := time.Now()
+		spell(ctx, r, time.Second, 3*time.Second)
+		f.begin = time.Now()
+		old.end(pick(r, syscall.SIGKILL, syscall.SIGQUIT))
+		ctx = context.WithoutCancel(ctx)
+		next.admin(ctx, "SELECT pg_promote(true, 30)")
+		has := p.known(ctx, next)
+		p.current = next
+		p.net.upstream.Store(next.address())
+		f.end = time.Now()
+		if !synchronous {
+			old.start(ctx)
+			lost := p.known(ctx, old)
+			maps.DeleteFunc(lost, func(id string, _ bool) bool { return has[id] })
+			p.ledger.lose(lost, cut, f.end)
+		}
+		old.remove()
 	}
-	spell(ctx, r, time.Second, 3*time.Second)
-	f.begin = time.Now()
-	old.end(pick(r, syscall.SIGKILL, syscall.SIGQUIT))
-	next.admin(context.WithoutCancel(ctx), "SELECT pg_promote(true, 30)")
-	p.current = next
-	old.remove()
-	p.net.upstream.Store(next.address())
 }
 
-// follow makes a replica that follows a server synchronously.
-func (p *cluster) follow(ctx context.Context, old, next *server) {
-	var err error
-	for range 3 { // it waits for ever where another fault has terminated one of its two backends
-		limited, cancel := context.WithTimeout(ctx, 30*time.Second)
-		err = must.Try(func() {
+// known are the jobs, letters and events that a server has.
+func (p *cluster) known(ctx context.Context, s *server) map[string]bool {
+	db := must.Get(sql.Open("postgres", pgURL("postgres", p.password, s.address(), "chaos")))
+	defer db.Close() //nolint:errcheck // it only reads
+	ids := map[string]bool{}
+	audit.Each(ctx, db, audit.Known, func(scan func(...any)) {
+		var id string
+		scan(&id)
+		ids[id] = true
+	})
+	return ids
+}
+
+// follow makes a replica that follows a server synchronously, or one that has stopped to follow it.
+func (p *cluster) follow(ctx context.Context, old, next *server, synchronous bool) {
+	must.Nil(surely(ctx, 90*time.Second, func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, 30*time.Second) // it waits for ever where another fault has terminated one of its two backends
+		defer cancel()
+		must.Nil(os.RemoveAll(next.data()))
+		return must.Try(func() {
 			next.tool(limited, "pg_basebackup", "-h", "127.0.0.1", "-p", fmt.Sprint(old.port), "-U", "postgres",
 				"-D", next.data(), "-X", "stream", "-c", "fast", "-R", "--no-sync")
 		})
-		cancel()
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-		must.Nil(os.RemoveAll(next.data()))
-	}
-	must.Nil(err)
+	}))
 	next.start(ctx)
+	if !synchronous {
+		next.admin(ctx, "ALTER SYSTEM SET primary_conninfo = ''", reload)
+		return
+	}
 	old.admin(ctx, "ALTER SYSTEM SET synchronous_standby_names = '*'", reload)
 	must.Nil(await(ctx, p.handle, 30*time.Second, "SELECT CASE count(*) WHEN 0 THEN 1 ELSE 0 END FROM pg_stat_replication WHERE sync_state = 'sync'"))
 }

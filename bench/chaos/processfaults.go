@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -26,8 +27,6 @@ func (fl *fleet) kinds(clocks bool) []kind {
 		{"process: SIGSTOP, one to three leases", fl.one(fl.stopFor(lease, 3*lease))},
 		{"process: SIGTERM", fl.one(fl.ask)},
 		{"process: SIGTERM, another mode", fl.one(fl.changeMode)},
-		{"log: blocked", fl.one(fl.blockLog)},
-		{"log: closed", fl.one(fl.closeLog)},
 	}
 	if clocks {
 		list = append(list,
@@ -65,7 +64,7 @@ func (fl *fleet) stopFor(least, most time.Duration) happening {
 // ask asks a process to end, which it does in time.
 func (fl *fleet) ask(_ context.Context, _ *rand.Rand, in *instance) {
 	const patience = 40 * time.Second
-	_, ended := fl.started(in)
+	ended := fl.started(in)
 	fl.signal(in, syscall.SIGTERM)
 	select {
 	case <-ended:
@@ -92,31 +91,24 @@ func (fl *fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) {
 	fl.ask(ctx, r, in)
 }
 
-// blockLog reads nothing of what a process says for a time. Some processes are asked to end then, which they can without a log.
-func (fl *fleet) blockLog(ctx context.Context, r *rand.Rand, in *instance) {
-	l, ended := fl.started(in)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	l.block(func() {
-		spell(ctx, r, 3*time.Second, time.Minute)
-		if r.IntN(2) == 0 {
-			fl.ask(ctx, r, in)
-		}
-	})
-}
-
-// closeLog ends the reading of what a process says for good: who writes from now on gets a SIGPIPE.
-func (fl *fleet) closeLog(_ context.Context, _ *rand.Rand, in *instance) {
-	l, _ := fl.started(in)
-	if l.reader.Close() != nil {
-		panic(errNotNow) // it was closed before
+// upgrade migrates for the newer program while the older one works on, and then replaces that in one instance after the other,
+// and back in the first: an additive migration lets both work side by side.
+func (fl *fleet) upgrade(ctx context.Context, duration time.Duration) {
+	step := duration / time.Duration(2*len(fl.instances)+4)
+	wait(ctx, duration/4)
+	if err := surely(ctx, patience, func(ctx context.Context) error { return fl.once(ctx, fl.programs[1], "migrate", "up") }); err != nil {
+		fl.found.Add("it did not migrate", "", "%v", err)
+		return
+	}
+	say("migrated for the newer program")
+	for i := range len(fl.instances) + 1 {
+		wait(ctx, step)
+		in := fl.instances[i%len(fl.instances)]
+		fl.mu.Lock()
+		in.program = fl.programs[(i/len(fl.instances)+1)%2]
+		fl.mu.Unlock()
+		say("%s becomes %s", in.name, filepath.Base(in.program))
+		_ = must.Try(func() { fl.signal(in, syscall.SIGTERM) }) // else the next process comes anyway
 	}
 }
 

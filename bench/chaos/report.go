@@ -17,7 +17,7 @@ import (
 )
 
 // report shows what the run has found, as docs/figures.md has it. It panics if a promise was not kept.
-func (c *chaos) report(ctx context.Context, begin time.Time, took time.Duration, faults []fault, jobs []audit.Begun) {
+func (c *chaos) report(ctx context.Context, begin time.Time, took time.Duration, faults []fault) {
 	shown := map[string]int{}
 	for _, f := range c.found.List {
 		if shown[f.Rule]++; shown[f.Rule] <= 10 {
@@ -39,7 +39,8 @@ func (c *chaos) report(ctx context.Context, begin time.Time, took time.Duration,
 		fmt.Printf("| %s | %d |\n", what, c.found.Counts[what])
 	}
 	fmt.Print("\n| faults | times | on time again, median | most | latest job |\n|---|---|---|---|---|\n")
-	reportCosts(faults, jobs)
+	slices.SortFunc(c.found.Begun, func(a, b audit.Begun) int { return a.Due.Compare(b.Due) })
+	reportCosts(faults, c.found.Begun)
 	if n := len(c.found.List); n > 0 {
 		panic(fmt.Errorf("%d violations with seed %d", n, c.seed))
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -103,16 +102,15 @@ func (s *server) create(ctx context.Context) {
 
 // start starts the server, again and again while what was killed is still dying, and waits until it answers.
 func (s *server) start(ctx context.Context) {
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; wait(ctx, 100*time.Millisecond) {
+	err := surely(ctx, time.Minute, func(ctx context.Context) error {
 		if !s.runs() {
 			s.launch()
 		}
-		if err = must.Try(func() { s.admin(ctx, "SELECT 1") }); err == nil {
-			return
-		}
+		return must.Try(func() { s.admin(ctx, "SELECT 1") })
+	})
+	if err != nil {
+		panic(fmt.Errorf("PostgreSQL did not start: %w; see %s.log", err, s.dir))
 	}
-	panic(fmt.Errorf("PostgreSQL did not start: %w; see %s.log", cmp.Or(ctx.Err(), err), s.dir))
 }
 
 func (s *server) launch() {

@@ -14,10 +14,15 @@ type Finding struct {
 	Rule, About, Detail string
 }
 
+// Begun is the first run of a job that nothing but a fault delays: of a task that did not change, with quick jobs, no jitter and
+// nothing to wait for.
+type Begun struct{ Due, Begin time.Time }
+
 // Findings are those of a run, and what was counted in it. Add is safe for concurrent use.
 type Findings struct {
 	List   []Finding
 	Counts map[string]int
+	Begun  []Begun
 
 	mu sync.Mutex
 }
@@ -32,15 +37,23 @@ func (f *Findings) Add(rule, about, format string, args ...any) {
 // Audit accounts for everything.
 func (f *Facts) Audit(found *Findings) {
 	found.Counts = map[string]int{}
+	told := map[string][]Told{}
+	for id, n := range f.outside.Told {
+		if !f.outside.Lost[id] && !f.outside.Lost[n.Job.ID] {
+			told[n.Task] = append(told[n.Task], n)
+		}
+	}
 	for _, s := range f.stories {
 		s.auditTicks(found)
-		s.auditPolicy(found)
+		s.auditPolicy(f.rules[Closed], found)
 		s.auditJobs(found)
 		s.auditOverlap(found)
 		s.auditEffects(found)
-		s.auditEvents(f.outside.Delivered[s.id], found)
+		s.auditHooks(told[s.id], found)
+		s.auditEvents(&f.outside, found)
 	}
 	f.auditRuns(found)
+	f.auditLimits(found)
 }
 
 // auditTicks compares the ticks that are recorded with those that the timer has.
@@ -97,6 +110,9 @@ func (s *story) auditEra(e era, byDue map[int64]*tick, known map[int64]bool, fou
 	}
 }
 
+// parcel is the kind of River's jobs, whose ends nextrun records.
+const parcel = "parcel"
+
 // auditJobs wants one job for each tick that was submitted, and no others.
 func (s *story) auditJobs(found *Findings) {
 	used := map[string]bool{}
@@ -112,6 +128,8 @@ func (s *story) auditJobs(found *Findings) {
 			found.Add("a submitted tick has no job", s.id, "%s, job %q", moment(t.due), t.jid)
 		case !j.due.IsZero() && !j.due.Equal(t.due):
 			found.Add("a job is for another tick", s.id, "%s: job %s is for %s", moment(t.due), t.jid, moment(j.due))
+		case j.handler == parcel && t.outcome != j.state:
+			found.Add("the outcome of a tick is not that of its job", s.id, "%s: %q, and job %s is %s", moment(t.due), t.outcome, t.jid, j.state)
 		case used[t.jid]:
 			found.Add("two ticks have one job", s.id, "%s, job %s", moment(t.due), t.jid)
 		}

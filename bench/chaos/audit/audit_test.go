@@ -15,7 +15,8 @@ func at(seconds float64) time.Time { return t0.Add(time.Duration(seconds * float
 // skipped, one was set by hand.
 func good() *Facts {
 	s := &story{id: "fixed-1", jobs: map[string]*job{}, policy: &policy{overlap: "skip", catchup: "one", sink: "job", handler: "call", grace: time.Minute}}
-	f := &Facts{stories: map[string]*story{s.id: s}, outside: Outside{Delivered: map[string][]int{}}}
+	f := &Facts{stories: map[string]*story{s.id: s}, rules: map[string][]step{Slow: {{at(-60), Unlimited}}, Closed: {{at(-60), 0}}},
+		outside: Outside{Delivered: map[string][]int{}, Told: map[string]Told{}}}
 	plan := func(from, past float64) {
 		s.changes = append(s.changes, change{at: at(from - 0.5), due: at(from), timer: "*:*:0/10", enabled: true},
 			change{at: at(past - 1), was: at(past), nextrun: unplanned, timer: "*:*:0/10", enabled: true})
@@ -49,6 +50,31 @@ func TestAuditFindsNothingWhereAllIsWell(t *testing.T) {
 	}
 }
 
+// A failover lost a job, a hook of it and an event, and that another job has begun. They are known outside.
+func TestAuditAllowsWhatAFailoverLost(t *testing.T) {
+	f := good()
+	s := f.stories["fixed-1"]
+	lost := Run{Job: "lost", Task: s.id, Due: at(50).Format(time.RFC3339), Begin: at(50), End: at(52)}
+	began := Run{Job: "job-50", Task: s.id, Due: at(50).Format(time.RFC3339), Begin: at(51), End: at(60.5)}
+	f.outside.Runs = append(f.outside.Runs, lost, began)
+	f.outside.Told["1"], f.outside.Told["h"] = failure(s.id, "lost"), failure(s.id, "job-50")
+	f.outside.Delivered[s.id] = []int{1}
+	before := &Findings{}
+	f.Audit(before)
+	f.outside.Lost = map[string]bool{"lost": true, "h": true, s.id + " 1": true}
+	f.outside.Rewound = [][2]time.Time{{at(50.5), at(53)}}
+	after := &Findings{}
+	f.Audit(after)
+	if len(before.List) < 6 || len(after.List) > 0 {
+		t.Errorf("before %+v, after %+v", before.List, after.List)
+	}
+}
+
+func failure(task, jid string) (n Told) {
+	n.Event, n.Task, n.Job.ID = "failure", task, jid
+	return n
+}
+
 // Each of these breaks one promise, and the audit has to say so.
 func TestAuditFindsWhatIsBroken(t *testing.T) {
 	const policies = "a decision against the policy"
@@ -64,6 +90,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		{"missed ticks are miscounted", func(_ *Facts, s *story) { s.ticks[1].missed = 3 }},
 		{"a submitted tick has no job", func(_ *Facts, s *story) { delete(s.jobs, "job-50") }},
 		{"a job is for another tick", func(_ *Facts, s *story) { s.jobs["job-50"].due = at(60) }},
+		{"the outcome of a tick is not that of its job", func(_ *Facts, s *story) { s.jobs["job-50"].handler, s.ticks[4].outcome = parcel, "failed" }},
 		{"two ticks have one job", func(_ *Facts, s *story) { s.ticks[4].jid = "job-60"; s.jobs["job-60"].due = time.Time{} }},
 		{"a job without a tick", func(_ *Facts, s *story) {
 			s.add(job{jid: "x", state: "success", due: at(50), submitted: at(52), finished: at(53)})
@@ -80,6 +107,13 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		{"a tick that was not submitted has a job", func(_ *Facts, s *story) { s.ticks[3].jid = "job-50" }},
 		{"events did not arrive", func(_ *Facts, s *story) { s.add(job{jid: "e1", state: "event"}) }},
 		{"events are out of order", func(f *Facts, s *story) { f.outside.Delivered[s.id] = []int{2, 1} }},
+		{"more runs than a limit allows", func(f *Facts, s *story) { s.jobs["job-50"].handler = "slow"; f.rules[Slow][0].value = 0 }},
+		{"a hook did not hear once", func(_ *Facts, s *story) { s.policy.handler = hooked }}, // two missed ticks
+		{"a hook did not hear once", func(f *Facts, s *story) {
+			s.jobs["job-50"].handler, s.jobs["job-50"].state = hooked, "failed"
+			f.outside.Told["1"], f.outside.Told["2"] = failure(s.id, "job-50"), failure(s.id, "job-50")
+		}},
+		{"a hook heard of what did not happen", func(f *Facts, s *story) { f.outside.Told["1"] = failure(s.id, "job-50") }},
 		{"an effect without a job", func(_ *Facts, s *story) { s.effects = append(s.effects, "x") }},
 		{"an effect did not happen once", func(_ *Facts, s *story) { s.jobs["job-0"].handler = "book"; s.effects = []string{"job-0", "job-0"} }},
 		{policies, func(_ *Facts, s *story) { s.policy.deadline = time.Second; s.ticks[0].decided = at(9) }}, // submitted after its deadline
@@ -87,6 +121,8 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		{policies, func(_ *Facts, s *story) { s.policy.overlap = "allow" }},                                  // skipped though it may overlap
 		{policies, func(_ *Facts, s *story) { s.ticks[3].decided = at(120) }},                                // skipped though nothing was there
 		{policies, func(_ *Facts, s *story) { s.ticks[1].decided = at(21) }},                                 // missed though it was the newest
+		{policies, func(_ *Facts, s *story) { s.ticks[3].cause = "calendar" }},                               // no calendar left it out
+		{policies, func(f *Facts, s *story) { s.policy.calendar = true; f.rules[Closed][0].value = 1 }},      // one did
 	} {
 		f := good()
 		c.breaks(f, f.stories["fixed-1"])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/bench/internal/must"
@@ -20,15 +21,36 @@ type Run struct {
 	Succeeded  bool
 }
 
+// Told is what a hook told of the end of a job, or of a tick without one.
+type Told struct {
+	Event, Task string
+	Job         struct{ ID string }
+	Tick        struct{ Due time.Time }
+}
+
 // Outside is what happened outside of the database.
 type Outside struct {
 	Runs      []Run            // in the order in which they began; those of commands are the last
+	Told      map[string]Told  // by the ids of notices
 	Delivered map[string][]int // aggregate -> versions of its events, in the order of their first arrival
+
+	// What failovers have lost: ids as Known has them, and the times from which the database kept nothing.
+	Lost    map[string]bool
+	Rewound [][2]time.Time
+}
+
+// Known is a query for the ids of all jobs, letters and events.
+const Known = "SELECT jid FROM job UNION ALL SELECT jid FROM letter UNION ALL SELECT aggregate_id || ' ' || aggregate_version FROM event_store"
+
+// adrift reports whether the database may not know any more that the run has begun.
+func (o *Outside) adrift(r Run) bool {
+	return slices.ContainsFunc(o.Rewound, func(w [2]time.Time) bool { return r.Begin.After(w[0]) && r.Begin.Before(w[1].Add(slack)) })
 }
 
 // Facts are what the tables say of the run, and who is outside.
 type Facts struct {
 	stories map[string]*story
+	rules   map[string][]step
 	outside Outside
 }
 
@@ -46,7 +68,7 @@ type story struct {
 type policy struct {
 	overlap, catchup, sink, handler string
 	grace, deadline                 time.Duration // deadline 0: none
-	jitter                          bool
+	jitter, calendar                bool
 }
 
 // change is a row of chaos_change. Times that are NULL are zero, here as in all that follows.
@@ -60,13 +82,14 @@ type change struct {
 type tick struct {
 	due, until, decided  time.Time
 	decision, cause, jid string
+	outcome              string // of a job in a queue that tells
 	missed               int
 }
 
 // job is a job, a letter or an event.
 type job struct {
 	jid, task, state    string
-	handler             string    // empty for letters and events
+	handler, group      string    // empty for letters and events; of River's jobs the kind
 	due                 time.Time // zero for letters
 	submitted, finished time.Time
 	single              bool
@@ -106,21 +129,27 @@ func (s *story) change(c change) {
 
 // Read reads all tables. It panics by must.Nil.
 func Read(ctx context.Context, db *sql.DB, outside Outside) *Facts {
-	f := &Facts{stories: map[string]*story{}, outside: outside}
+	f := &Facts{stories: map[string]*story{}, rules: map[string][]step{}, outside: outside}
 	f.readTasks(ctx, db)
-	Each(ctx, db, `SELECT task_id, due, until, decided, decision, coalesce(cause, ''), coalesce(jid, ''), missed FROM periodic_tick
+	Each(ctx, db, "SELECT what, at, value FROM chaos_rule ORDER BY seq", func(scan func(...any)) {
+		var what string
+		var s step
+		scan(&what, timeOf(&s.at), &s.value)
+		f.rules[what] = append(f.rules[what], s)
+	})
+	Each(ctx, db, `SELECT task_id, due, until, decided, decision, coalesce(cause, ''), coalesce(jid, ''), coalesce(outcome, ''), missed FROM periodic_tick
 		ORDER BY task_id, due`, func(scan func(...any)) {
 		var id string
 		var t tick
-		scan(&id, timeOf(&t.due), timeOf(&t.until), timeOf(&t.decided), &t.decision, &t.cause, &t.jid, &t.missed)
+		scan(&id, timeOf(&t.due), timeOf(&t.until), timeOf(&t.decided), &t.decision, &t.cause, &t.jid, &t.outcome, &t.missed)
 		s := f.story(id)
 		s.ticks = append(s.ticks, t)
 	})
-	Each(ctx, db, `SELECT jid, tracker, task, state, due, submitted, finished, single, interrupts FROM job
-		UNION ALL SELECT id, task_id, '', state, NULL, NULL, NULL, false, 0 FROM mail_queue
-		UNION ALL SELECT id, aggregate_id, '', 'event', due, NULL, NULL, false, 0 FROM event_store`, func(scan func(...any)) {
+	Each(ctx, db, `SELECT jid, tracker, task, group_, state, due, submitted, finished, single, interrupts FROM job WHERE task <> 'nextrun.hook'
+		UNION ALL SELECT jid, task_id, handler, '', state, due, NULL, NULL, false, 0 FROM letter
+		UNION ALL SELECT id, aggregate_id, '', '', 'event', due, NULL, NULL, false, 0 FROM event_store`, func(scan func(...any)) {
 		var j job
-		scan(&j.jid, &j.task, &j.handler, &j.state, timeOf(&j.due), timeOf(&j.submitted), timeOf(&j.finished), &j.single, &j.interrupts)
+		scan(&j.jid, &j.task, &j.handler, &j.group, &j.state, timeOf(&j.due), timeOf(&j.submitted), timeOf(&j.finished), &j.single, &j.interrupts)
 		f.story(j.task).add(j)
 	})
 	Each(ctx, db, "SELECT jid, task_id FROM effect", func(scan func(...any)) {
@@ -140,12 +169,12 @@ func (f *Facts) readTasks(ctx context.Context, db *sql.DB) {
 		scan(&id, timeOf(&c.at), timeOf(&c.was), timeOf(&c.due), timeOf(&c.nextrun), &c.timer, &c.enabled)
 		f.story(id).change(c)
 	})
-	Each(ctx, db, `SELECT id, task, overlap, catchup, sink, grace, coalesce(deadline, 0), jitter FROM periodic_task
+	Each(ctx, db, `SELECT id, task, overlap, catchup, sink, grace, coalesce(deadline, 0), jitter, exclude_calendars IS NOT NULL FROM periodic_task
 		WHERE id LIKE '`+Fixed+`%'`, func(scan func(...any)) {
 		var id string
 		var p policy
 		var grace, deadline, jitter int
-		scan(&id, &p.handler, &p.overlap, &p.catchup, &p.sink, &grace, &deadline, &jitter)
+		scan(&id, &p.handler, &p.overlap, &p.catchup, &p.sink, &grace, &deadline, &jitter, &p.calendar)
 		p.grace, p.deadline, p.jitter = time.Duration(grace)*time.Second, time.Duration(deadline)*time.Second, jitter > 0
 		f.story(id).policy = &p
 	})

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -13,14 +14,17 @@ const slack = 2 * time.Second
 const unrecorded = time.Minute
 
 // auditPolicy looks whether each decision is one that the task's columns allow. They did not change.
-func (s *story) auditPolicy(found *Findings) {
+func (s *story) auditPolicy(closed []step, found *Findings) {
 	p := s.policy
 	if p == nil || len(s.changes) == 0 {
 		return
 	}
 	t := ParseTimer(s.changes[0].timer)
 	for _, k := range s.ticks {
-		if why := p.forbids(k, t, s); why != "" {
+		if k.cause == "calendar" {
+			found.Counts["records of ticks that a calendar left out"]++
+		}
+		if why := cmp.Or(p.forbidsCalendar(k, closed), p.forbids(k, t, s)); why != "" {
 			found.Add("a decision against the policy", s.id, "%s %s (%s): %s; overlap %s, catchup %s, deadline %s, decided %s",
 				moment(k.due), k.decision, k.cause, why, p.overlap, p.catchup, p.deadline, moment(k.decided))
 		}
@@ -67,6 +71,8 @@ func (p *policy) forbidsMissed(k tick, t Timer) string {
 // forbidsSkipped wants a job that was in the way.
 func (p *policy) forbidsSkipped(k tick, s *story) string {
 	switch {
+	case k.cause == "calendar":
+		return ""
 	case p.sink == "event" || p.overlap == "allow":
 		return "nothing can be in its way"
 	case p.overlap != "skip":

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -18,6 +19,10 @@ func (f *Facts) auditRuns(found *Findings) {
 			found.Counts["runs again, after a failure or the loss of the worker"]++
 		}
 		ran[r.Job], done[r.Job] = true, done[r.Job] || r.Succeeded
+		if f.outside.Lost[r.Job] {
+			found.Counts["runs of jobs that a failover has lost"]++
+			continue
+		}
 		byTask[r.Task] = append(byTask[r.Task], r)
 	}
 	for _, s := range f.stories {
@@ -29,14 +34,15 @@ func (f *Facts) auditRuns(found *Findings) {
 				found.Add("a job succeeded that did not run", s.id, "%s", jid)
 			}
 		}
-		s.auditRuns(byTask[s.id], found)
+		s.auditRuns(byTask[s.id], f.outside.adrift, found)
 	}
 }
 
 // auditRuns looks at the runs of a task.
-func (s *story) auditRuns(runs []Run, found *Findings) {
+func (s *story) auditRuns(runs []Run, adrift func(Run) bool, found *Findings) {
 	slices.SortFunc(runs, func(a, b Run) int { return a.Begin.Compare(b.Begin) })
 	var before *Run // the run that ends last
+	seen := map[string]bool{}
 	for i := range runs {
 		r := &runs[i]
 		j := s.jobs[r.Job]
@@ -50,9 +56,13 @@ func (s *story) auditRuns(runs []Run, found *Findings) {
 		if r.Begin.IsZero() || r.End.IsZero() { // of a command
 			continue
 		}
+		if p := s.policy; p != nil && !seen[r.Job] && p.handler == "call" && p.sink == "job" && !p.jitter && (p.overlap == "allow" || p.overlap == "skip") {
+			found.Begun = append(found.Begun, Begun{due, r.Begin})
+		}
+		seen[r.Job] = true
 		if before != nil && before.Job != r.Job && r.Begin.Before(before.End) && s.policy != nil && s.policy.overlap != "allow" {
-			if old := s.jobs[before.Job]; old != nil && old.interrupts > 0 {
-				found.Counts["runs beside the next job of the task, whose worker was thought dead"]++
+			if old := s.jobs[before.Job]; old != nil && old.interrupts > 0 || adrift(*before) {
+				found.Counts["runs beside the next job of the task, whose worker was thought dead or whose begin was lost"]++
 			} else {
 				found.Add("runs of a task overlap", s.id, "%s until %s, %s from %s", before.Job, moment(before.End), r.Job, moment(r.Begin))
 			}
@@ -85,13 +95,14 @@ func (s *story) auditEffects(found *Findings) {
 }
 
 // auditEvents wants all events of the task, in order.
-func (s *story) auditEvents(delivered []int, found *Findings) {
-	n := 0
+func (s *story) auditEvents(o *Outside, found *Findings) {
+	n, delivered := 0, o.Delivered[s.id]
 	for _, j := range s.jobs {
 		if j.state == "event" {
 			n++
 		}
 	}
+	delivered = slices.DeleteFunc(slices.Clone(delivered), func(v int) bool { return v > n && o.Lost[fmt.Sprint(s.id, " ", v)] })
 	if len(delivered) != n {
 		found.Add("events did not arrive", s.id, "%d of %d", len(delivered), n)
 	}
@@ -101,27 +112,4 @@ func (s *story) auditEvents(delivered []int, found *Findings) {
 			break
 		}
 	}
-}
-
-// Begun is the first run of a job.
-type Begun struct{ Due, Begin time.Time }
-
-// Begun are the first runs of the jobs that nothing but a fault delays, by the times at which they were due: those of tasks that did
-// not change, with quick jobs, no jitter and nothing to wait for.
-func (f *Facts) Begun() (list []Begun) {
-	seen := map[string]bool{}
-	for _, r := range f.outside.Runs {
-		s := f.stories[r.Task]
-		if s == nil || s.policy == nil || r.Begin.IsZero() || seen[r.Job] {
-			continue
-		}
-		seen[r.Job] = true
-		p := s.policy
-		due, err := time.Parse(time.RFC3339Nano, r.Due)
-		if err == nil && p.handler == "call" && !p.jitter && (p.overlap == "allow" || p.overlap == "skip") {
-			list = append(list, Begun{due, r.Begin})
-		}
-	}
-	slices.SortFunc(list, func(a, b Begun) int { return a.Due.Compare(b.Due) })
-	return list
 }

@@ -12,16 +12,9 @@ import (
 // timers of the chaos are such, so that the ticks are computed without nextrun's calendar.
 type Timer struct{ Every, Phase int64 }
 
-// Text writes a timer in one of the notations of nextrun.
+// Text writes a timer in one of two notations of nextrun.
 func (t Timer) Text(r *rand.Rand) string {
-	switch {
-	case t.Every == 1 && t.Phase == 0:
-		return "*:*:*"
-	case t.Every == 60 && t.Phase == 0 && r.IntN(2) == 0:
-		return "* * * * *"
-	case t.Every == 60 && r.IntN(2) == 0:
-		return fmt.Sprintf("*:*:%d", t.Phase)
-	case t.Every < 60 && 60%t.Every == 0 && r.IntN(2) == 0:
+	if t.Every < 60 && 60%t.Every == 0 && r.IntN(2) == 0 {
 		return fmt.Sprintf("*:*:%d/%d", t.Phase, t.Every)
 	}
 	return fmt.Sprintf("every %ds from %s", t.Every, time.Unix(t.Phase, 0).UTC().Format(time.RFC3339))
@@ -29,17 +22,8 @@ func (t Timer) Text(r *rand.Rand) string {
 
 // ParseTimer reads what Text writes.
 func ParseTimer(text string) (t Timer) {
-	switch text {
-	case "*:*:*":
-		return Timer{1, 0}
-	case "* * * * *":
-		return Timer{60, 0}
-	}
 	if _, err := fmt.Sscanf(text, "*:*:%d/%d", &t.Phase, &t.Every); err == nil {
 		return t
-	}
-	if _, err := fmt.Sscanf(text, "*:*:%d", &t.Phase); err == nil {
-		return Timer{60, t.Phase}
 	}
 	var from string
 	must.Get(fmt.Sscanf(text, "every %ds from %s", &t.Every, &from))
