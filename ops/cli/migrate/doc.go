@@ -1,2 +1,0 @@
-// Package migrate holds the commands that make, upgrade and remove nextrun's tables.
-package migrate
