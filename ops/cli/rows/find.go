@@ -92,7 +92,15 @@ func lastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 	if len(jobs) > 0 {
 		return jobs[0].JID, nil
 	}
-	return "", fmt.Errorf("task %q has no job in nextrun's own queue; to see why: nextrun why %s", id, id)
+	switch t, err := tasks.Get(ctx, id); {
+	case err != nil:
+		return "", err
+	case t.Sink == periodic.SinkEvent:
+		return "", fmt.Errorf("task %q makes events instead of jobs; see: nextrun event list --task %s", id, id)
+	case t.Sink != periodic.SinkJob:
+		return "", fmt.Errorf("the jobs of task %q are in the queue %q; see: nextrun tick list --task %s", id, t.Sink, id)
+	}
+	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", id, id)
 }
 
 // findAll finds what texts mean: all of it, before any of it is changed.

@@ -34,7 +34,7 @@ func TestJobIsFoundByAPartOfItsID(t *testing.T) {
 		s.Says(t, ui.Done, "job show --last night", "job j2", "handler dump", "task nightly")
 		s.Says(t, ui.Done, "job log nightly --last", "2026-01-02 00:00:00 UTC error no space left")
 		s.Says(t, ui.Failed, "job show --last idle", "has no job", "nextrun why idle")
-		s.Says(t, ui.Failed, "job log --last emits", "nextrun why emits")
+		s.Says(t, ui.Failed, "job log --last emits", "nextrun event list --task emits")
 	})
 }
 

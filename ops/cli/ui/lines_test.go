@@ -55,17 +55,25 @@ func TestLogThatNobodyReads(t *testing.T) {
 // The commands of a hint work where the reader is, and repeat no password.
 func TestHintNamesTheDatabase(t *testing.T) {
 	t.Parallel()
-	const hint = "to run it: nextrun task run nightly-backup"
-	for db, want := range map[string]string{
-		"":                         hint,
-		"sqlite:demo.db":           "to run it: nextrun --db sqlite:demo.db task run nightly-backup",
-		"postgres://ada@db/jobs":   "to run it: nextrun --db postgres://ada@db/jobs task run nightly-backup",
-		"postgres://ada:pw@db/job": hint,
-		"sqlite:my files.db":       hint,
+	const hint = "to run it: nextrun task run nightly-backup; or start one: nextrun executor --config FILE"
+	for _, c := range []struct {
+		flags ui.GlobalFlags
+		want  string // in place of nextrun
+		file  string // behind executor
+	}{
+		{ui.GlobalFlags{}, "nextrun", " --config FILE"},
+		{ui.GlobalFlags{DB: "sqlite:demo.db"}, "nextrun --db sqlite:demo.db", " --config FILE"},
+		{ui.GlobalFlags{DB: "postgres:///jobs?host=/run&port=5433", Schema: "night"},
+			"nextrun --db 'postgres:///jobs?host=/run&port=5433' --schema night", " --config FILE"},
+		{ui.GlobalFlags{DB: "postgres://ada:pw@db/job"}, "nextrun", " --config FILE"},
+		{ui.GlobalFlags{DB: "sqlite:my files.db"}, "nextrun --db 'sqlite:my files.db'", " --config FILE"},
+		{ui.GlobalFlags{DBFile: "/etc/nextrun/database", Config: "nextrun.yaml"},
+			"nextrun --db-file /etc/nextrun/database --config nextrun.yaml", ""},
 	} {
-		env := &ui.Env{Flags: ui.GlobalFlags{DB: db}}
+		env := &ui.Env{Flags: c.flags}
+		want := "to run it: " + c.want + " task run nightly-backup; or start one: " + c.want + " executor" + c.file
 		if got := env.Hint(hint); got != want {
-			t.Errorf("--db %q: %q, want %q", db, got, want)
+			t.Errorf("%+v:\ngot  %s\nwant %s", c.flags, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,18 +26,27 @@ func Cell(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(text))
 }
 
-// Hint repeats the flags --db and --config in the commands of a hint, so that they work
+// Hint repeats in the commands of a hint which database and configuration the reader has named by flags, so that they work
 // where the reader is. A URL with a password is not repeated.
 func (env *Env) Hint(text string) string {
-	if config := env.Flags.Config; config != "" && !strings.ContainsAny(config, " '\"$\\`") {
-		text = strings.ReplaceAll(text, "--config FILE", "--config "+config)
+	if env.Flags.Config != "" {
+		text = strings.ReplaceAll(text, " --config FILE", "")
 	}
-	db := env.Flags.DB
-	if db == "" || userinfo.MatchString(db) || strings.ContainsAny(db, " '\"$\\`") {
-		return text
+	command, f := "nextrun ", env.Flags
+	for _, flag := range [][2]string{{"--db", f.DB}, {"--db-file", f.DBFile}, {"--schema", f.Schema}, {"--config", f.Config}} {
+		switch value := flag[1]; {
+		case value == "" || userinfo.MatchString(value) || strings.Contains(value, "'"):
+		case plainWord.MatchString(value):
+			command += flag[0] + " " + value + " "
+		default:
+			command += flag[0] + " '" + value + "' "
+		}
 	}
-	return strings.ReplaceAll(text, "nextrun ", "nextrun --db "+db+" ")
+	return strings.ReplaceAll(text, "nextrun ", command)
 }
+
+// plainWord is a text that no shell takes for anything else.
+var plainWord = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
 
 // Printable replaces what would disturb a terminal.
 func Printable(text string) string {
