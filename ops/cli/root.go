@@ -62,11 +62,11 @@ func addGroups(env *ui.Env, root *cobra.Command) {
 		for _, one := range g.commands {
 			one.GroupID = g.title
 		}
-		ui.Group(root, g.commands...)
+		root.AddCommand(g.commands...)
 	}
 	root.SetCompletionCommandGroupID("Operate")
 	root.SetHelpCommandGroupID("Operate")
-	unknown := root.RunE
+	unknown := ui.Group(root).RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return c.Help()

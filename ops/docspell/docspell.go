@@ -18,11 +18,11 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Version is the version of Docspell whose names of tasks TaskNames has.
-const Version = "0.43"
+// version is the version of Docspell whose names of tasks taskNames has.
+const version = "0.43"
 
-// TaskNames are the tasks that a joex can run.
-var TaskNames = []string{
+// taskNames are the tasks that a joex can run.
+var taskNames = []string{
 	"addon-existing-item", "addon-scheduled-task", "all-file-integrity-check", "all-page-count", "all-previews",
 	"copy-file-repositories", "download-query-zip", "empty-trash", "full-text-index", "full-text-reindex", "housekeeping",
 	"learn-classifier", "make-page-count", "make-preview", "multi-upload-process", "new-release-check",
@@ -35,18 +35,18 @@ var TaskNames = []string{
 func Warnings(t *periodic.Task, now time.Time) (list []string) {
 	columns := []struct{ name, value string }{{"id", t.ID}, {"task", t.Task}, {"group_", t.Group}, {"submitter", t.Submitter}}
 	for _, c := range columns {
-		if !IsIdent(c.value) {
+		if !isIdent(c.value) {
 			list = append(list, fmt.Sprintf("Docspell cannot read %s %q, and its periodic scheduler would end: "+
 				"use letters, digits, and - _ . @", c.name, c.value))
 		}
 	}
-	if !ReadsTimer(t.Timer) {
+	if !readsTimer(t.Timer) {
 		list = append(list, fmt.Sprintf("Docspell cannot read the timer %q, and its periodic scheduler would end: %s",
 			t.Timer, readable(t.Timer, now)))
 	}
-	if t.Sink == periodic.SinkJob && !slices.Contains(TaskNames, t.Task) {
+	if t.Sink == periodic.SinkJob && !slices.Contains(taskNames, t.Task) {
 		list = append(list, fmt.Sprintf("Docspell %s has no task %q: a joex that takes the job runs one job fewer at a time "+
-			"until it is restarted", Version, t.Task))
+			"until it is restarted", version, t.Task))
 	}
 	if t.Sink == periodic.SinkJob && t.Overlapping() {
 		list = append(list, "overlap allow can give the task two jobs that have not ended, and Docspell's periodic scheduler fails when it finds two: use skip or queue")
@@ -54,8 +54,8 @@ func Warnings(t *periodic.Task, now time.Time) (list []string) {
 	return list
 }
 
-// IsIdent reports whether Docspell's type Ident takes a text.
-func IsIdent(text string) bool {
+// isIdent reports whether Docspell's type Ident takes a text.
+func isIdent(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.@", r)
 	})
@@ -83,9 +83,9 @@ var (
 // written in another case there.
 var unknownZones = []string{"Factory", "GMT+0", "GMT-0", "ROC", "utc"}
 
-// ReadsTimer reports whether calev reads a timer. The timer is one that package
+// readsTimer reports whether calev reads a timer. The timer is one that package
 // calendar takes; what that refuses is not checked again.
-func ReadsTimer(timer string) bool {
+func readsTimer(timer string) bool {
 	match := calevEvent.FindStringSubmatch(strings.TrimSpace(timer))
 	if match == nil {
 		return false
@@ -101,7 +101,7 @@ func ReadsTimer(timer string) bool {
 
 // readable says how to write a timer for calev.
 func readable(timer string, now time.Time) string {
-	if schedule, err := calendar.ParseAt(timer, now); err == nil && ReadsTimer(schedule.String()) {
+	if schedule, err := calendar.ParseAt(timer, now); err == nil && readsTimer(schedule.String()) {
 		return fmt.Sprintf("write it as %q", schedule)
 	}
 	return `use a calendar event with date and time, such as "Mon..Fri *-*-* 02:00:00 Europe/Berlin"`

@@ -1,4 +1,4 @@
-package docspell_test
+package docspell
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/ops/docspell"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -26,7 +25,7 @@ func TestReadsTimer(t *testing.T) {
 		"Mon..Monday *-*-* 02:00": false, "Mon, *-*-* 02:00": false, "*-*-*  02:00": false, "*-*-* */2:00": false,
 		"*-*-* 02:00 utc": false, "*-*-* 02:00 ROC": false, "@1798761600": false, "0 2 * * *": false, "every 36h": false,
 	} {
-		if got := docspell.ReadsTimer(timer); got != want {
+		if got := readsTimer(timer); got != want {
 			t.Errorf("%q: %t, want %t", timer, got, want)
 		}
 		if _, err := calendar.ParseAt(timer, now); err != nil && strings.TrimSpace(timer) == timer && timer != "*-*-* */2:00" {
@@ -39,7 +38,7 @@ func TestWarnings(t *testing.T) {
 	t.Parallel()
 	good := periodic.NewTask("8Xp1-a_b.c@d", "scan-mailbox", "Mon *-*-* 06:00:00")
 	good.Group, good.Submitter = "family", "dad"
-	if list := docspell.Warnings(&good, now); len(list) > 0 {
+	if list := Warnings(&good, now); len(list) > 0 {
 		t.Errorf("warnings of a good task: %q", list)
 	}
 	for want, change := range map[string]func(*periodic.Task){
@@ -55,7 +54,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		task := good
 		change(&task)
-		list := docspell.Warnings(&task, now)
+		list := Warnings(&task, now)
 		if len(list) != 1 || !strings.Contains(list[0], want) {
 			t.Errorf("the warnings are %q, want one with %s", list, want)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // together keeps the client from sending the first records of a batch before it has the
@@ -79,13 +78,20 @@ func (s SASL) Validate() error {
 	return p.Err()
 }
 
+func (c Config) withDefaults() Config {
+	service.SetDefault(&c.Timeout, DefaultTimeout)
+	service.SetDefault(&c.MaxBytes, DefaultMaxBytes)
+	return c
+}
+
 // Validate returns an error that names every field of Brokers, Timeout,
 // MaxBytes and SASL that is out of bounds. [New] calls it.
 func (c Config) Validate() error {
+	c = c.withDefaults()
 	p := &service.Check{Config: "kafka.Config"}
 	p.Field(len(c.Brokers) > 0, "Brokers", "empty", "HOST:PORT of some brokers")
-	service.Within(p, "Timeout", c.timeout(), time.Millisecond, time.Hour)
-	service.Within(p, "MaxBytes", c.maxBytes(), 1<<10, 1<<30)
+	service.Within(p, "Timeout", c.Timeout, time.Millisecond, time.Hour)
+	service.Within(p, "MaxBytes", c.MaxBytes, 1<<10, 1<<30)
 	if c.SASL != (SASL{}) {
 		p.Field(c.SASL.Mechanism != Plain || c.TLS != nil, "SASL", "plain", "with TLS, or of another mechanism than plain, which sends the password as it is")
 		return errors.Join(p.Err(), c.SASL.Validate())
@@ -93,19 +99,13 @@ func (c Config) Validate() error {
 	return p.Err()
 }
 
-// options are the client's; an error names the field and the bound.
-func (c Config) options() ([]kgo.Opt, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if err := cloudevents.CheckSource(c.Source); err != nil {
-		return nil, fmt.Errorf("kafka.Config.Source: %w", err)
-	}
+// options are the client's.
+func (c Config) options() []kgo.Opt {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("nextrun"),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
-		kgo.ProducerBatchMaxBytes(int32(c.maxBytes())),
+		kgo.ProducerBatchMaxBytes(int32(c.MaxBytes)),
 		kgo.ProducerLinger(together),
 	}
 	if c.CreateTopics {
@@ -117,21 +117,7 @@ func (c Config) options() ([]kgo.Opt, error) {
 	if c.SASL != (SASL{}) {
 		options = append(options, kgo.SASL(c.SASL.mechanism()))
 	}
-	return options, nil
-}
-
-func (c Config) timeout() time.Duration {
-	if c.Timeout == 0 {
-		return DefaultTimeout
-	}
-	return c.Timeout
-}
-
-func (c Config) maxBytes() int {
-	if c.MaxBytes == 0 {
-		return DefaultMaxBytes
-	}
-	return c.MaxBytes
+	return options
 }
 
 func (s SASL) mechanism() sasl.Mechanism {

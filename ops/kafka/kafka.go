@@ -14,6 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // Publisher produces events to Kafka. It implements [outbox.Publisher] and is
@@ -30,12 +31,15 @@ type Publisher struct {
 // New returns a publisher. It returns an error that names the field if the
 // configuration is not valid; it does not connect.
 func New(cfg Config) (*Publisher, error) {
-	options, err := cfg.options()
-	if err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Publisher{cfg: cfg, options: options}
-	p.options = append(p.options, kgo.WithHooks(&p.dialed))
+	if err := cloudevents.CheckSource(cfg.Source); err != nil {
+		return nil, fmt.Errorf("kafka.Config.Source: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	p := &Publisher{cfg: cfg}
+	p.options = append(cfg.options(), kgo.WithHooks(&p.dialed))
 	if err := kgo.ValidateOpts(p.options...); err != nil {
 		return nil, fmt.Errorf("configure the Kafka client: %w", err)
 	}
@@ -95,7 +99,7 @@ func (p *Publisher) produceTogether(ctx context.Context, records []*kgo.Record) 
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.cfg.timeout())
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { p.giveUp(client) })
 	for _, r := range records {
@@ -163,7 +167,7 @@ func (p *Publisher) verdict(err error) error {
 		return fmt.Errorf("kafka did not acknowledge the event in time: %w", cause)
 	}
 	if late {
-		return fmt.Errorf("kafka did not acknowledge the event within %s", p.cfg.timeout())
+		return fmt.Errorf("kafka did not acknowledge the event within %s", p.cfg.Timeout)
 	}
 	return fmt.Errorf("produce to kafka: %w", err)
 }

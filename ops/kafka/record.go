@@ -46,7 +46,7 @@ const (
 // fitting is how many of the first records are sure to fit into one batch; 1 if
 // none is.
 func (c Config) fitting(records []*kgo.Record) int {
-	left := c.maxBytes()
+	left := c.MaxBytes
 	for i, r := range records {
 		left -= len(r.Key) + len(r.Value) + recordOverhead
 		for _, h := range r.Headers {

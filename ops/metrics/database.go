@@ -22,14 +22,8 @@ const (
 )
 
 // Watch has the metrics show what a database holds, read when somebody scrapes and at
-// most once in [Options.Cache]. It replaces the database of an earlier call; nil: none.
-func (m *Metrics) Watch(db *store.DB) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.database = nil; db != nil {
-		m.database = &database{db: db, options: m.options}
-	}
-}
+// most once in [Options.Cache]. It replaces the database of an earlier call.
+func (m *Metrics) Watch(db *store.DB) { m.database.Store(&database{db: db, options: m.options}) }
 
 // database shows what a database holds.
 type database struct {
@@ -84,7 +78,7 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 		return err
 	}
 	showTasks(p, facts)
-	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Paused+totals.Blocked-len(tasks), 0)))
+	p.add(dropped, float64(max(totals.Tasks()-len(tasks), 0)))
 	return nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,8 +51,7 @@ type Metrics struct {
 	build    *prometheus.GaugeVec
 	process  []prometheus.Collector
 
-	mutex    sync.Mutex
-	database *database // nil: none is watched
+	database atomic.Pointer[database] // nil: none is watched
 }
 
 // New returns metrics that have counted nothing.
@@ -63,12 +62,7 @@ func New(options Options) *Metrics {
 	set(m.build, 1, options.Version, options.Revision, runtime.Version())
 	if options.Healthy != nil {
 		m.process = append(m.process, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "healthy",
-			Help: "1 while the process works, as /healthz says."}, func() float64 {
-			if options.Healthy() {
-				return 1
-			}
-			return 0
-		}))
+			Help: "1 while the process works, as /healthz says."}, func() float64 { return truth(options.Healthy()) }))
 	}
 	if options.LogLost != nil {
 		m.process = append(m.process, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: "log_lines_lost_total",
@@ -98,10 +92,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.schedule.collect(out)
 	m.jobs.collect(out)
 	m.events.collect(out)
-	m.mutex.Lock()
-	d := m.database
-	m.mutex.Unlock()
-	if d != nil {
+	if d := m.database.Load(); d != nil {
 		d.collect(out)
 	}
 }

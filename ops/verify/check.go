@@ -2,22 +2,10 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 )
-
-// reader looks for rows that the guarantees rule out: each check in one statement, so that what it sees
-// is of one moment.
-type reader struct{ db *sqldb.DB }
-
-// limits are those of a check.
-type limits struct {
-	Since time.Time     // only rows that are younger count where rows grow old
-	Lease time.Duration // of marks
-	Most  int           // rows to return of each check
-}
 
 // check is a question to the database, whose answer should be empty.
 type check struct {
@@ -33,15 +21,22 @@ type check struct {
 	query  string
 }
 
-// rows runs a check. It returns no rows if the database does not have its tables.
-func (r reader) rows(ctx context.Context, c check, b limits) (rows []Row, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+// mostRows is how many rows a finding names.
+const mostRows = 20
+
+// rows runs a check, in one statement, so that what it sees is of one moment. It finds nothing if the database does not have its tables.
+func (r *run) rows(ctx context.Context, c check) error {
+	f := Finding{Level: Violation, Check: c.Name, Guarantee: c.Guarantee, Text: c.Violated, Remedy: c.Remedy}
+	if c.Doubtful {
+		f.Level = Doubt
+	}
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
 		for _, table := range c.tables {
 			if columns, err := tx.Columns(ctx, table); err != nil || len(columns) == 0 {
 				return err
 			}
 		}
-		now, since := tx.Now(), b.Since
+		now, since := tx.Now(), r.o.Since
 		if c.young {
 			since = later(since, now.Add(-24*time.Hour))
 		}
@@ -51,17 +46,17 @@ func (r reader) rows(ctx context.Context, c check, b limits) (rows []Row, err er
 		if tx.SQL().IsSQLite() { // where such a cast makes a number of a text
 			query = `WITH p AS (SELECT $1 AS since, $2 AS stale, $3 AS recent) ` + c.query + ` LIMIT $4`
 		}
-		err := tx.Select(ctx, &found, query, sqldb.Timestamp(since), sqldb.Timestamp(now.Add(-b.Lease-margin)),
-			sqldb.Timestamp(now.Add(-margin)), b.Most)
-		for _, f := range found {
-			rows = append(rows, Row{string(f.About), string(f.More)})
+		err := tx.Select(ctx, &found, query, sqldb.Timestamp(since), sqldb.Timestamp(now.Add(-r.o.Lease-margin)),
+			sqldb.Timestamp(now.Add(-margin)), mostRows+1)
+		for _, row := range found {
+			f.Rows = append(f.Rows, Row{string(row.About), string(row.More)})
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("check %q: %w", c.Name, err)
+	if err == nil {
+		r.found(f)
 	}
-	return rows, nil
+	return err
 }
 
 // margin is what a live instance may need until it has seen to a row.

@@ -9,7 +9,7 @@ import (
 
 // checks are the checks of the tables, in the order in which a report has them. The
 // relation p has the bounds: since, stale (older than a lease) and recent.
-func checks() []check { return slices.Concat(ofTasks, ofJobs, ofEvents) }
+var checks = slices.Concat(ofTasks, ofJobs, ofEvents)
 
 var ofTasks = []check{
 	{

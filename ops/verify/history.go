@@ -18,7 +18,7 @@ type planned struct {
 
 // tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
 // ids are given, it returns only those.
-func (r reader) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
+func (r *run) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
 	var rows []struct {
 		ID      string
 		Timer   sqldb.RowText
@@ -69,7 +69,7 @@ type recorded struct {
 
 // ticks returns the recorded ticks of a task from a time on, by their due times, at
 // most n.
-func (r reader) ticks(ctx context.Context, id string, from time.Time, n int) (list []recorded, err error) {
+func (r *run) ticks(ctx context.Context, id string, from time.Time, n int) (list []recorded, err error) {
 	var rows []struct {
 		Due, Until sqldb.RowTime
 		Extra      sqldb.RowBool

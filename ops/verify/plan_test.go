@@ -24,8 +24,7 @@ func TestTasksThatNobodyTakesAreCheckedByIndexes(t *testing.T) {
 	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	list := checks()
-	check := list[slices.IndexFunc(list, func(c check) bool { return c.Name == "tasks that nobody takes" })]
+	check := checks[slices.IndexFunc(checks, func(c check) bool { return c.Name == "tasks that nobody takes" })]
 	var plans [][]string
 	explainer := storetest.Explainer{DBTX: storetest.At(t, url).SQL, Explain: "EXPLAIN QUERY PLAN ", Plans: &plans}
 	rows, err := explainer.QueryContext(t.Context(),

@@ -25,7 +25,7 @@ func (r *run) timers(ctx context.Context) error {
 	}
 	after := ""
 	for {
-		page, err := r.reader.tasks(ctx, after, nil, taskPage)
+		page, err := r.tasks(ctx, after, nil, taskPage)
 		if err != nil {
 			return err
 		}
@@ -40,9 +40,7 @@ func (r *run) timers(ctx context.Context) error {
 		}
 	}
 	for _, f := range []Finding{a.unrecorded, a.strange, a.unplanned} {
-		if len(f.Rows) > 0 {
-			r.found(f)
-		}
+		r.found(f)
 	}
 	return nil
 }
@@ -61,7 +59,7 @@ func (a *audits) audit(ctx context.Context, p planned, first bool) error {
 		return err
 	}
 	if first && (!follows || len(result.Unrecorded) > 0 || len(result.Strange) > 0) {
-		again, err := a.reader.tasks(ctx, "", []string{p.Task.ID}, 1)
+		again, err := a.tasks(ctx, "", []string{p.Task.ID}, 1)
 		if err != nil || len(again) == 0 {
 			return err
 		}
@@ -97,7 +95,7 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 		from = a.o.Since
 	}
 	for {
-		page, err := a.reader.ticks(ctx, p.Task.ID, from, tickPage)
+		page, err := a.ticks(ctx, p.Task.ID, from, tickPage)
 		if err != nil {
 			return nil, false, err
 		}

@@ -1,3 +1,4 @@
+// Package check holds `nextrun check` and `nextrun status`.
 package check
 
 import (

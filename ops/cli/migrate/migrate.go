@@ -1,3 +1,4 @@
+// Package migrate holds the commands that make, upgrade and remove nextrun's tables.
 package migrate
 
 import (

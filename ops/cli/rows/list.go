@@ -1,3 +1,5 @@
+// Package rows holds the commands about the rows that nextrun writes, which are ticks, jobs, events and locks, and
+// what commands about rows have in common: lists, and ids by a few characters.
 package rows
 
 import (

@@ -1,3 +1,4 @@
+// Package service holds the commands that run until they are stopped, the way they start and end, and `nextrun health`.
 package service
 
 import (

@@ -114,8 +114,8 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 	return dashboard.Handler(db, o)
 }
 
-// failed logs failed logins of the dashboard.
-func (*dashboardFlags) failed(log *slog.Logger) func(string, netip.Addr, int) {
+// loginFailed logs failed logins of the dashboard.
+func loginFailed(log *slog.Logger) func(string, netip.Addr, int) {
 	return func(user string, address netip.Addr, others int) {
 		fields := []any{"address", address.String()}
 		if user != "" {
@@ -147,7 +147,7 @@ func (f *dashboardFlags) options(log *slog.Logger) (o dashboard.Options, err err
 	case f.users != "" && f.header != "":
 		return o, ui.Usagef("--dashboard-users and --dashboard-user-header exclude each other")
 	case f.users != "":
-		logins := dashboard.Logins{Proxies: proxies, Failed: f.failed(log), Replaced: func(err error) {
+		logins := dashboard.Logins{Proxies: proxies, Failed: loginFailed(log), Replaced: func(err error) {
 			if log := log.With("file", f.users); err != nil {
 				log.Error("dashboard: the new file of users cannot be used; those of the old one stay", "error", err)
 			} else {

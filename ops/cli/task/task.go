@@ -1,3 +1,4 @@
+// Package task holds the commands that manage periodic tasks.
 package task
 
 import (

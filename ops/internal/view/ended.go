@@ -33,7 +33,6 @@ type endedRow struct {
 func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, known time.Time, err error) {
 	err = r.read(ctx, "count what ended", func(ctx context.Context, tx *sqldb.Tx) error {
 		var jobs, ticks []endedRow
-		list, known = nil, time.Time{}
 		err := tx.Select(ctx, &jobs, endedJobs, sqldb.Timestamp(from), sqldb.Timestamp(to), mostEnded)
 		if err != nil {
 			return err

@@ -44,15 +44,6 @@ type Explanation struct {
 	unread  []string       // what cannot be read, and why
 }
 
-// program is the program or file that declares the task; empty: there is none.
-func (e *Explanation) program() string {
-	if e.Task.Task == nil {
-		return ""
-	}
-	name, _, _ := strings.Cut(e.Origin, "@")
-	return name
-}
-
 // Explain reads what there is to know about a task. Queues are those of
 // [scheduler.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.
@@ -199,7 +190,7 @@ func (e *Explanation) readJobs(ctx context.Context, db *store.DB) error {
 	case len(list) == 0:
 		return e.readNext(ctx, db)
 	}
-	q, err := readQueue(ctx, db, list[0].JID)
+	q, err := readFacts(ctx, db, list[0].JID)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func ExplainJob(ctx context.Context, db *store.DB, job *jobqueue.Job, zone *time
 	if job.State.Final() {
 		return nil, nil
 	}
-	q, err := readQueue(ctx, db, job.JID)
+	q, err := readFacts(ctx, db, job.JID)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,8 @@ type queueFacts struct {
 	holder    *holder        // has locked the row of the job; nil: nobody
 }
 
-func readQueue(ctx context.Context, db *store.DB, jid string) (q *queueFacts, err error) {
+// readFacts reads what decides when a job begins.
+func readFacts(ctx context.Context, db *store.DB, jid string) (q *queueFacts, err error) {
 	queue := jobqueue.NewQueue(db.Jobs())
 	if q, err = readExecutors(ctx, db); err != nil {
 		return nil, err

@@ -37,9 +37,10 @@ func (e *Explanation) Findings(zone *time.Location) []Finding {
 }
 
 func (e *Explanation) findings(zone *time.Location, wanted func(view.Code, Args) bool) (list []Finding) {
+	program, _, _ := strings.Cut(e.Origin, "@") // or the file that declares the task; empty: there is none
 	for _, c := range causes {
 		for _, a := range c.of(e) {
-			if a["ID"], a["Program"] = e.ID, e.program(); wanted(c.code, a) {
+			if a["ID"], a["Program"] = e.ID, program; wanted(c.code, a) {
 				list = append(list, word(c.code, a, e.Now, zone))
 			}
 		}
