@@ -107,8 +107,8 @@ func (e *editor) work(ctx context.Context) {
 }
 
 func (e *editor) edit(ctx context.Context) error {
-	if e.r.IntN(40) == 0 {
-		return e.rule(ctx, pick(e.r, audit.Slow, audit.Narrow), pick(e.r, 0, 2, 4, 6, audit.Unlimited))
+	if e.r.IntN(25) == 0 {
+		return e.rule(ctx, pick(e.r, audit.Slow, audit.Narrow), pick(e.r, 0, 2, 3, 4, 6, audit.Unlimited))
 	}
 	if e.r.IntN(60) == 0 {
 		return e.rule(ctx, audit.Closed, e.r.IntN(2))
