@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/nextrun/nextrun/internal/column"
 )
 
@@ -41,12 +43,13 @@ func escapeControls(text []byte) []byte {
 	return controls.ReplaceAllFunc(text, func(c []byte) []byte { return fmt.Appendf(nil, `\u%04x`, []rune(string(c))[0]) })
 }
 
-// escaped escapes them in what goes through it.
-type escaped struct{ to io.Writer }
+// jsonFormatter writes a log line as a JSON object.
+type jsonFormatter struct{ logrus.JSONFormatter }
 
-func (e escaped) Write(text []byte) (int, error) {
-	_, err := e.to.Write(escapeControls(text))
-	return len(text), err
+// Format implements [logrus.Formatter].
+func (f *jsonFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	text, err := f.JSONFormatter.Format(entry)
+	return escapeControls(text), err
 }
 
 // OrNull is a value as JSON has it: null where a column is NULL or empty.

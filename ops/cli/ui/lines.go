@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/sirupsen/logrus"
 )
 
 const (
@@ -32,21 +34,22 @@ type Lines struct {
 // until [Env.Finish]. A pipe that nobody reads any more does not end the process then, nor do its children inherit that:
 // the signal is caught, not ignored.
 func (env *Env) NeverWait() (*slog.Logger, *Lines) {
+	log := env.lineLogger()
 	l := &Lines{
 		to: env.Stderr, waiting: make(chan []byte, mostWaiting), pipes: make(chan os.Signal, 1),
 		end: make(chan struct{}), ended: make(chan struct{}),
 	}
 	l.notice = func(lost int64) []byte {
-		var b bytes.Buffer
-		line := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines were lost: nobody took them", 0)
-		line.AddAttrs(slog.Int64("lost", lost))
-		_ = env.logTo(&b).Handle(context.Background(), line) // a buffer takes all
-		return b.Bytes()
+		entry := log.WithContext(context.Background()).WithField("lost", lost)
+		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "log lines were lost: nobody took them"
+		line, _ := log.Formatter.Format(entry) // of ours, none fails
+		return line
 	}
 	signal.Notify(l.pipes, syscall.SIGPIPE)
-	env.Stderr, env.lines = l, l
 	go l.pass()
-	return env.Logger(), l
+	log.SetOutput(l)
+	env.Stderr, env.lines = l, l
+	return slog.New(handler{logger: log}), l
 }
 
 // Finish gives lines that wait to be passed on a last second.
