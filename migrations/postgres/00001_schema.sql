@@ -235,7 +235,7 @@ COMMENT ON COLUMN job.task          IS 'the handler that runs it';
 COMMENT ON COLUMN job.group_        IS 'groups take turns';
 COMMENT ON COLUMN job.args          IS 'input of the handler, by convention JSON';
 COMMENT ON COLUMN job.subject       IS 'what the job is about, for people';
-COMMENT ON COLUMN job.submitted     IS 'when it was submitted, UTC; older jobs go first';
+COMMENT ON COLUMN job.submitted     IS 'when it was submitted, or put back by hand, UTC; older jobs go first';
 COMMENT ON COLUMN job.submitter     IS 'who submitted it, for people';
 COMMENT ON COLUMN job.priority      IS '0 is low, 10 is high';
 COMMENT ON COLUMN job.state         IS 'waiting, scheduled, running, stuck, success, failed or cancelled';

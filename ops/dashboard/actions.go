@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/when"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
@@ -38,6 +37,12 @@ func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) 
 	if err != nil {
 		return "", "", err
 	}
+	done, err = changeEach(ctx, ids, word, "task", do)
+	return done, r.PostForm.Get("back"), err
+}
+
+// changeEach does something with each of several things, and says with which it did.
+func changeEach(ctx context.Context, ids []string, word, thing string, do func(ctx context.Context, id string) error) (done string, err error) {
 	var changed, failed []string
 	for _, id := range ids {
 		if err := do(ctx, id); err != nil {
@@ -47,16 +52,16 @@ func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) 
 		changed = append(changed, id)
 	}
 	if len(changed) == 0 {
-		return "", "", frame.Bad("nothing was changed: %s", strings.Join(failed[:min(len(failed), 5)], "; "))
+		return "", frame.Bad("nothing was changed: %s", strings.Join(failed[:min(len(failed), 5)], "; "))
 	}
-	done = fmt.Sprintf("%s: %d tasks.", word, len(changed))
-	if len(changed) <= namedTasks {
+	done = word + ": " + count(len(changed), thing) + "."
+	if len(changed) <= namedTasks && thing == "task" {
 		done = word + ": " + strings.Join(changed, ", ") + "."
 	}
 	if len(failed) > 0 {
 		done += frame.NotDone + strings.Join(failed[:min(len(failed), 5)], "; ")
 	}
-	return done, r.PostForm.Get("back"), nil
+	return done, nil
 }
 
 // taskAction is what to do with each selected task.
@@ -101,54 +106,52 @@ func (s *server) skip(r *http.Request, user string) (do func(ctx context.Context
 	}, "Undone", nil
 }
 
-// untilOf reads until when: a duration, a weekday or a time in the zone of the page; empty: the zero time.
+// untilOf reads until when, in the zone of the page; empty: the zero time.
 func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+	if text = strings.TrimSpace(text); text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && d > 0 {
-		return now.Add(d).UTC(), nil
+	at, err := when.Parse(text, when.Clock{Now: now, Zone: zone})
+	switch {
+	case err != nil:
+		return at, frame.Bad("until is %q: %v", show.Printable(text), err)
+	case !at.After(now):
+		return at, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
 	}
-	if days, err := strconv.Atoi(strings.TrimSuffix(text, "d")); err == nil && days > 0 && days < 10_000 && strings.HasSuffix(text, "d") {
-		return now.In(zone).AddDate(0, 0, days).UTC(), nil
-	}
-	for days := 1; days <= 7; days++ { // a weekday is the next one of that name
-		day := now.In(zone).AddDate(0, 0, days)
-		if name := day.Weekday().String(); strings.EqualFold(text, name) || strings.EqualFold(text, name[:3]) {
-			return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone).UTC(), nil
-		}
-	}
-	if at, err := momentOf(text, zone); err == nil {
-		if !at.After(now) {
-			return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
-		}
-		return at.UTC(), nil
-	}
-	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, a weekday or a duration, such as 3h", show.Printable(text), zone)
+	return at, nil
 }
 
-// changeJob cancels or retries a job.
-func (s *server) changeJob(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
-	id := r.PostForm.Get("id")
-	back = cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(id))
-	switch action := r.PostForm.Get("action"); action {
-	case "cancel":
-		state, err := s.queue.Cancel(ctx, id)
-		if err != nil {
-			return "", "", err
-		}
-		if state == jobqueue.Cancelled {
-			return "The job is cancelled.", back, nil
-		}
-		return "The job is asked to stop.", back, nil
-	case "retry":
-		err := s.queue.Retry(ctx, id)
-		if errors.Is(err, store.ErrNotFound) { // it is in another queue
-			err = s.tasks.Retry(ctx, id)
-		}
-		return "The job waits again.", back, err
+// changeJobs cancels or retries jobs.
+func (s *server) changeJobs(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
+	ids := r.PostForm["id"]
+	switch action := r.PostForm.Get("action"); {
+	case len(ids) == 0:
+		return "", "", frame.Bad("no job is selected")
+	case len(ids) > mostSelected:
+		return "", "", frame.Bad("%d jobs are selected; at most %d can be changed at once", len(ids), mostSelected)
+	case action == "retry":
+		done, err = changeEach(ctx, ids, "Waits again", "job", s.retry)
+	case action == "cancel":
+		done, err = changeEach(ctx, ids, "Cancelled, or asked to stop", "job", func(ctx context.Context, id string) error {
+			_, err := s.queue.Cancel(ctx, id)
+			return err
+		})
 	default:
-		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
+		err = frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
 	}
+	return done, cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(ids[0])), err
+}
+
+// retry puts a job back, in nextrun's own queue or in another one.
+func (s *server) retry(ctx context.Context, id string) error {
+	err := s.queue.Retry(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = s.tasks.Retry(ctx, id)
+	}
+	return err
+}
+
+func (s *server) resume(ctx context.Context, id string) error {
+	_, err := s.tasks.Resume(ctx, id)
+	return err
 }

@@ -89,11 +89,18 @@ func TestPauseKeepsWhatWasTyped(t *testing.T) {
 			s.Fatalf("%d %s", code, page)
 		}
 		s.shows(html.UnescapeString(link), `<details class="menu" open>`, `value="next week"`, `value="the &lt;b&gt;disk&lt;/b&gt;"`)
+		s.task("other")
+		form["id"], form["back"] = []string{"report", "other"}, []string{"tasks?state=enabled"}
+		_, _, page = s.ask(s.request(http.MethodPost, "/tasks", form))
+		_, link, _ = strings.Cut(page, `<p><a href="`)
+		link, _, _ = strings.Cut(link, `">Back to the form</a>`)
+		s.shows(html.UnescapeString(link), `aria-label="Select other" checked`, `aria-label="Select report" checked`, `<details class="menu" open>`)
 		form.Set("back", "https://evil.example/")
 		if _, _, page := s.ask(s.request(http.MethodPost, "/tasks", form)); strings.Contains(page, "evil") {
 			s.Errorf("the error leads to another site: %s", page)
 		}
 		form.Set("until", "")
+		form.Set("id", "report")
 		s.post("/tasks", form, "/?done=Paused")
 		s.shows("/task?id=report", "Paused since", "!by somebody", `!<details class="menu" open>`)
 	})
@@ -104,7 +111,7 @@ func TestEditOfATask(t *testing.T) {
 	one(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
 		for timer, want := range map[string][]string{
-			"*-*-* 02,14:00": {"It elapses at 02:00 and 14:00 every day", "02:00:00 ·", "14:00:00 ·", "timer from *-*-* 02:00 to *-*-* 02,14:00"},
+			"*-*-* 02,14:00": {"It elapses at 02:00 and 14:00 every day", "02:00:00 ·", "14:00:00 ·", "Timer from *-*-* 02:00 to *-*-* 02,14:00"},
 			"*-*-31":         {"Day 31 does not exist in February, April, June, September and November."},
 			"12:00 Mars":     {"unknown time zone", "12:00 Mars\n      ^"},
 			"Mon 25:00":      {"25", "!UPDATE"},

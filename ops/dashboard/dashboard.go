@@ -136,7 +136,7 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
-	mux.HandleFunc("POST /run", s.frame.Action(s.changeJob))
+	mux.HandleFunc("POST /run", s.frame.Action(s.changeJobs))
 	mux.HandleFunc("POST /system", s.frame.Action(s.resendEvents))
 	noPage := func(w http.ResponseWriter, r *http.Request) {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))

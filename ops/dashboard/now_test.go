@@ -87,11 +87,11 @@ func TestNowSortsByHarm(t *testing.T) {
 		if !slices.Equal(ids, want) || d.Sentence != "8 of 9 tasks need attention" {
 			s.Errorf("%q: %v", d.Sentence, ids)
 		}
-		if got := fmt.Sprint(d.Day.Sum); got != "[{succeeded 1} {failed 5} {missed or late 7}]" {
+		if got := fmt.Sprint(d.Day.Sum); got != "[{success 1} {failed 5} {missed or late 7}]" {
 			s.Errorf("the last day has %s", got)
 		}
 		s.shows("/", "d-failed-often Failing since ", ", 3 runs in a row", "Cannot run: its row has a mistake", "Missed 7 runs since ", "and no scheduler has taken it", `aria-label="Edit: i-mistyped"`,
-			`aria-label="Run now: b-missed"`, `!aria-label="Run now: f-blocked"`, "Jobs of the last 24 hours", "succeeded 1")
+			`aria-label="Run now: b-missed"`, `!aria-label="Run now: f-blocked"`, "Runs of the last 24 hours", "success 1", "!missed together")
 		s.shows("/task?id=g-overdue", "due 1 min", "!next in")
 	})
 }

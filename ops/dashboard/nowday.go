@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
 
@@ -28,6 +29,8 @@ type dayView struct {
 	Cells   []dayCell     `json:"cells"`
 	Legend  []dayCount    `json:"sum"`
 	Drawing template.HTML `json:"-"`
+
+	Together bool `json:"-"` // it has runs that were missed together, at even distances
 }
 
 // dayCell are runs of half an hour, by their kinds.
@@ -41,7 +44,7 @@ type dayCount struct {
 }
 
 // dayKinds are what runs are counted by, from below.
-var dayKinds = []dayCount{{Kind: "good", Name: "succeeded"}, {Kind: "bad", Name: "failed"}, {Kind: "stop", Name: "cancelled"}, {Kind: "warn", Name: "missed or late"}, {Kind: "off", Name: "skipped"}}
+var dayKinds = []dayCount{{Kind: "good", Name: "success"}, {Kind: "bad", Name: "failed"}, {Kind: "stop", Name: "cancelled"}, {Kind: "warn", Name: "missed or late"}, {Kind: "off", Name: "skipped"}}
 
 // day counts the runs of the last day; nil: there are none.
 func (s *source) day(ctx context.Context, now time.Time, zone *time.Location) (*dayView, error) {
@@ -58,6 +61,7 @@ func (s *source) day(ctx context.Context, now time.Time, zone *time.Location) (*
 		}
 		(*cell)[kind] += one.Runs
 		sum[kind] += one.Runs
+		d.Together = d.Together || one.Together
 	}
 	for _, one := range dayKinds {
 		if one.Runs = sum[one.Kind]; one.Runs > 0 {
@@ -188,4 +192,23 @@ func (s *source) others(t view.Totals) (list []otherQueue, open int) {
 		list, open = append(list, otherQueue{string(q.Sink), q.Tasks, q.Open, q.Oldest, tells || q.Open > 0}), open+q.Open
 	}
 	return list, open
+}
+
+// soonTask is a task whose turn comes soon.
+type soonTask struct {
+	ID  string    `json:"id"`
+	Due time.Time `json:"due"`
+}
+
+// soonTasks is how many tasks are listed whose turn comes next.
+const soonTasks = 8
+
+// next lists the tasks whose turn comes first.
+func (s *source) next(ctx context.Context) ([]soonTask, error) {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, DueBefore: periodic.Never, Limit: soonTasks, Slim: true})
+	list := make([]soonTask, len(tasks))
+	for i, t := range tasks {
+		list[i] = soonTask{t.ID, t.NextRun}
+	}
+	return list, err
 }

@@ -47,6 +47,9 @@ func (t troubledRow) Ended() bool {
 	return t.Cause == view.RunFailed || t.Cause == view.TickMissed || t.Cause == view.TaskPaused
 }
 
+// troubledTasks is how many tasks that need attention are listed.
+const troubledTasks = 20
+
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
 // problem and those of the highest priority are.
 const looked = 40

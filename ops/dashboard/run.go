@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/when"
 	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -50,12 +53,10 @@ type logLine struct {
 func (s *server) runPage(ctx context.Context, r *http.Request) (any, error) {
 	q, zone := r.URL.Query(), frame.Zone(r)
 	d := &runView{Lines: []logLine{}}
-	job, task, at := q.Get("job"), q.Get("id"), time.Time{} // the newest tick
-	var err error
-	if text := q.Get("at"); text != "" {
-		if at, err = momentOf(text, zone); err != nil {
-			return nil, err
-		}
+	job, task := q.Get("job"), q.Get("id")
+	at, err := s.asked(ctx, task, q.Get("at"), zone)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case job != "":
@@ -169,17 +170,37 @@ type storyBar struct {
 // Took is how long the step lasted.
 func (b storyBar) Took() time.Duration { return b.To.Sub(b.From) }
 
-// momentOf reads a time as links and forms write it, in a zone if it names none.
-func momentOf(text string, zone *time.Location) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return at, nil
+// momentOf reads a time that is over, as links and people write it; isDay: a day without a time of day.
+func momentOf(text string, now time.Time, zone *time.Location) (at time.Time, isDay bool, err error) {
+	if at, err = when.Parse(text, when.Clock{Now: now, Zone: zone, Past: true}); err != nil {
+		return at, false, frame.Bad("unknown time %q: %v", show.Printable(text), err)
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
-		}
+	return at, !strings.Contains(text, ":") && at.In(zone).Format(time.TimeOnly) == "00:00:00", nil
+}
+
+func endOfDay(day time.Time, zone *time.Location) time.Time {
+	return day.In(zone).AddDate(0, 0, 1).UTC()
+}
+
+// asked is the time of the run that somebody wants to see: of a day that of its first one; zero: of the newest one.
+func (s *server) asked(ctx context.Context, task, text string, zone *time.Location) (time.Time, error) {
+	if strings.TrimSpace(text) == "" {
+		return time.Time{}, nil
 	}
-	return time.Time{}, frame.Bad("unknown time %q; use a time such as 2026-03-28 14:30", show.Printable(text))
+	at, isDay, err := momentOf(text, s.now(), zone)
+	if err != nil || !isDay {
+		return at, err
+	}
+	runs, err := s.runsOfDay(ctx, task, at, 1, zone)
+	if len(runs) > 0 {
+		at = runs[0].Due
+	}
+	return at, err
+}
+
+// runsOfDay are the first runs of a task on a day.
+func (s *server) runsOfDay(ctx context.Context, task string, day time.Time, most int, zone *time.Location) ([]view.Run, error) {
+	return view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: task, DueFrom: day, DueTo: endOfDay(day, zone), Oldest: true, Limit: most})
 }
 
 // bars places steps between the first and the end of the last one.
@@ -195,7 +216,7 @@ func (s *server) bars(steps []why.Step, zone *time.Location) (bars storyBars) {
 	for i := range steps {
 		step := &steps[i]
 		step.Text = show.Shorten(show.Printable(s.mask.Line(step.Text)), 500)
-		layout, at := "15:04:05.000", step.From.In(zone)
+		layout, at := time.TimeOnly, step.From.In(zone)
 		if at.Format(time.DateOnly) != from.In(zone).Format(time.DateOnly) {
 			layout = "2 Jan 15:04:05"
 		}

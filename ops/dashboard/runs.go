@@ -52,7 +52,7 @@ const notRunning = periodic.NotRun
 // runStates are what runs can be selected by.
 var runStates = []chip{
 	{"", "All", -1}, {string(jobqueue.Running), "Running", 0}, {string(jobqueue.Waiting), "Waiting", 0}, {"retrying", "Retrying", 0}, {string(jobqueue.Failed), "Failed", -1},
-	{string(jobqueue.Cancelled), "Cancelled", -1}, {string(jobqueue.Success), "Succeeded", -1}, {notRunning, "Did not run", -1},
+	{string(jobqueue.Cancelled), "Cancelled", -1}, {string(jobqueue.Success), "Success", -1}, {notRunning, "Did not run", -1},
 }
 
 func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
@@ -95,13 +95,22 @@ func (d *runList) readTime(last, from, to string, now time.Time, zone *time.Loca
 	if i >= 0 {
 		d.From, d.Last = now.Add(-lasts[i].long), last
 	}
-	for asked, at := range map[string]*time.Time{from: &d.From, to: &d.To} {
-		if asked != "" {
-			d.Last = ""
-			if *at, err = momentOf(asked, zone); err != nil {
-				return err
-			}
+	if from != "" || to != "" {
+		d.Last = ""
+	}
+	isDay := false
+	if from != "" {
+		if d.From, _, err = momentOf(from, now, zone); err != nil {
+			return err
 		}
+	}
+	if to != "" {
+		if d.To, isDay, err = momentOf(to, now, zone); err != nil {
+			return err
+		}
+	}
+	if isDay {
+		d.To = endOfDay(d.To, zone)
 	}
 	if !d.To.IsZero() && !d.From.Before(d.To) {
 		return frame.Bad("from is %s, which is not before %s", show.Moment(d.From, zone), show.Moment(d.To, zone))
@@ -115,6 +124,19 @@ func (d *runList) most() int { return d.Page*runsPerPage + 1 }
 // Unfinished reports whether runs are listed that have not ended: then their time does not matter.
 func (d *runList) Unfinished() bool {
 	return d.State == string(jobqueue.Running) || d.State == string(jobqueue.Waiting) || d.State == "retrying"
+}
+
+// Can is what may be done with the jobs of the list.
+func (d *runList) Can() []string {
+	switch d.State {
+	case string(jobqueue.Failed), string(jobqueue.Cancelled):
+		return []string{"retry"}
+	case string(jobqueue.Running), string(jobqueue.Waiting):
+		return []string{"cancel"}
+	case "retrying":
+		return []string{"retry", "cancel"}
+	}
+	return nil
 }
 
 // readJobs adds jobs of nextrun's own queue.

@@ -3,12 +3,15 @@ package dashboard_test
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
 type runData struct {
@@ -139,12 +142,12 @@ func TestPageOfARun(t *testing.T) {
 			job.Logf(jobqueue.Info, `{"password": "geheim"}`)
 			return nil
 		})
-		s.shows("/run?id=report&at=2026-03-28T22:20&zone=UTC", "No tick was due at 2026-03-28 22:20:00 UTC. The nearest one, of 2026-03-28 22:00:00 UTC (20 min earlier), was skipped: its last job still runs.",
-			`class="note off"`, "decided", `rel="next"`, `value="2026-03-28 22:20:00"`)
+		s.shows("/run?id=report&at=2026-03-28T22:20&zone=UTC", "No tick was due at", "(20 min earlier), was skipped: its last job still runs.",
+			`class="note off"`, "decided", `rel="next"`, `title="2026-03-28 22:20:00 UTC"`, `title="2026-03-28 22:00:00 UTC"`)
 		s.shows("/run?id=report&at=2026-03-28T23:00:00Z&zone=Europe/Berlin", "succeeded", "attempt 1", `rel="prev"`, "attempt 1 begins on", "Handler work", "!geheim")
 		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, cause, decided) VALUES ('report', '2026-03-29 00:00:00.000000', 'skipped', 'overlap', '2026-03-29 00:00:00')`)
-		s.shows("/run?id=report&zone=Europe/Berlin", "was skipped: a job of the task had not ended, that of the tick of 2026-03-29 00:00:00 CET (job ", "!No tick was due")
-		s.shows("/run?id=report&at=2026-03-28T23:00:00%2B01:00&zone=Europe/Berlin", "The tick of 2026-03-28 23:00:00 CET was skipped", `!rel="prev"`) // before the clock changed
+		s.shows("/run?id=report&zone=Europe/Berlin", "was skipped: a job of the task had not ended, that of the tick of", `title="2026-03-29 00:00:00 CET"`, "!No tick was due")
+		s.shows("/run?id=report&at=2026-03-28T23:00:00%2B01:00&zone=Europe/Berlin", `The tick of <time datetime="2026-03-28T22:00:00Z" title="2026-03-28 23:00:00 CET">`, `!rel="prev"`) // before the clock changed
 	})
 }
 
@@ -159,9 +162,60 @@ func TestPageOfAJob(t *testing.T) {
 		s.shows("/run?job=report"+now.Add(-time.Hour).Format(time.RFC3339), "It took 4 min, 4.0 × the usual.", "the task", "Run again", `!value="cancel"`)
 		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('alone', 'work', ?)`, sqldb.Timestamp(now))
 		s.shows("/run?job=alone", "A job of no run", "waiting", `value="cancel"`, `!value="retry"`)
-		s.post("/run", map[string][]string{"id": {"alone"}, "action": {"cancel"}}, "/run?done=The+job+is+cancelled.&job=alone")
+		s.post("/run", map[string][]string{"id": {"alone"}, "action": {"cancel"}}, "/run?done=Cancelled%2C+or+asked+to+stop%3A+1+job.&job=alone")
 		s.shows("/run?job=alone", "cancelled", `value="retry"`, `!value="cancel"`)
-		s.post("/run", map[string][]string{"id": {"alone"}, "action": {"retry"}}, "/run?done=The+job+waits+again.&job=alone")
+		s.post("/run", map[string][]string{"id": {"alone"}, "action": {"retry"}}, "/run?done=Waits+again%3A+1+job.&job=alone")
 		s.Want("waiting", `SELECT state FROM job WHERE jid = 'alone'`)
+		s.shows("/", "0 running, 1 waiting", "!the oldest for") // it waits since it was put back
+	})
+}
+
+// Somebody asks for a run by a time in words, in the zone of the page: on the page of a run, and in the field that jumps.
+func TestTimesInWords(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("report", "report-weekly")
+		zone, err := time.LoadLocation("Asia/Tokyo")
+		if err != nil {
+			s.Fatal(err)
+		}
+		now := time.Now().In(zone)
+		day := time.Date(now.Year(), now.Month(), now.Day()-1, 0, 0, 0, 0, zone)
+		s.ran("report", day.Add(-2*time.Hour), time.Second, "success")
+		s.ran("report", day.Add(2*time.Hour), time.Second, "failed")
+		s.ran("report", day.Add(14*time.Hour), time.Second, "success")
+		clock := func(hour int) string { return show.Clock(day.Add(time.Duration(hour)*time.Hour), now, zone) }
+		for _, at := range []string{"yesterday", "yesterday+02:00", day.Weekday().String() + "+02:00"} {
+			s.shows("/run?zone=Asia/Tokyo&id=report&at="+at, "The tick of "+clock(2)+" ran and failed")
+		}
+		s.shows("/task?id=report", `name="at" placeholder="yesterday 14:00, Tuesday"`)
+		for q, want := range map[string]string{
+			"report yesterday": "[{report, two: failed run} {report, noon: success run} {all runs of report on DAY runs}]",
+			"weekly yesterday": "[{all runs of report-weekly on DAY runs}]", "weekly": "[{report-weekly task}]", "nobody 14:00": "[]",
+			"report yesterday 14:00": "[{report, noon run}]",
+		} {
+			var places []struct{ Name, Kind string }
+			s.data("/jump?format=json&zone=Asia/Tokyo&q="+url.QueryEscape(q), &places)
+			want = strings.NewReplacer("DAY", day.Format("Mon 2 Jan 2006"), "two", clock(2), "noon", clock(14)).Replace(want)
+			if got := fmt.Sprint(places); got != want {
+				s.Errorf("%q: %s, want %s", q, got, want)
+			}
+		}
+	})
+}
+
+// Those who may act try all runs again that failed, or some of them.
+func TestRetryOfManyRuns(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.task("report")
+		now := time.Now().UTC().Truncate(time.Hour)
+		var ids []string
+		for i := range 3 {
+			s.ran("report", now.Add(-time.Duration(i)*time.Hour), time.Second, "failed")
+			ids = append(ids, "report"+now.Add(-time.Duration(i)*time.Hour).Format(time.RFC3339))
+		}
+		s.shows("/runs?state=failed", `value="`+ids[0]+`"`, `aria-label="Select all runs of this page"`, `value="retry"`, `!value="cancel"`)
+		s.shows("/runs", `!type="checkbox"`)
+		s.post("/run", url.Values{"id": append(ids[:2:2], "nobody"), "action": {"retry"}, "back": {"/runs?state=failed"}}, "/runs?done=Waits+again%3A+2+jobs.+Not+done%3A+nobody")
+		s.Want(2, `SELECT count(*) FROM job WHERE state = 'waiting'`)
 	})
 }

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ type taskView struct {
 	Usual    string         `json:"usually_takes,omitempty"`
 	Error    string         `json:"-"` // the last line of the run that failed last, if it says more than the finding
 	Can      []string       `json:"-"` // what may be done with it now
-	Typed    typedPause     `json:"-"`
+	Typed    typed          `json:"-"`
 	Retry    string         `json:"-"` // its last job, if that failed and may be tried again
 	SQL      string         `json:"sql"`
 	Edit     *edit          `json:"edit,omitempty"` // what somebody tries to change
@@ -56,8 +57,18 @@ type taskView struct {
 	New      bool           `json:"-"` // it does not exist yet
 }
 
-// typedPause is what somebody has typed of a pause that could not be read.
-type typedPause struct{ Until, Reason string }
+// typed is what somebody has typed of a pause that could not be read, and the tasks that it was for.
+type typed struct {
+	Until, Reason string
+	ids           []string
+}
+
+func typedOf(q url.Values) typed {
+	return typed{q.Get("typed_until"), q.Get("typed_reason"), q["typed_id"]}
+}
+
+// Has reports whether the task was selected.
+func (t typed) Has(id string) bool { return slices.Contains(t.ids, id) }
 
 // upcoming is a tick to come.
 type upcoming struct {
@@ -90,7 +101,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	now, zone, runs, status := s.now(), frame.Zone(r), facts[0].Runs, facts[0].Status()
 	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask),
-		Typed: typedPause{q.Get("typed_until"), q.Get("typed_reason")}}
+		Typed: typedOf(q)}
 	d.Row.Lost = lost[id].String()
 	if err := d.readTicks(ctx, s, runs, q.Get("until"), zone); err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ func TestLossesByOverlap(t *testing.T) {
 		if list := s.shows("/tasks", "3 ticks skipped by overlap in 30 days"); strings.Count(list, "by overlap") != 1 {
 			s.Errorf("the list says it more than once")
 		}
+		s.shows("/tasks?q=state:losing", ">report<", "!>fine<", `aria-current="true">Losing runs`)
 	})
 }
 

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,6 +27,7 @@ type taskList struct {
 	Tasks []taskRow `json:"tasks"`
 	Chips []chip    `json:"states"`
 	Back  string    `json:"-"`
+	Typed typed     `json:"-"`
 }
 
 // chip is a choice that narrows a list.
@@ -57,17 +59,10 @@ func (d *taskList) read(q url.Values) (search string) {
 }
 
 func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
-	d := taskList{}
+	d := taskList{Typed: typedOf(r.URL.Query())}
 	search := d.read(r.URL.Query())
 	d.Back = "tasks?" + url.Values{"q": {d.Query}, "state": {d.State}, "group": {d.Group}, "after": {d.After}}.Encode()
-	if states := periodic.TaskStates(); d.State != "" && !slices.Contains(states, periodic.TaskState(d.State)) {
-		var names []string
-		for _, one := range states {
-			names = append(names, string(one))
-		}
-		return nil, frame.Bad("unknown state %q; use one of %s", show.Printable(d.State), strings.Join(names, " "))
-	}
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Search: search, Group: d.Group, After: d.After, State: periodic.TaskState(d.State), Limit: tasksPerPage + 1})
+	tasks, err := d.list(ctx, s, search)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +74,28 @@ func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return &d, d.count(ctx, s)
+}
+
+// losing is the state of tasks that lose runs by overlap.
+const losing = "losing"
+
+// list reads the tasks of the page, and one more if there is another page.
+func (d *taskList) list(ctx context.Context, s *server, search string) (tasks []periodic.Task, err error) {
+	if d.State != losing {
+		if states := periodic.TaskStates(); d.State != "" && !slices.Contains(states, periodic.TaskState(d.State)) {
+			return nil, frame.Bad("unknown state %q; use one of %s", show.Printable(d.State), strings.Trim(fmt.Sprint(append(states, losing)), "[]"))
+		}
+		return s.tasks.List(ctx, periodic.TaskFilter{Search: search, Group: d.Group, After: d.After, State: periodic.TaskState(d.State), Limit: tasksPerPage + 1})
+	}
+	ids, err := view.Of(s.db).Losing(ctx, tasksPerPage)
+	for _, id := range ids {
+		list, err := s.tasks.List(ctx, periodic.TaskFilter{ID: id, Search: search, Group: d.Group})
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, list...)
+	}
+	return tasks, err
 }
 
 // count counts the tasks in each state that there is.
@@ -99,6 +116,9 @@ func (d *taskList) count(ctx context.Context, s *server) error {
 		if one.N != 0 || one.Value == d.State {
 			d.Chips = append(d.Chips, one)
 		}
+	}
+	if len(d.Tasks) > 0 || d.State != "" {
+		d.Chips = append(d.Chips, chip{losing, "Losing runs", -1})
 	}
 	if !slices.ContainsFunc(d.Chips, func(c chip) bool { return c.Value == d.State }) {
 		d.Chips = append(d.Chips, chip{d.State, strings.ToUpper(d.State[:1]) + d.State[1:], -1})

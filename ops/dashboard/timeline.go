@@ -66,6 +66,7 @@ type timelineRow struct {
 	Name    string        `json:"name"`
 	Ran     int           `json:"runs"`
 	Failed  int           `json:"failed"`
+	Waiting int           `json:"waiting,omitempty"` // runs that wait for an executor
 	Planned int           `json:"planned"`
 	Skipped int           `json:"planned_but_skipped,omitempty"` // for the job before will still run
 	Out     int           `json:"did_not_run,omitempty"`         // ticks that were skipped, missed or late; of groups, they are not read
@@ -96,7 +97,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		scale = len(timelineScales) - 1
 	}
 	d.place(scale, middle, frame.Zone(r))
-	if err := d.fill(ctx, &s.source, frame.Zone(r)); err != nil {
+	if err := d.fill(ctx, s, frame.Zone(r)); err != nil {
 		return nil, err
 	}
 	d.draw(s.prefix)
@@ -154,7 +155,7 @@ func (d *timelineView) Scales() (names []string) {
 func (d *timelineView) choose() {
 	d.Rows = []*timelineRow{}
 	for _, row := range d.rows {
-		if row.Ran+row.Planned+row.Out > 0 {
+		if row.Ran+row.Waiting+row.Planned+row.Out > 0 {
 			d.Rows = append(d.Rows, row)
 		}
 	}
@@ -187,7 +188,8 @@ func (d *timelineView) draw(prefix string) {
 		}
 	}
 	for _, row := range d.Rows {
-		name := fmt.Sprintf("%s: %s ran, %s failed, %s did not run, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed), show.Number(row.Out), show.Number(row.Planned))
+		name := fmt.Sprintf("%s: %s ran, %s failed, %s did not run, %s waiting, %s to come", show.Printable(row.Name), show.Number(row.Ran), show.Number(row.Failed),
+			show.Number(row.Out), show.Number(row.Waiting), show.Number(row.Planned))
 		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Floor: floor, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
 		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
 			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "at", d.At, "scale", d.Scale)
@@ -220,5 +222,5 @@ func (d *timelineView) mostAtOnce() (most int) {
 
 // Words say which time the page shows.
 func (d *timelineView) Words(zone *time.Location) string {
-	return fmt.Sprintf("%s to %s, %s.", d.From.In(zone).Format("Mon 2 Jan 2006, 15:04"), d.To.In(zone).Format("Mon 2 Jan 2006, 15:04"), zone)
+	return fmt.Sprintf("%s to %s, %s.", show.Clock(d.From, d.now, zone), show.Clock(d.To, d.now, zone), zone)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/chart"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/internal/view"
@@ -19,7 +20,7 @@ const (
 )
 
 // fill reads what ran and computes what will.
-func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location) error {
+func (d *timelineView) fill(ctx context.Context, s *server, zone *time.Location) error {
 	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Group: d.Group, Limit: timelineTasks, Slim: true})
 	if err != nil {
 		return err
@@ -58,18 +59,41 @@ func (d *timelineView) fill(ctx context.Context, s *source, zone *time.Location)
 const longestRun = 24 * time.Hour
 
 // readPast reads what ran until now, and what did not.
-func (d *timelineView) readPast(ctx context.Context, s *source) ([]view.Run, error) {
-	until := earlier(d.To, d.now)
+func (d *timelineView) readPast(ctx context.Context, s *server) ([]view.Run, error) {
+	until, since := earlier(d.To, d.now), d.From.Add(-longestRun)
 	if !d.From.Before(until) {
 		return nil, nil
 	}
-	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Group: d.Group, DueFrom: d.From.Add(-longestRun), DueTo: until, Limit: timelineRuns})
-	if len(runs) == timelineRuns && runs[len(runs)-1].Due.After(d.From) {
-		d.Known = runs[len(runs)-1].Due
+	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Group: d.Group, DueFrom: since, DueTo: until, Limit: timelineRuns})
+	if err != nil {
+		return nil, err
 	}
+	if len(runs) == timelineRuns {
+		if since = runs[len(runs)-1].Due; since.After(d.From) {
+			d.Known = since
+		}
+	}
+	open, err := d.readOpen(ctx, s, since)
+	runs = append(runs, open...)
 	return slices.DeleteFunc(runs, func(r view.Run) bool {
 		return r.Due.Before(d.From) && (r.State == "" || !r.Finished.IsZero() && r.Finished.Before(d.From)) // it is over
 	}), err
+}
+
+// readOpen reads the runs that were due before a time, and have not ended.
+func (d *timelineView) readOpen(ctx context.Context, s *server, before time.Time) ([]view.Run, error) {
+	jobs, err := s.queue.List(ctx, jobqueue.Filter{Group: d.Group, Limit: timelineRuns,
+		States: []jobqueue.State{jobqueue.Running, jobqueue.Scheduled, jobqueue.Stuck, jobqueue.Waiting}})
+	if err != nil {
+		return nil, err
+	}
+	var ticks []periodic.TickKey
+	for i := range jobs {
+		if j := &jobs[i]; !j.Due.IsZero() && j.Due.Before(before) {
+			ticks = append(ticks, periodic.TickKey{TaskID: j.Tracker, Due: j.Due})
+		}
+	}
+	return view.Of(s.db).Of(ctx, ticks)
 }
 
 // tookOf is how long the jobs of tasks took that succeeded: of a few tasks as their pages say, of many those that the page has read.
@@ -171,6 +195,10 @@ func (d *timelineView) ran(run *view.Run) {
 	case run.Decision != periodic.Submitted && !d.Grouped:
 		d.leaveOut(row, run)
 		return
+	case own && from.IsZero() && to.IsZero():
+		row.Waiting++
+		d.add(run.Due, d.now, "wait", row)
+		return
 	case run.Decision != periodic.Submitted, own && from.IsZero():
 		return
 	case !own:
@@ -181,10 +209,12 @@ func (d *timelineView) ran(run *view.Run) {
 	switch row.Ran++; class {
 	case "bad":
 		row.Failed++
-	case "wait": // it was handed over, and nobody tells how it ended
-		class = "off"
+	case "wait":
+		if !run.Own() { // it was handed over, and nobody tells how it ended
+			class = "off"
+		}
 	}
-	if d.add(from, to, class, row); run.Own() {
+	if d.add(from, to, class, row); run.Own() && class != "wait" {
 		d.add(from, to, class, d.All)
 		d.edge(from, to)
 	}

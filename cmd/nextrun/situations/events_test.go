@@ -59,7 +59,7 @@ var ofEvents = []situation{
 	{
 		name: "the event has been delivered",
 		set:  func(w *world) { w.event("attempts = 1, published = {-1s}") },
-		says: []string{"state ok", "last run success"},
+		says: []string{"state success", "last run success"},
 		not:  []string{"waiting", "no executor", "why Its"},
 	},
 }
@@ -184,7 +184,7 @@ var ofEnds = []situation{
 		set: func(w *world) {
 			w.elsewhere("UPDATE mail_queue SET state = 'success', tries = 2, said = 'no such host'")
 		},
-		says: []string{"state ok", "last run success, now, after 2 attempts"},
+		says: []string{"state success", "last run success, now, after 2 attempts"},
 		not:  []string{"failed", "no such host", "no executor"},
 	},
 	{

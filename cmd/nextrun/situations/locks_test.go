@@ -72,7 +72,7 @@ var ofLocks = []situation{
 		codes:  []string{"task_overdue"},
 		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
 		says:   []string{"The scheduler one@1.1 marked it 5", " ago and has not come back.", "start one: nextrun serve"},
-		not:    []string{"Others take it over", "state ok"},
+		not:    []string{"Others take it over", "state success"},
 	},
 	{
 		name: "the row was locked, and the lock has ended", only: storetest.Postgres,

@@ -57,7 +57,7 @@ var odd = []struct {
 	{id: "paused-and-failed", set: "paused = {-10m}, paused_by = 'ada'", tick: "submitted", job: "'failed', NULL, {-20m}", state: "paused", codes: []string{"task_paused", "run_failed"}},
 	{id: "late", tick: "late", state: "late", cause: "tick_missed", codes: []string{"tick_missed"}},
 	{id: "cancelled", tick: "submitted", job: "'cancelled', NULL, {-20m}", state: "cancelled", cause: "task_stale", codes: []string{"task_stale"}},
-	{id: "job-deleted", more: "INSERT INTO periodic_tick (task_id, due, decision, decided, jid, outcome, finished) VALUES ('#', {-30m}, 'submitted', {-30m}, 'gone', 'success', {-20m})", state: "ok"},
+	{id: "job-deleted", more: "INSERT INTO periodic_tick (task_id, due, decision, decided, jid, outcome, finished) VALUES ('#', {-30m}, 'submitted', {-30m}, 'gone', 'success', {-20m})", state: "success"},
 }
 
 // Tasks in odd states, beside each other: lists, pages, metrics, `why`, `status` and `check` say the same of each.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/ops/cli/ui"
+	"github.com/nextrun/nextrun/ops/internal/when"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
@@ -32,7 +33,7 @@ one unless TIME names another.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			id, due := ui.Cell(args[0]), time.Time{}
 			if len(args) > 1 {
-				if due, err = ui.ParseWhen(args[1], ui.Clock{Now: env.Now(), Zone: env.Zone}); err != nil {
+				if due, err = when.Parse(args[1], when.Clock{Now: env.Now(), Zone: env.Zone}); err != nil {
 					return ui.Usagef("TIME is %q: %v", args[1], err)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/ops/internal/when"
 )
 
 // Choice is a flag that has one of a few values.
@@ -28,12 +30,12 @@ func (c *Choice) Set(value string) error {
 	return nil
 }
 
-// TimeFlag is a flag that holds a time, as [ParseWhen] reads it. "none" is the zero
+// TimeFlag is a flag that holds a time, as [when.Parse] reads it. "none" is the zero
 // time if that is allowed.
 type TimeFlag struct {
 	Value     time.Time // set by Resolve, before a command begins
 	AllowNone bool
-	Past      bool // see [Clock]
+	Past      bool // see [when.Clock]
 
 	text string
 }
@@ -52,7 +54,7 @@ func (f *TimeFlag) Resolve(now time.Time, zone *time.Location) (err error) {
 	if f.Value = (time.Time{}); f.text == "none" && f.AllowNone {
 		return nil
 	}
-	if f.Value, err = ParseWhen(f.text, Clock{Now: now, Zone: zone, Past: f.Past}); err != nil {
+	if f.Value, err = when.Parse(f.text, when.Clock{Now: now, Zone: zone, Past: f.Past}); err != nil {
 		return fmt.Errorf("%w%s", err, orNone(f.AllowNone))
 	}
 	if f.Value.Year() < 1970 || f.Value.Year() > 9998 {

@@ -14,6 +14,8 @@ type Ending struct {
 	At      time.Time // when these ten minutes begin
 	Outcome string    // the state of the jobs, otherwise the decision
 	Runs    int
+
+	Together bool // they were missed together: of the times between the first and the last of them, these are at even distances
 }
 
 // mostEnded is how many jobs that ended [Reader.Ended] counts.
@@ -40,7 +42,7 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 		n, since, oldest := 0, from, to
 		for _, row := range jobs {
 			if at, ok := row.at(); ok {
-				list = append(list, Ending{at, string(row.Outcome), row.Runs})
+				list = append(list, Ending{At: at, Outcome: string(row.Outcome), Runs: row.Runs})
 				n, oldest = n+row.Runs, earliest(oldest, at)
 			}
 		}
@@ -52,7 +54,7 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 			if until := row.Until.Time(); !until.IsZero() {
 				list = append(list, spread(row.Due.Time(), until, row.Runs, string(row.Outcome), since, to)...)
 			} else if at, ok := row.at(); ok {
-				list = append(list, Ending{at, string(row.Outcome), row.Runs})
+				list = append(list, Ending{At: at, Outcome: string(row.Outcome), Runs: row.Runs})
 			}
 		}
 		return err
@@ -78,7 +80,7 @@ func spread(due, until time.Time, runs int, outcome string, from, to time.Time) 
 	step := until.Sub(due) / time.Duration(max(runs-1, 1))
 	for at := due; step > 0 && !at.After(until); at = at.Add(step) {
 		if !at.Before(from) && at.Before(to) {
-			list = append(list, Ending{at.Truncate(10 * time.Minute), outcome, 1})
+			list = append(list, Ending{at.Truncate(10 * time.Minute), outcome, 1, true})
 		}
 	}
 	return list

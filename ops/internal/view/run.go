@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/batch"
 )
 
 // Reader reads figures of a database. It is safe for concurrent use.
@@ -179,6 +180,18 @@ const (
 	LossDays  = 30
 )
 
+// lostByOverlap are the causes of ticks that were lost by overlap, in SQL.
+const lostByOverlap = `('` + string(periodic.CauseOverlap) + `', '` + string(periodic.CauseWaited) + `', '` + string(periodic.CauseSuperseded) + `')`
+
+// Losing are the tasks that have lost ticks by overlap in the last [LossDays] days, at most so many: those that lost most first.
+func (r Reader) Losing(ctx context.Context, most int) (ids []string, err error) {
+	return ids, r.read(ctx, "find the tasks that lose ticks by overlap", func(ctx context.Context, tx *sqldb.Tx) error {
+		with, ticks, where := batch.TicksSince("$1", tx.SQL().IsSQLite())
+		return tx.Select(ctx, &ids, with+`SELECT k.task_id FROM `+ticks+` WHERE k.cause IN `+lostByOverlap+` AND `+where+`
+			GROUP BY k.task_id ORDER BY count(*) DESC, k.task_id LIMIT $2`, sqldb.Timestamp(tx.Now().AddDate(0, 0, -LossDays)), most)
+	})
+}
+
 // Losses counts what each of these tasks has lost by overlap.
 func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, error) {
 	of := make(map[string]Losses, len(ids))
@@ -192,7 +205,7 @@ func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, er
 			Lost, All int
 		}
 		err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
-			SELECT k.task_id AS id, count(CASE WHEN k.cause IN ('`+string(periodic.CauseOverlap)+`', '`+string(periodic.CauseWaited)+`', '`+string(periodic.CauseSuperseded)+`') THEN 1 END) AS lost, count(*) AS "all"
+			SELECT k.task_id AS id, count(CASE WHEN k.cause IN `+lostByOverlap+` THEN 1 END) AS lost, count(*) AS "all"
 			FROM t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due >= $4 AND k.due < $3 AND k.decided IS NOT NULL GROUP BY k.task_id`,
 			asked.Param, LossTicks-1, sqldb.Timestamp(periodic.Never), sqldb.Timestamp(tx.Now().AddDate(0, 0, -LossDays)))
 		for _, row := range rows {

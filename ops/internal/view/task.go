@@ -27,7 +27,7 @@ const (
 	New       State = "not run yet"
 	Skipped   State = "skipped" // so were all of its ticks
 	Submitted State = "submitted"
-	OK        State = "ok"
+	OK        State = "success"
 )
 
 // Code names something to know about a task or a job: package why has all codes, and their words. It stays the same when

@@ -78,8 +78,8 @@ func (s *Story) ofJob() {
 	what := "handler " + j.Task + ", group " + j.Group
 	if j.Submitted.Sub(k.Decided).Abs() < time.Millisecond { // in one transaction, as usual
 		s.Steps[len(s.Steps)-1].Text += "; " + what
-	} else {
-		s.step("submitted", j.Submitted, j.Submitted, string(jobqueue.Scheduled), what)
+	} else { // somebody has put it back
+		s.step("submitted again", j.Submitted, j.Submitted, string(jobqueue.Scheduled), what)
 	}
 	began := j.Started
 	if began.IsZero() {

@@ -146,10 +146,9 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 	set := "cancel = coalesce(cancel, $4)"
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
 	switch c.To {
-	case jobqueue.Waiting:
-		set = `state = 'waiting', worker = NULL, started = NULL, startedmillis = NULL, finished = NULL,
+	case jobqueue.Waiting: // it waits from now on
+		set = `state = 'waiting', submitted = $4, worker = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
-		args = args[:3]
 	case jobqueue.Cancelled:
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
 	}

@@ -54,12 +54,15 @@ func (f *Frame) address(page string, set url.Values) string {
 	q := to.Query()
 	for name := range set {
 		if q.Del(name); set.Get(name) != "" {
-			q.Set(name, set.Get(name))
+			q[name] = set[name]
 		}
 	}
 	to.RawQuery = q.Encode()
 	return f.prefix + "/" + strings.TrimLeft(to.String(), "/")
 }
+
+// mostTyped is how many selected rows the address of a form repeats.
+const mostTyped = 100
 
 // form is the address of the page whose form could not be used, with what was typed; empty: nobody knows it.
 func (f *Frame) form(r *http.Request) string {
@@ -69,6 +72,9 @@ func (f *Frame) form(r *http.Request) string {
 	typed := url.Values{}
 	for _, name := range []string{"reason", "until"} {
 		typed.Set("typed_"+name, show.Shorten(r.PostForm.Get(name), 200))
+	}
+	if ids := r.PostForm["id"]; len(ids) <= mostTyped {
+		typed["typed_id"] = ids
 	}
 	return f.address(r.PostForm.Get("back"), typed)
 }

@@ -12,22 +12,30 @@ import (
 )
 
 // whole is what does not break in a sentence: a command, a code, or a date.
-var whole = regexp.MustCompile("nextrun (?:task|job|tick|event|queue|lock|serve|executor|relay|health|next)\\b(?:[^;,]*[^;,.\\s])?|`[^`]+`|\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d(?::\\d\\d)?(?: [A-Z]{3,4})?)?")
+var whole = regexp.MustCompile("nextrun (?:task|job|tick|event|queue|lock|serve|executor|relay|health|next)\\b(?:[^;,]*[^;,.\\s])?|`[^`]+`|\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d(?::\\d\\d)?(?: (?:[A-Z]{3,4}|[+-]\\d{2,4}))?)?")
 
-// prose is a sentence with its commands as code, which break as little as dates.
-func prose(text string) template.HTML {
+// prose is a sentence, with a capital letter, and with its commands as code. Times in the zone of the page look as they do elsewhere on it.
+func prose(text string, now time.Time, zone *time.Location) template.HTML {
 	var out strings.Builder
 	at := 0
 	for _, part := range whole.FindAllStringIndex(text, -1) {
+		found := text[part[0]:part[1]]
 		begin, end := `<code class="whole">`, "</code>"
-		if text[part[0]] >= '0' && text[part[0]] <= '9' {
+		if found[0] >= '0' && found[0] <= '9' {
 			begin, end = `<span class="took">`, "</span>"
+			if t, err := time.ParseInLocation(show.Stamp, found, zone); err == nil && show.Moment(t, zone) == found {
+				begin, end = `<time datetime="`+t.UTC().Format(time.RFC3339)+`" title="`+found+`">`, "</time>"
+				found = show.Clock(t, now, zone)
+			}
 		}
-		found := strings.Trim(text[part[0]:part[1]], "`")
-		out.WriteString(template.HTMLEscapeString(text[at:part[0]]) + begin + template.HTMLEscapeString(found) + end)
+		out.WriteString(template.HTMLEscapeString(text[at:part[0]]) + begin + template.HTMLEscapeString(strings.Trim(found, "`")) + end)
 		at = part[1]
 	}
-	return template.HTML(out.String() + template.HTMLEscapeString(text[at:])) //nolint:gosec // all of the text is escaped
+	said := out.String() + template.HTMLEscapeString(text[at:])
+	if said != "" && said[0] >= 'a' && said[0] <= 'z' { // a command begins with a tag
+		said = strings.ToUpper(said[:1]) + said[1:]
+	}
+	return template.HTML(said) //nolint:gosec // all of the text is escaped
 }
 
 // functions are those of the templates.
@@ -45,7 +53,8 @@ func functions(now func() time.Time) template.FuncMap {
 			}
 			return template.HTML(chart.Strip("", []chart.Cell{cell})) //nolint:gosec // package chart escapes its texts
 		},
-		"prose": prose, "kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"prose": func(zone *time.Location, text string) template.HTML { return prose(text, now(), zone) },
+		"label": show.Label, "kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": show.Never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
 	}
 }

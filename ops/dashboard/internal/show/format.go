@@ -25,12 +25,15 @@ func Number(n int) string {
 	return digits
 }
 
+// Stamp is the layout of a [Moment].
+const Stamp = "2006-01-02 15:04:05 MST"
+
 // Moment is a time in a zone, to the second.
 func Moment(t time.Time, zone *time.Location) string {
 	if Never(t) {
 		return ""
 	}
-	return t.In(zone).Format("2006-01-02 15:04:05 MST")
+	return t.In(zone).Format(Stamp)
 }
 
 // Clock is a time in a zone, to the second: without the day if that is today, and without the year if that is this one.

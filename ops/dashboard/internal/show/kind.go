@@ -5,7 +5,7 @@ package show
 // a colour; docs/internals/dashboard.md shows them.
 func Kind(state string) string {
 	switch state {
-	case "success", "up", "published", "ok":
+	case "success", "up", "published":
 		return "good"
 	case "failed", "dead", "down", "blocked":
 		return "bad"

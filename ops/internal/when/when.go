@@ -1,4 +1,5 @@
-package ui
+// Package when reads times and durations as people write them, on the command line and on pages.
+package when
 
 import (
 	"errors"
@@ -7,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/text"
 )
 
 // Clock is what the times that people write are relative to.
@@ -18,9 +17,9 @@ type Clock struct {
 	Past bool           // a bare span, as in --since 2h, counts back; a weekday is the last one
 }
 
-// ParseWhen reads a time as people write it: 2h, 3 days ago, in 90min, now, today,
+// Parse reads a time as people write it: 2h, 3 days ago, in 90min, now, today,
 // yesterday 14:00, monday, 14:30, 2026-03-28, 2026-03-28 14:30 or 2026-03-28T14:30:00Z. It is in UTC.
-func ParseWhen(text string, clock Clock) (time.Time, error) {
+func Parse(text string, clock Clock) (time.Time, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	for _, read := range []func(string) (time.Time, bool){clock.absolute, clock.relative, clock.named} {
 		if t, ok := read(lower); ok {
@@ -72,7 +71,7 @@ func (c Clock) relative(text string) (time.Time, bool) {
 	} else if rest, ok := strings.CutSuffix(text, " ago"); ok {
 		text, back = rest, true
 	}
-	span, err := ParseSpan(text)
+	span, err := Span(text)
 	if back {
 		span = -span
 	}
@@ -101,7 +100,7 @@ func (c Clock) named(text string) (time.Time, bool) {
 	return c.timeOfDay(day, strings.TrimSpace(at))
 }
 
-// spanUnits are the units of [ParseSpan].
+// spanUnits are the units of [Span].
 var spanUnits = map[string]time.Duration{
 	"ms": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second, "seconds": time.Second,
 	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "minutes": time.Minute,
@@ -113,11 +112,11 @@ var spanUnits = map[string]time.Duration{
 // spanPart is a number and its unit.
 var spanPart = regexp.MustCompile(`^(\d+(?:\.\d+)?) *([a-z]+) *`)
 
-// longestSpan is the greatest span that [ParseSpan] reads, a hundred years.
+// longestSpan is the greatest span that [Span] reads, a hundred years.
 const longestSpan = 100 * 366 * 24 * time.Hour
 
-// ParseSpan reads a duration as people write it: 90s, 2h, 3 d, 1h30m, 2 weeks.
-func ParseSpan(text string) (time.Duration, error) {
+// Span reads a duration as people write it: 90s, 2h, 3 d, 1h30m, 2 weeks.
+func Span(text string) (time.Duration, error) {
 	rest := strings.ToLower(strings.TrimSpace(text))
 	if rest == "0" {
 		return 0, nil
@@ -139,22 +138,3 @@ func ParseSpan(text string) (time.Duration, error) {
 	}
 	return time.Duration(total), nil
 }
-
-// Moment writes a time for people: in their zone, to the second.
-func (env *Env) Moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.In(env.Zone).Format("2006-01-02 15:04:05 MST")
-}
-
-// Ago writes how far a time is away, as [text.Away] does; nothing for the zero time.
-func (env *Env) Ago(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return text.Away(t, env.Now())
-}
-
-// Seconds writes a duration in whole seconds.
-func Seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) + " s" }

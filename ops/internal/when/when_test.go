@@ -1,7 +1,6 @@
-package ui
+package when
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 
 // Times that people write, in a zone, on a Saturday after the clock went forward in
 // the week before.
-func TestParseWhen(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -38,7 +37,7 @@ func TestParseWhen(t *testing.T) {
 			if want == "" {
 				want = test.past
 			}
-			got, err := ParseWhen(test.text, Clock{Now: now, Zone: berlin, Past: past})
+			got, err := Parse(test.text, Clock{Now: now, Zone: berlin, Past: past})
 			if err != nil || got.In(berlin).Format(time.DateTime) != want {
 				t.Errorf("%q (past: %v) is %v, %v; want %s", test.text, past, got.In(berlin), err, want)
 			}
@@ -46,64 +45,26 @@ func TestParseWhen(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "soon", "2026-02-30", "25:00", "3", "d", "in", "monday noon", "2x", "999999999999w", "ago"} {
 		for past, want := range map[bool]string{true: "use an age such as 2h or 3d, a date", false: "use a time from now such as 2h"} {
-			if got, err := ParseWhen(wrong, Clock{Now: now, Zone: berlin, Past: past}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			if got, err := Parse(wrong, Clock{Now: now, Zone: berlin, Past: past}); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%q is %v, %v; want an error that names the forms", wrong, got, err)
 			}
 		}
 	}
 }
 
-func TestParseSpan(t *testing.T) {
+func TestSpan(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"0": 0, "90s": 90 * time.Second, "2d": 48 * time.Hour, "1.5h": 90 * time.Minute, "1 d 2 h": 26 * time.Hour, "1h30m": 90 * time.Minute,
 		"500ms": 500 * time.Millisecond, "1W": 7 * 24 * time.Hour, "2 days": 48 * time.Hour,
 	} {
-		if got, err := ParseSpan(text); err != nil || got != want {
+		if got, err := Span(text); err != nil || got != want {
 			t.Errorf("%q is %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, wrong := range []string{"", "5", "-2h", "h", "2h3", "2y", "1e9h", "36600.1d"} {
-		if got, err := ParseSpan(wrong); err == nil {
+		if got, err := Span(wrong); err == nil {
 			t.Errorf("%q is %s; want an error", wrong, got)
-		}
-	}
-}
-
-// The zone may come after the time on the command line.
-func TestTimeFlagIsReadInTheZone(t *testing.T) {
-	t.Parallel()
-	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := TimeFlag{Past: true, AllowNone: true}
-	resolve := func(text string) error { return errors.Join(f.Set(text), f.Resolve(time.Now(), tokyo)) }
-	if err := resolve("2026-03-28"); err != nil {
-		t.Fatal(err)
-	}
-	if want := time.Date(2026, 3, 27, 15, 0, 0, 0, time.UTC); !f.Value.Equal(want) {
-		t.Errorf("%s, want %s", f.Value, want)
-	}
-	if err := resolve("none"); err != nil || !f.Value.IsZero() {
-		t.Errorf("none is %s, %v", f.Value, err)
-	}
-	if err := resolve("soon"); err == nil || !strings.HasSuffix(err.Error(), ", or none") {
-		t.Errorf("soon: %v", err)
-	}
-}
-
-// What has passed is never older than it is.
-func TestAgo(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	env := &Env{Now: func() time.Time { return now }}
-	for d, want := range map[time.Duration]string{
-		-10*time.Second - 7*time.Millisecond: "10 s ago", -999 * time.Millisecond: "now",
-		time.Millisecond: "in 1 s", 61 * time.Second: "in 1 min 1 s", -time.Hour - 59*time.Second - 900*time.Millisecond: "1 h ago",
-	} {
-		if got := env.Ago(now.Add(d)); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
 }
