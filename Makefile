@@ -255,13 +255,13 @@ model: ## Visit 100,000 states of each scene of the model, and more at random; M
 	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
 
 .PHONY: test-crashpoints
-test-crashpoints: ## Kill a process at RUNS (8) of its statements and commits, in each mode, on one database or the other, and migrations
+test-crashpoints: ## Kill or stop processes at RUNS (6) of their statements and commits, in each mode, on one database or the other
 	@scripts/need cc
-	NEXTRUN_CRASH_RUNS=$(or $(RUNS),8) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
+	NEXTRUN_CRASH_RUNS=$(or $(RUNS),6) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
 		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 $(TESTFLAGS) ./store/internal/testkit/crash
 
 .PHONY: crashpoints
-crashpoints: ## Kill a process at each of its statements and commits, or at RUNS of them, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
+crashpoints: ## Kill or stop processes at all kinds of statements and commits, on each database: an hour; RUNS=20, CRASH=stop/leader for a part, SEED=7
 	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 24h -parallel 12 -v \
 		-run '/$(CRASH)' ./store/internal/testkit/crash

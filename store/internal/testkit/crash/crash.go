@@ -1,43 +1,54 @@
-//go:build unix
+//go:build linux
 
-// Package crash runs nextrun in a process of a test's own program, which kills itself at the step
-// that the test names. Its steps are those of the driver: the begin of a transaction, a
+// Package crash runs nextrun in a process of a test's own program, which kills or stops itself at the
+// step that the test names. Its steps are those of the driver: the begin of a transaction, a
 // statement that comes next, a commit that comes next, and one that is done. To end after a
-// statement is the same as to end before the next one.
+// statement is the same as to end before the next one. A step is named after itself and the one
+// before it on the connection, so that a place is found again in another process.
 package crash
 
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"syscall"
 
+	"github.com/nextrun/nextrun"
 	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/ops/cli"
+	"github.com/nextrun/nextrun/ops/config"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/dburl"
 )
 
-// variable says that the process is nextrun, and where it kills itself.
+// variable says that the process is nextrun, and where what happens to it.
 const variable = "NEXTRUN_TEST_CRASH"
 
-// Steps is what the process writes to standard error before the number of its steps when it ends by itself.
+// Steps is what a process that ends by itself writes to standard error before its steps, and how often it came there, as JSON.
 const Steps = "crash: steps: "
 
-// Place says at which of its steps something happens to a process. 0 is none.
+// Place says at which of its steps a process gets a signal, SIGKILL or SIGSTOP.
 type Place struct {
-	Step int // at which it is killed, as by SIGKILL
-	Last int // at which it is asked to end, as by SIGTERM
+	Step   string
+	Nth    int // time that the process comes there; 0: never
+	Signal syscall.Signal
 }
+
+// Embedded is a command that nextrun does not have: it does what a program does that embeds nextrun, and declares the
+// tasks of a file at its start.
+const Embedded = "embedded"
 
 // Command is nextrun with arguments in a process of this program, whose TestMain calls [Main].
 func Command(at Place, args ...string) *exec.Cmd {
+	text, _ := json.Marshal(at)            // cannot fail
 	c := exec.Command(os.Args[0], args...) //nolint:gosec // this test program itself
-	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", variable, at.Step, at.Last))
+	c.Env = append(os.Environ(), variable+"="+string(text))
 	return c
 }
 
@@ -47,9 +58,8 @@ func Main() {
 	if !is {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	at := &counter{cancel: cancel}
-	if _, err := fmt.Sscan(text, &at.Step, &at.Last); err != nil {
+	ctx, at := context.Background(), &counter{made: map[string]int{}}
+	if err := json.Unmarshal([]byte(text), &at.Place); err != nil {
 		panic(err)
 	}
 	for _, system := range []sqldb.System{sqldb.Postgres, sqldb.SQLite} {
@@ -60,29 +70,55 @@ func Main() {
 		driver.Open = at.open
 		connect.Register(system, driver)
 	}
-	exit := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	fmt.Fprintf(os.Stderr, "%s%d\n", Steps, at.made.Load())
+	exit := 0
+	if os.Args[1] != Embedded {
+		exit = cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	} else if err := embedded(ctx, os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		exit = 1
+	}
+	steps, _ := json.Marshal(at.made)
+	fmt.Fprintf(os.Stderr, "%s%s\n", Steps, steps)
 	os.Exit(exit)
+}
+
+func embedded(ctx context.Context, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	file, err := config.ParseTasks(path, text)
+	if err != nil {
+		return err
+	}
+	s, err := nextrun.Start(ctx, nextrun.Config{Name: "shop", URL: os.Getenv("NEXTRUN_DB"), Migrate: true,
+		Declare: periodic.Apply{Tasks: file.Tasks, Calendars: file.Calendars, Prune: periodic.PruneDelete}})
+	if err != nil {
+		return err
+	}
+	return s.Stop(ctx)
 }
 
 // counter counts the steps of the process.
 type counter struct {
 	Place
-	cancel context.CancelFunc
-	made   atomic.Int64
+	mu   sync.Mutex
+	made map[string]int
 }
 
 // step is the next one.
-func (c *counter) step() {
-	n := int(c.made.Add(1))
-	if n == c.Last {
-		c.cancel()
-	}
-	if n != c.Step {
+func (c *counter) step(step string) {
+	c.mu.Lock()
+	c.made[step]++
+	here := step == c.Step && c.made[step] == c.Nth
+	c.mu.Unlock()
+	if !here {
 		return
 	}
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // it may take a moment
+	_ = syscall.Tgkill(os.Getpid(), syscall.Gettid(), c.Signal) // to this thread, so that it does not run on for a moment
+	if c.Signal == syscall.SIGKILL {
+		select {}
+	}
 }
 
 // open opens a pool with steps, and has nextrun use it.

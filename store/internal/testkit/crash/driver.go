@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package crash
 
@@ -6,13 +6,15 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"regexp"
+	"strings"
 )
 
 // connector makes connections with steps.
 type connector struct {
 	driver driver.Driver
 	source string
-	step   func()
+	step   func(string)
 }
 
 // Driver implements [driver.Connector].
@@ -28,7 +30,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("this driver cannot have steps"), conn.Close())
 	}
-	return connection{full, c.step}, nil
+	return &connection{full, c.step, "connect"}, nil
 }
 
 // whole is what both drivers implement.
@@ -43,33 +45,48 @@ type whole interface {
 
 type connection struct {
 	whole
-	step func()
+	count func(step string)
+	last  string // step
+}
+
+// noise is what differs between statements that are the same but for numbers of parameters and records.
+var noise = regexp.MustCompile(`[^A-Za-z_]+`)
+
+// step is the next one, the begin of a statement or another word.
+func (c *connection) step(what string) {
+	what = strings.TrimSpace(noise.ReplaceAllString(what, " "))
+	before := c.last
+	c.last = what
+	c.count(what + " <- " + before)
 }
 
 // BeginTx implements [driver.ConnBeginTx].
-func (c connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+func (c *connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.whole.BeginTx(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	c.step()
-	return transaction{tx, c.step}, nil
+	c.step("BEGIN")
+	return transaction{tx, c}, nil
 }
 
 // ExecContext implements [driver.ExecerContext].
-func (c connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.step()
+func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.step(query)
+	if query == "COMMIT" { // SQLite
+		defer c.step("committed")
+	}
 	return c.whole.ExecContext(ctx, query, args)
 }
 
 // QueryContext implements [driver.QueryerContext].
-func (c connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.step()
+func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.step(query)
 	return c.whole.QueryContext(ctx, query, args)
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker].
-func (c connection) CheckNamedValue(v *driver.NamedValue) error {
+func (c *connection) CheckNamedValue(v *driver.NamedValue) error {
 	if checker, ok := c.whole.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(v)
 	}
@@ -77,7 +94,7 @@ func (c connection) CheckNamedValue(v *driver.NamedValue) error {
 }
 
 // ResetSession implements [driver.SessionResetter].
-func (c connection) ResetSession(ctx context.Context) error {
+func (c *connection) ResetSession(ctx context.Context) error {
 	if r, ok := c.whole.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)
 	}
@@ -85,20 +102,20 @@ func (c connection) ResetSession(ctx context.Context) error {
 }
 
 // IsValid implements [driver.Validator].
-func (c connection) IsValid() bool {
+func (c *connection) IsValid() bool {
 	v, ok := c.whole.(driver.Validator)
 	return !ok || v.IsValid()
 }
 
 type transaction struct {
 	driver.Tx
-	step func()
+	on *connection
 }
 
 // Commit implements [driver.Tx].
 func (t transaction) Commit() error {
-	t.step()
+	t.on.step("COMMIT")
 	err := t.Tx.Commit()
-	t.step()
+	t.on.step("committed")
 	return err
 }

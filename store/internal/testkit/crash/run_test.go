@@ -4,10 +4,13 @@ package crash_test
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store/internal/testkit/crash"
 )
@@ -25,28 +29,33 @@ func TestMain(m *testing.M) {
 	migrated.VerifyTestMain(m)
 }
 
-// TestCrashPoints kills a process at its steps, and another one takes over. Nothing is lost or done twice, by our own count
-// and by nextrun's. NEXTRUN_CRASH_RUNS=20 does so at twenty steps of each mode, each in its part of all steps; without
-// it, at each step.
+// How tests choose places: runs of each kind; 0: all.
+var seed, runs = cmp.Or(setting("NEXTRUN_CRASH_SEED"), int(time.Now().Unix()%1_000_000)), setting("NEXTRUN_CRASH_RUNS")
+
+var signals = map[string]syscall.Signal{"kill": syscall.SIGKILL, "stop": syscall.SIGSTOP}
+
+// TestCrashPoints kills or stops a process at its steps, and another one takes over; then the one that was stopped goes on.
+// Nothing is lost or done twice, by our own count and by nextrun's.
 func TestCrashPoints(t *testing.T) {
-	seed := setting(t, "NEXTRUN_CRASH_SEED", int(time.Now().Unix()%1_000_000))
 	t.Logf("seed %d", seed)
-	for i, mode := range []string{"shared", "leader"} {
-		for _, kind := range kinds(i + seed) {
-			t.Run(mode+"/"+kind, func(t *testing.T) {
+	for i, fate := range []string{"kill/shared", "kill/leader", "stop/leader", "stop/shared"} {
+		what, mode, _ := strings.Cut(fate, "/")
+		for _, kind := range kinds(i) {
+			t.Run(fate+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				all := newWorld(t, kind, mode).crash(0).steps
-				runs, killed := setting(t, "NEXTRUN_CRASH_RUNS", all), atomic.Int64{}
+				list, hit := places(t, newWorld(t, kind, mode).crash(crash.Place{}), signals[what]), atomic.Int64{}
 				t.Cleanup(func() {
-					if t.Logf("of %d processes with %d steps, %d were killed", runs, all, killed.Load()); int(killed.Load()) < runs/2 {
-						t.Error("too few were killed")
+					if t.Logf("%s: %d of %d processes", what, hit.Load(), len(list)); int(hit.Load()) < len(list)/2 {
+						t.Error("too few")
 					}
 				})
-				for _, step := range chosen(all, runs, seed) {
-					t.Run(strconv.Itoa(step), func(t *testing.T) {
+				for n, at := range list {
+					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						t.Parallel()
-						if newWorld(t, kind, mode).crash(step).killed() {
-							killed.Add(1)
+						t.Logf("%+v", at)
+						w := newWorld(t, kind, mode)
+						if p := w.crash(at); w.stopped || killed(p) {
+							hit.Add(1)
 						}
 					})
 				}
@@ -58,21 +67,19 @@ func TestCrashPoints(t *testing.T) {
 // TestMigrationsAreKilled kills `migrate up` on an empty database and `migrate down` on one with rows. The program then makes
 // the schema whole.
 func TestMigrationsAreKilled(t *testing.T) {
-	seed := setting(t, "NEXTRUN_CRASH_SEED", int(time.Now().Unix()%1_000_000))
 	for i, command := range []string{"up", "down --yes"} {
-		for _, kind := range kinds(i + seed) {
+		for _, kind := range kinds(i) {
 			t.Run(command+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				empty := i == 0
-				all := migrate(newDatabase(t, kind, empty), 0, command).steps
-				for _, step := range chosen(all, setting(t, "NEXTRUN_CRASH_RUNS", all), seed) {
+				for _, at := range places(t, migrate(newDatabase(t, kind, empty), crash.Place{}, command), syscall.SIGKILL) {
 					d := newDatabase(t, kind, empty)
-					if p := migrate(d, step, command); !p.killed() {
-						t.Errorf("%d of %d steps: %v\n%s", step, all, p.err, p.said.String())
+					if p := migrate(d, at, command); !killed(p) {
+						t.Errorf("not killed at %+v:\n%s", at, p.Said())
 					}
 					for _, then := range []string{"up", "status"} { // status ends with 3 if anything differs
-						if p := migrate(d, 0, then); p.err != nil {
-							t.Errorf("killed at step %d, then migrate %s: %v\n%s", step, then, p.err, p.said.String())
+						if p := migrate(d, crash.Place{}, then); p.End() != 0 {
+							t.Errorf("killed at %+v, then migrate %s:\n%s", at, then, p.Said())
 						}
 					}
 				}
@@ -91,70 +98,65 @@ func newDatabase(t *testing.T, kind string, empty bool) *storetest.Database {
 	return d
 }
 
-func migrate(d *storetest.Database, step int, command string) *process {
-	p := start(d, crash.Place{Step: step}, nil, append([]string{"migrate"}, strings.Fields(command)...)...)
-	<-p.ended
+func migrate(d *storetest.Database, at crash.Place, command string) *program.Process {
+	p := start(d, at, nil, append([]string{"migrate"}, strings.Fields(command)...)...)
+	p.End()
 	return p
 }
 
-// process is a running nextrun.
-type process struct {
-	*exec.Cmd
-	said  bytes.Buffer
-	ended chan struct{} // closed: it has ended
-	err   error         // why, once it has
-	steps int           // that it made until then, if it ended by itself
-}
-
-func start(d *storetest.Database, at crash.Place, env []string, args ...string) *process {
+// start starts nextrun.
+func start(d *storetest.Database, at crash.Place, env []string, args ...string) *program.Process {
 	d.Helper()
-	p := &process{Cmd: crash.Command(at, args...), ended: make(chan struct{})}
-	p.Env = append(append(p.Env, "NEXTRUN_DB="+d.URL), env...)
-	p.Stdout, p.Stderr = &p.said, &p.said
-	if err := p.Start(); err != nil {
-		d.Fatal(err)
-	}
-	go func() {
-		p.err = p.Wait()
-		_, steps, _ := strings.Cut(p.said.String(), crash.Steps)
-		p.steps, _ = strconv.Atoi(strings.TrimSpace(steps))
-		close(p.ended)
-	}()
+	command := crash.Command(at, args...)
+	command.Env = append(append(command.Env, "NEXTRUN_DB="+d.URL), env...)
+	p := program.Start(d, command)
 	d.Cleanup(func() {
-		_ = p.Process.Kill()
-		if <-p.ended; d.Failed() {
-			d.Logf("a process said:\n%s", p.said.String())
+		if said, _, _ := strings.Cut(p.Said(), crash.Steps); d.Failed() {
+			d.Logf("a process said:\n%s", said)
 		}
 	})
 	return p
 }
 
 // killed reports whether the process, which has ended, was killed.
-func (p *process) killed() bool {
-	exit := (*exec.ExitError)(nil)
-	return errors.As(p.err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+func killed(p *program.Process) bool {
+	return p.Command.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 }
 
-// chosen are so many steps, one of each part of all.
-func chosen(steps, runs, seed int) (list []int) {
+// stopped reports whether the process has stopped.
+func stopped(p *program.Process) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Command.Process.Pid)) // gone: it has ended
+	return bytes.Contains(text, []byte(") T "))
+}
+
+// places are those at which something is to happen to a process: the steps of one that has ended by itself, each the first
+// time and one of the next seven times.
+func places(t *testing.T, p *program.Process, signal syscall.Signal) (list []crash.Place) {
+	t.Helper()
+	var made map[string]int
+	_, text, _ := strings.Cut(p.Said(), crash.Steps)
+	if err := json.Unmarshal([]byte(text), &made); err != nil {
+		t.Fatalf("%v:\n%s", err, p.Said())
+	}
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
-	for i := range min(runs, steps) {
-		from, to := i*steps/runs, (i+1)*steps/runs
-		list = append(list, 1+from+r.IntN(max(to-from, 1)))
+	for _, step := range slices.Sorted(maps.Keys(made)) {
+		list = append(list, crash.Place{Step: step, Nth: 1, Signal: signal})
+		if n := made[step]; n > 1 {
+			list = append(list, crash.Place{Step: step, Nth: 2 + r.IntN(min(n-1, 7)), Signal: signal})
+		}
+	}
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	if runs > 0 {
+		list = list[:min(runs, len(list))]
 	}
 	return list
 }
 
-// setting is a number of the environment.
-func setting(t *testing.T, name string, value int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return value
-	}
-	n, err := strconv.Atoi(text)
+// setting is a number of the environment; 0: none.
+func setting(name string) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), "0"))
 	if err != nil {
-		t.Fatalf("%s is %q: %v", name, text, err)
+		panic(err)
 	}
 	return n
 }
@@ -166,7 +168,7 @@ func kinds(n int) []string {
 	case "":
 		return all
 	case "alternate":
-		return all[n%2:][:1]
+		return all[(n+seed)%2:][:1]
 	default:
 		return []string{one}
 	}

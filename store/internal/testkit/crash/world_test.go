@@ -16,7 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
+	"github.com/nextrun/nextrun/internal/testkit/program"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/store/internal/testkit/crash"
 )
@@ -74,6 +77,10 @@ INSERT INTO job (jid, task, state, worker, started) VALUES ('left', 'program', '
 // everySecond is a condition for the first kind of tasks.
 const everySecond = " timer LIKE '*:*:%' "
 
+// allDone is whether the executor has taken the job of the dead one, which it does last, and the end of a mail is recorded.
+const allDone = `SELECT count(*) FROM job WHERE jid = 'left' AND state = 'success'
+	AND EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = 'mail' AND outcome = 'success')`
+
 // world is a database with the processes that use it.
 type world struct {
 	*migrated.Database
@@ -83,6 +90,8 @@ type world struct {
 	environment []string
 	mu          sync.Mutex
 	events      map[string]int // deliveries by id
+	hasty       *sqlx.DB       // without patience
+	stopped     bool           // the first process was stopped
 }
 
 func newWorld(t *testing.T, kind, mode string) *world {
@@ -96,6 +105,10 @@ func newWorld(t *testing.T, kind, mode string) *world {
 		t.Fatal(err)
 	}
 	w.environment = []string{"NEXTRUN_CONFIG=" + config, "NEXTRUN_MODE=" + mode}
+	if w.hasty = w.SQL; kind == storetest.SQLite {
+		w.hasty = sqlx.MustOpen("sqlite3", strings.Replace(w.URL, "sqlite:", "file:", 1)+"?_busy_timeout=100")
+		t.Cleanup(func() { _ = w.hasty.Close() })
+	}
 	now := time.Now().UTC()
 	w.first = now.Truncate(time.Second).Add(time.Second)
 	w.Exec(strings.NewReplacer("{first}", timestamp(w.first), "{half}", timestamp(w.first.Add(time.Second/2)),
@@ -119,48 +132,89 @@ func (w *world) receive(answer http.ResponseWriter, r *http.Request) {
 // timestamp is a time as the tables have it.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
 
-// crash lets a process come to its step, and another one take over and end all work.
-func (w *world) crash(step int) *process {
+// crash lets a process come to its place, and another one take over and end all work. The process is asked to end if it has
+// done all that it can do, and did not come there.
+func (w *world) crash(at crash.Place) *program.Process {
 	w.t.Helper()
-	const last = 2000 // steps: by then all parts of a process have worked
-	a := start(w.Database.Database, crash.Place{Step: step, Last: last}, w.environment, "serve", "--name", "a")
-	w.eventually("the end of the process", func() bool {
-		select {
-		case <-a.ended:
-			return true
-		default:
-			return false
+	a := w.serve("a", at)
+	hit := func() bool {
+		w.stopped = stopped(a)
+		return w.stopped || a.Ended()
+	}
+	w.eventually("the place of the process, or all that it does", func() bool {
+		return hit() || w.One(allDone) == "1"
+	})
+	if !hit() {
+		a.Signal(syscall.SIGTERM)
+		w.eventually("the end of the process", hit)
+	}
+	held := w.stopped && !w.sendMail() // in a transaction of SQLite, which has one writer
+	b, after := w.serve("b", crash.Place{}), time.Now()
+	switch {
+	case held: // nobody can start, and who tries says why
+		if b.End() == 0 || !strings.Contains(b.Said(), "database is locked") {
+			w.t.Error("a process has started while another one held the database")
 		}
-	})
-	b := start(w.Database.Database, crash.Place{}, w.environment, "serve", "--name", "b")
-	after := time.Now()
-	w.eventually("ticks of all tasks", func() bool {
-		return w.One(`SELECT count(*) FROM periodic_task WHERE`+everySecond+`AND NOT EXISTS (SELECT 1 FROM periodic_tick
-			WHERE task_id = id AND coalesce(until, periodic_tick.due) >= ?)`, timestamp(after)) == "0"
-	})
+		b = w.serve("b", crash.Place{})
+	case w.stopped: // what it has in hand goes to the other one
+		w.ticksSince(after)
+		w.none("SELECT count(*) FROM job WHERE state IN ('scheduled', 'running') AND worker LIKE 'a@%'")
+		w.none("SELECT count(*) FROM scheduler_lock WHERE holder LIKE 'a@%'")
+	}
+	if w.stopped {
+		a.Signal(syscall.SIGCONT)
+		after = time.Now()
+	}
+	w.ticksSince(after)
 	w.Exec("UPDATE periodic_task SET ends = ? WHERE"+everySecond, timestamp(time.Now()))
 	for _, left := range []string{
 		"SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL OR due IS NULL", "SELECT count(*) FROM periodic_open",
 		"SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')",
 		"SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL",
 	} {
-		w.eventually("the end of all work: "+left, func() bool { return w.One(left) == "0" })
+		w.none(left)
 	}
-	_ = b.Process.Signal(syscall.SIGTERM)
-	if <-b.ended; b.err != nil || !a.killed() && a.err != nil {
-		w.t.Errorf("the processes ended with %v and %v", a.err, b.err)
+	for _, p := range []*program.Process{a, b} {
+		_ = p.Command.Process.Signal(syscall.SIGTERM) // unless it has ended
+		if p.End() != 0 && !killed(p) {
+			w.t.Error("a process did not end well")
+		}
 	}
 	w.check()
 	return a
+}
+
+func (w *world) serve(name string, at crash.Place) *program.Process {
+	w.t.Helper()
+	return start(w.Database.Database, at, w.environment, "serve", "--name", name)
+}
+
+// ticksSince waits for ticks of all tasks that are due after a time.
+func (w *world) ticksSince(after time.Time) {
+	w.t.Helper()
+	w.none(`SELECT count(*) FROM periodic_task WHERE`+everySecond+`AND NOT EXISTS (SELECT 1 FROM periodic_tick
+		WHERE task_id = id AND coalesce(until, periodic_tick.due) >= ?)`, timestamp(after))
+}
+
+// none waits until a query counts nothing any more.
+func (w *world) none(query string, args ...any) {
+	w.t.Helper()
+	w.eventually("0 = "+query, func() bool { return w.One(query, args...) == "0" })
 }
 
 // eventually waits until something holds, and does the work of the other queue.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
 	storetest.Eventually(w.t, what, func() bool {
-		w.Exec("UPDATE mail SET done = true WHERE NOT done AND due <= ?", timestamp(time.Now().Add(-1200*time.Millisecond)))
+		w.sendMail()
 		return holds()
 	})
+}
+
+// sendMail does the work of the other queue. It fails while somebody has locked the file.
+func (w *world) sendMail() bool {
+	_, err := w.hasty.Exec(w.hasty.Rebind("UPDATE mail SET done = true WHERE NOT done AND due <= ?"), timestamp(time.Now().Add(-1200*time.Millisecond)))
+	return err == nil
 }
 
 // violations are queries that count rows which there must not be.
