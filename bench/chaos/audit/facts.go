@@ -44,7 +44,7 @@ const Known = "SELECT jid FROM job UNION ALL SELECT jid FROM letter UNION ALL SE
 
 // adrift reports whether the database may not know any more that the run has begun.
 func (o *Outside) adrift(r Run) bool {
-	return slices.ContainsFunc(o.Rewound, func(w [2]time.Time) bool { return r.Begin.After(w[0]) && r.Begin.Before(w[1].Add(slack)) })
+	return slices.ContainsFunc(o.Rewound, func(w [2]time.Time) bool { return r.Begin.After(w[0].Add(-slack)) && r.Begin.Before(w[1].Add(slack)) })
 }
 
 // Facts are what the tables say of the run, and who is outside.
