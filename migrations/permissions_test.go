@@ -57,6 +57,7 @@ var rights = []permission{
 	{"operator", false, "DELETE FROM worker"},
 	{"operator", false, "UPDATE worker SET beat = 0"},
 	{"operator", false, "DELETE FROM event_store"},
+	{"operator", false, "UPDATE event_store SET payload = '{}'"},
 	{"operator", false, "DELETE FROM outbox_message"},
 	{"operator", false, "UPDATE joblog SET message = 'another'"},
 	{"operator", false, "TRUNCATE periodic_task"},
@@ -67,6 +68,7 @@ var rights = []permission{
 	{"executor", true, "SELECT decision FROM periodic_tick"},
 	{"executor", false, "DELETE FROM job WHERE jid = 'k'"},
 	{"executor", false, "DELETE FROM joblog"},
+	{"executor", false, "UPDATE joblog SET message = 'another'"},
 	{"executor", false, "SELECT * FROM periodic_task"},
 	{"executor", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
 	{"executor", false, "UPDATE periodic_tick SET decision = 'late'"},
@@ -77,12 +79,13 @@ var rights = []permission{
 	{"executor", false, "SELECT setval('joblog_counter_seq', 1)"},
 	{"scheduler", true, "INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'late', now())"},
 	{"scheduler", true, "DELETE FROM periodic_tick WHERE decision = 'late'"},
-	{"scheduler", true, "DELETE FROM joblog WHERE id = 'l'; DELETE FROM job WHERE jid = 'j'"},
+	{"scheduler", true, "DELETE FROM joblog WHERE jid = 'j'; DELETE FROM job WHERE jid = 'j'"},
 	{"scheduler", true, "DELETE FROM event_store WHERE id IN (SELECT event_id FROM outbox_message)"},
 	{"scheduler", false, "DELETE FROM periodic_task"},
 	{"scheduler", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
 	{"scheduler", false, "UPDATE periodic_calendar SET reason = 'x'"},
 	{"scheduler", false, "UPDATE joblog SET message = 'another'"},
+	{"scheduler", false, "SELECT message FROM joblog"},
 	{"scheduler", false, "DELETE FROM job_limit"},
 	{"scheduler", true, "DELETE FROM scheduler_lock"},
 	{"scheduler", false, "TRUNCATE job"},
@@ -110,6 +113,9 @@ var rights = []permission{
 	// A function that runs with its owner's rights must not serve others' tables.
 	{"executor", false, `CREATE TEMP TABLE trap (tracker text, state text);
 		CREATE TRIGGER trap AFTER DELETE ON trap FOR EACH ROW EXECUTE FUNCTION public.nextrun_job_ended()`},
+	// Tables and types of a session's own serve no trigger in the place of nextrun's.
+	{"executor", true, `CREATE TEMP TABLE periodic_tick (LIKE public.periodic_tick); CREATE TEMP TABLE periodic_task (id varchar); CREATE DOMAIN pg_temp.text AS bigint;
+		INSERT INTO public.job (jid, task, tracker) VALUES ('shadowed', 'x', 'a'); UPDATE public.job SET state = 'failed', finished = now() WHERE jid = 'shadowed'`},
 	{"operator", false, `CREATE TEMP TABLE trap (tracker text, state text);
 		CREATE TRIGGER trap AFTER DELETE ON trap FOR EACH ROW EXECUTE FUNCTION public.nextrun_job_deleted()`},
 }

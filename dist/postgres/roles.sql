@@ -47,11 +47,12 @@ GRANT SELECT, UPDATE ON periodic_task TO :"scheduler";
 GRANT SELECT ON periodic_calendar, periodic_run TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_tick, periodic_open, job, event_store, outbox_message, scheduler_lock, worker TO :"scheduler";
 GRANT SELECT, INSERT, UPDATE ON event_aggregate TO :"scheduler";
-GRANT SELECT, DELETE ON joblog TO :"scheduler";
+GRANT SELECT (jid), DELETE ON joblog TO :"scheduler"; -- it does not read logs
 
 -- The executor works on jobs, and adds some, such as those of hooks. It needs no right on tasks. Its hooks read what
 -- was decided before.
-GRANT SELECT, INSERT, UPDATE ON job, joblog TO :"executor";
+GRANT SELECT, INSERT, UPDATE ON job TO :"executor";
+GRANT SELECT, INSERT ON joblog TO :"executor"; -- what was logged stays
 GRANT SELECT, INSERT, UPDATE, DELETE ON jobgroupuse, worker TO :"executor";
 GRANT SELECT ON job_limit, periodic_tick, periodic_run TO :"executor";
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"executor";
@@ -68,7 +69,8 @@ GRANT INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, job_limit TO :
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job, outbox_message TO :"operator";
 GRANT DELETE ON periodic_tick, job, joblog TO :"operator"; -- what is skipped ahead; job prune
 GRANT INSERT ON joblog TO :"operator";
-GRANT INSERT, UPDATE ON event_store, event_aggregate TO :"operator"; -- task run of a task whose sink is event
+GRANT INSERT ON event_store TO :"operator"; -- task run of a task whose sink is event
+GRANT INSERT, UPDATE ON event_aggregate TO :"operator";
 GRANT DELETE ON scheduler_lock TO :"operator"; -- lock release
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO :"operator";
 
