@@ -26,8 +26,9 @@ type Server struct {
 
 // NewServer returns a server that has yet to start. The name is for the log.
 func NewServer(name, address string, handler http.Handler, log *slog.Logger) *Server {
+	conns := lobby{waiting: map[net.Conn]time.Time{}}
 	return &Server{name: name, address: address, log: log, ended: make(chan struct{}), server: &http.Server{
-		Handler: handler, ReadHeaderTimeout: serverTimeout, ReadTimeout: serverTimeout, WriteTimeout: 2 * serverTimeout,
+		Handler: handler, ConnState: conns.changed, ReadHeaderTimeout: serverTimeout, ReadTimeout: serverTimeout, WriteTimeout: 2 * serverTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: stdlog.New(complaints{name, log}, "", 0),
 	}}
 }
