@@ -142,6 +142,11 @@ func TestStatementOfARole(t *testing.T) {
 		if job := env.runs(t, statement.Work{SQL: []string{"CALL commits()"}}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
 			t.Errorf("a procedure that commits: %s: %s", job.State, job.Result)
 		}
+		for _, sql := range []string{"SET LOCAL search_path = other; INSERT INTO thing VALUES ('x')", "SELECT set_config('search_path', 'other', true)"} {
+			if job := env.runs(t, statement.Work{SQL: strings.Split(sql, "; ")}, "{}"); job.State != jobqueue.Success {
+				t.Errorf("%s: %s: %s", sql, job.State, job.Result)
+			}
+		}
 		worker := env.loggedIn(t, role+"_login", role)
 		defer env.Exec("DROP ROLE " + role + "_login")
 		defer closed(t, worker.db)

@@ -68,27 +68,38 @@ func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
 			}
 			rows += n
 		}
-		if r.Role != "" {
-			if err := setRole(ctx, tx, before); err != nil {
-				return err
-			}
+		if err := r.restore(ctx, tx, before); err != nil {
+			return err
 		}
 		job.SetResult(fmt.Sprintf("rows: %d", rows))
 		return jobqueue.CompleteTx(ctx, tx.DBTX(), job)
 	})
 }
 
-// begin lets the statements take their time, which the context limits, and sets the role. It returns the role that was
+// settings are what nextrun's own statements depend on, and the statements of the handler may change.
+type settings struct{ Role, Path string }
+
+// begin lets the statements take their time, which the context limits, and sets the role. It returns the settings that were
 // there before.
-func (r runner) begin(ctx context.Context, tx *sqldb.Tx) (before string, err error) {
+func (r runner) begin(ctx context.Context, tx *sqldb.Tx) (before settings, err error) {
 	if r.sqlite {
-		return "", nil
+		return before, nil
 	}
-	err = tx.First(ctx, &before, "SELECT current_setting('role') FROM set_config('statement_timeout', '0', true) AS s, set_config('lock_timeout', '0', true) AS l")
+	err = tx.First(ctx, &before, `SELECT current_setting('role') AS role, current_setting('search_path') AS path
+		FROM set_config('statement_timeout', '0', true) AS s, set_config('lock_timeout', '0', true) AS l`)
 	if err != nil || r.Role == "" {
 		return before, err
 	}
 	return before, setRole(ctx, tx, r.Role)
+}
+
+// restore has the end of the job written with the role and in the schema that were there before.
+func (r runner) restore(ctx context.Context, tx *sqldb.Tx, before settings) error {
+	if r.sqlite {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "SELECT pg_catalog.set_config('role', $1, true), pg_catalog.set_config('search_path', $2, true)", before.Role, before.Path)
+	return err
 }
 
 func setRole(ctx context.Context, tx *sqldb.Tx, role string) error {
