@@ -155,10 +155,10 @@ func Header(name string, proxies []netip.Prefix, access Access) func(*http.Reque
 	return func(r *http.Request) (string, Access) {
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
 		user := r.Header.Get(name)
-		if err != nil || user == "" {
+		switch {
+		case err != nil, user == "", !within(proxies, from.Addr().Unmap()):
 			return "", None
-		}
-		if !within(proxies, from.Addr().Unmap()) {
+		case len(r.Header.Values(name)) > 1: // the proxy has added its own to one that the client sent
 			return "", None
 		}
 		return show.Shorten(show.Printable(user), 200), access

@@ -122,6 +122,10 @@ func TestUserFromAProxy(t *testing.T) {
 		if _, access := authorize(r); access != want {
 			t.Errorf("%v: %d, want %d", given, access, want)
 		}
+		r.Header.Add("X-User", "eve") // a proxy has added a name to the one that the client sent, or the other way round
+		if user, access := authorize(r); access != None {
+			t.Errorf("%v with two names: %q may %d", given, user, access)
+		}
 	}
 }
 

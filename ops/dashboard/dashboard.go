@@ -142,6 +142,7 @@ func (s *server) routes() http.Handler {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
 	}
 	mux.HandleFunc("GET /static/{$}", noPage) // no list of files
-	mux.HandleFunc("GET /", noPage)           // other methods: 405
+	mux.HandleFunc("GET /static/fonts/{$}", noPage)
+	mux.HandleFunc("GET /", noPage) // other methods: 405
 	return mux
 }

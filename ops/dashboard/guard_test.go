@@ -94,6 +94,7 @@ func TestErrorsOfPages(t *testing.T) {
 			"/task?id=report&until=yesterday":                 {400, "use a time such as"},
 			"/timeline?at=teatime":                            {400, "unknown time"},
 			"/static/":                                        {404, "there is no page /static/"},
+			"/static/fonts/":                                  {404, "there is no page /static/fonts/"},
 			"/nowhere":                                        {404, "there is no page /nowhere"},
 			"/timeline?zone=Europe/Berln":                     {400, "unknown time zone"},
 			"/tasks?state=happy":                              {400, "unknown state"},
