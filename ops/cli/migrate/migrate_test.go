@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -115,4 +116,22 @@ func TestStrangersWhoMayCreateAreNamed(t *testing.T) {
 		d.Exec(remedy)
 		s.Says(t, ui.Done, command, "! may create objects")
 	}
+}
+
+// A login that may not create in the schema learns who can migrate, and which right it lacks. Its password may be a word like any other:
+// the message stays readable.
+func TestLoginThatMayNotMigrate(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	login := "m" + d.One("SELECT md5(current_database())")[:12]
+	d.DropRoles(login)
+	d.Exec("REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE ROLE " + login + " LOGIN PASSWORD 'schema'")
+	address, err := url.Parse(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User = url.UserPassword(login, "schema")
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": address.String()}}
+	s.Says(t, ui.Failed, "migrate up", "permission denied for schema public", "have the owner of the schema run nextrun migrate up, or grant this role CREATE on it")
+	s.Says(t, ui.Failed, "check --schema nowhere", `there is no schema "nowhere"`, "! schema@")
 }
