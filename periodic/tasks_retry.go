@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -40,7 +41,7 @@ func putBack(ctx context.Context, tx TaskTx, queue Queue, feeds sink.Submitter, 
 	case queue == nil:
 		return &SinkError{Sink: t.Sink}
 	case !ok || retrier == nil || !retrier.Retries():
-		return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, t.ID)
+		return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, text.Word(t.ID))
 	}
 	bare, now := tx.Bare()
 	job := t.Job(tick.JID, tick.Due, now)
@@ -49,7 +50,7 @@ func putBack(ctx context.Context, tx TaskTx, queue Queue, feeds sink.Submitter, 
 	}
 	done, err := back.PutBack(ctx, bare, job, tick.Finished)
 	if err == nil && !done {
-		err = fmt.Errorf("the queue %q does not have it any more, or somebody has put it back; to run the task anew: nextrun task run %s", t.Sink, t.ID)
+		err = fmt.Errorf("the queue %q does not have it any more, or somebody has put it back; to run the task anew: nextrun task run %s", t.Sink, text.Word(t.ID))
 	}
 	if err != nil {
 		return err

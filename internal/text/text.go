@@ -57,3 +57,14 @@ var uuid = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 
 // Tails shortens the ids in a sentence to their ends.
 func Tails(sentence string) string { return uuid.ReplaceAllString(sentence, "…$1") }
+
+// bare is a word that means the same to all shells without quotes.
+var bare = regexp.MustCompile(`^[\pL\pN_./:@%+,-]+$`)
+
+// Word is a text as one word of a command that people copy into a shell: in quotes if a shell would take it for something else.
+func Word(text string) string {
+	if bare.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

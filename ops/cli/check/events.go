@@ -40,7 +40,7 @@ func (r *report) checkEvents(ctx context.Context) error {
 	for _, l := range lags {
 		switch {
 		case l.Problem != "":
-			r.warn("topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, text.Text(l.Age), l.Problem, l.Topic)
+			r.warn("topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, text.Text(l.Age), l.Problem, text.Word(l.Topic))
 		case l.Unattended():
 			r.warn("topic "+l.Topic, "events that wait: %d, the oldest for %s; no relay has the topic now. To publish them: nextrun relay --config FILE", l.Pending, text.Text(l.Age))
 		}

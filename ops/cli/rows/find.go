@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -78,10 +79,10 @@ func search[T any](noun, text string, err error, list func(part string) ([]T, er
 	return "", fmt.Errorf("%s %q: several ids are like that; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
 }
 
-// lastJob returns the id of the newest job of the task that a text means.
-func lastJob(ctx context.Context, db *store.DB, text string) (string, error) {
+// lastJob returns the id of the newest job of the task that is meant.
+func lastJob(ctx context.Context, db *store.DB, meant string) (string, error) {
 	tasks := periodic.NewTasks(db.Tasks())
-	id, err := FindTask(ctx, tasks, text)
+	id, err := FindTask(ctx, tasks, meant)
 	if err != nil {
 		return "", err
 	}
@@ -96,11 +97,11 @@ func lastJob(ctx context.Context, db *store.DB, text string) (string, error) {
 	case err != nil:
 		return "", err
 	case t.Sink == periodic.SinkEvent:
-		return "", fmt.Errorf("task %q makes events instead of jobs; see: nextrun event list --task %s", id, id)
+		return "", fmt.Errorf("task %q makes events instead of jobs; see: nextrun event list --task %s", id, text.Word(id))
 	case t.Sink != periodic.SinkJob:
-		return "", fmt.Errorf("the jobs of task %q are in the queue %q; see: nextrun tick list --task %s", id, t.Sink, id)
+		return "", fmt.Errorf("the jobs of task %q are in the queue %q; see: nextrun tick list --task %s", id, t.Sink, text.Word(id))
 	}
-	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", id, id)
+	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", id, text.Word(id))
 }
 
 // findAll finds what texts mean: all of it, before any of it is changed.

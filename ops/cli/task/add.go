@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -61,7 +62,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	case err != nil:
 		return err
 	case !task.Enabled:
-		return env.Printf("it is disabled; enable it with: nextrun task enable %s\n", id)
+		return env.Printf("it is disabled; enable it with: nextrun task enable %s\n", text.Word(id))
 	case len(next) == 0:
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
@@ -83,7 +84,7 @@ paused task all the same. The pause ends at --until, or with "nextrun task resum
   nextrun task pause --group reports --until 2h`,
 	}, func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
 		pause.Until, pause.By = until.Value, cmp.Or(pause.By, env.Person())
-		ends := "; to end the pause: nextrun task resume " + id
+		ends := "; to end the pause: nextrun task resume " + text.Word(id)
 		if !pause.Until.IsZero() {
 			ends = " until " + env.Moment(pause.Until)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -42,7 +43,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 				}
 				if drops(&before, &changed) {
 					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",
-						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])
+						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), text.Word(args[0]))
 				}
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])
 			})

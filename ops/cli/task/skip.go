@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/when"
 	"github.com/nextrun/nextrun/periodic"
@@ -49,7 +50,7 @@ one unless TIME names another.`,
 				if err != nil {
 					return err
 				}
-				return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(due), id, due.UTC().Format(time.RFC3339Nano))
+				return env.Printf("%s: skips the tick of %s; to undo that: nextrun task skip %s %s --undo\n", id, env.Moment(due), text.Word(id), due.UTC().Format(time.RFC3339Nano))
 			})
 		},
 	}

@@ -66,6 +66,7 @@ func TestHintNamesTheDatabase(t *testing.T) {
 		{ui.GlobalFlags{DB: "postgres:///jobs?host=/run&port=5433", Schema: "night"},
 			"nextrun --db 'postgres:///jobs?host=/run&port=5433' --schema night", " --config FILE"},
 		{ui.GlobalFlags{DB: "postgres://ada:pw@db/job"}, "nextrun", " --config FILE"},
+		{ui.GlobalFlags{DB: "postgres://db/job?port=5433&password=pw"}, "nextrun", " --config FILE"},
 		{ui.GlobalFlags{DB: "sqlite:my files.db"}, "nextrun --db 'sqlite:my files.db'", " --config FILE"},
 		{ui.GlobalFlags{DBFile: "/etc/nextrun/database", Config: "nextrun.yaml"},
 			"nextrun --db-file /etc/nextrun/database --config nextrun.yaml", ""},

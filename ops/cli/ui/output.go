@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -28,25 +29,21 @@ func Cell(text string) string {
 
 // Hint repeats in the commands of a hint which database and configuration the reader has named by flags, so that they work
 // where the reader is. A URL with a password is not repeated.
-func (env *Env) Hint(text string) string {
+func (env *Env) Hint(hint string) string {
 	if env.Flags.Config != "" {
-		text = strings.ReplaceAll(text, " --config FILE", "")
+		hint = strings.ReplaceAll(hint, " --config FILE", "")
 	}
 	command, f := "nextrun ", env.Flags
 	for _, flag := range [][2]string{{"--db", f.DB}, {"--db-file", f.DBFile}, {"--schema", f.Schema}, {"--config", f.Config}} {
-		switch value := flag[1]; {
-		case value == "" || userinfo.MatchString(value) || strings.Contains(value, "'"):
-		case plainWord.MatchString(value):
-			command += flag[0] + " " + value + " "
-		default:
-			command += flag[0] + " '" + value + "' "
+		if value := flag[1]; value != "" && !userinfo.MatchString(value) && !secretParameter.MatchString(value) {
+			command += flag[0] + " " + text.Word(value) + " "
 		}
 	}
-	return strings.ReplaceAll(text, "nextrun ", command)
+	return strings.ReplaceAll(hint, "nextrun ", command)
 }
 
-// plainWord is a text that no shell takes for anything else.
-var plainWord = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
+// secretParameter finds a parameter of a URL whose name says that it may be a password.
+var secretParameter = regexp.MustCompile(`(?i)[?&][^=&]*(pas|pwd|secret)[^=&]*=`)
 
 // Printable replaces what would disturb a terminal.
 func Printable(text string) string {

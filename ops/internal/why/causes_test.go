@@ -63,6 +63,20 @@ func TestWhoDeclaresATaskRunsIt(t *testing.T) {
 	}
 }
 
+// A command that people copy has the names of rows as words, whatever a shell would make of them.
+func TestCommandsQuoteNames(t *testing.T) {
+	t.Parallel()
+	a := Args{"ID": "a; reboot", "Kind": "group", "Name": "$(reboot)", "Topic": "ok", "Event": "`reboot`", "Dead": true}
+	for code, want := range map[view.Code]string{
+		"task_paused": "to end the pause: nextrun task resume 'a; reboot'", "job_limit": "to end the pause: nextrun job limit group '$(reboot)' none",
+		"event_undelivered": "nextrun event resend '`reboot`'",
+	} {
+		if f := word(code, a, time.Now(), time.UTC); f.Do != want {
+			t.Errorf("%s: %s", code, f.Do)
+		}
+	}
+}
+
 // Jobs that are always replaced, and ticks that are always skipped, are told; so is the nearest handler.
 func TestWhatNeverEnds(t *testing.T) {
 	t.Parallel()

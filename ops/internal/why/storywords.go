@@ -140,7 +140,7 @@ func (s *Story) without() string {
 	case s.Due.IsZero():
 		return "No tick of " + asked + " is recorded, nor one before it. Older records may have been deleted by housekeeping." + next
 	case t.Enabled && !t.NextRun.After(s.Asked) && t.NextRun.After(periodic.Unplanned):
-		return "The timer elapses at " + asked + ", and no tick of that time is recorded. It is due, and no scheduler has decided it yet: nextrun why " + s.ID + " says why."
+		return "The timer elapses at " + asked + ", and no tick of that time is recorded. It is due, and no scheduler has decided it yet: nextrun why " + text.Word(s.ID) + " says why."
 	}
 	return "The timer elapses at " + asked + ", and no tick of that time is recorded. Its record may have been deleted by housekeeping, or the task was disabled then, or had another timer."
 }

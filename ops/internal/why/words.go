@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"text/template"
@@ -63,14 +64,25 @@ func ExplainRow(t *periodic.Task, now time.Time, zone *time.Location) []Finding 
 // word makes the words of a cause.
 func word(code view.Code, a Args, now time.Time, zone *time.Location) Finding {
 	words := template.Must(templates.Clone()).Funcs(funcs(now, zone))
-	said := func(part string) string {
+	said := func(part string, a Args) string {
 		var b strings.Builder
 		if err := words.ExecuteTemplate(&b, string(code)+part, a); err != nil {
 			return fmt.Sprintf("%s: %v", code, err)
 		}
 		return b.String()
 	}
-	return Finding{code, sentence(said("")), said(".do")}
+	return Finding{code, sentence(said("", a)), said(".do", a.forCommands())}
+}
+
+// forCommands are the args with names as words of commands: rows have names that somebody else may have chosen.
+func (a Args) forCommands() Args {
+	words := maps.Clone(a)
+	for _, name := range []string{"ID", "JID", "Name", "Near", "Task", "Event", "Topic"} {
+		if value, is := a[name].(string); is && value != "" {
+			words[name] = text.Word(value)
+		}
+	}
+	return words
 }
 
 // templates are the words of all causes: those of what to do have names that end in .do.
