@@ -219,7 +219,7 @@ lint-shell:
 	else echo 'lint: no shellcheck here, so the shell scripts were not checked'; fi
 
 .PHONY: bench
-bench: build ## Measure beside limits and River, on SQLite and a durable PostgreSQL: 20 minutes; BENCH=REGEXP for a part
+bench: build ## Measure beside limits and River, on SQLite and a durable PostgreSQL: 20 minutes; BENCH=REGEXP for a part, peers or million for more
 	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -nextrun ../bin/nextrun $(BENCHFLAGS)
 
 .PHONY: bench-list

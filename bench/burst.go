@@ -21,26 +21,30 @@ const (
 // burst measures processes of nextrun.
 func (b *bench) burst(tasks, processes int) func(context.Context) values {
 	return func(ctx context.Context) (v values) {
-		b.withPostgres(ctx, func(db *database) {
-			addBurst(ctx, db, tasks)
-			running := make([]*process, processes)
-			defer func() {
-				for _, p := range running {
-					p.stop()
-				}
-			}()
-			for i := range running {
-				running[i] = b.scheduler(ctx, db.url, "bench-"+strconv.Itoa(i))
-			}
-			first := running[0]
-			awaitRows(ctx, db.plain.DB, "job", tasks, first.ended)
-			v = committed(ctx, db.plain.DB, "job", "due AT TIME ZONE 'UTC'")
-			if mib, ok := first.memory(); ok {
-				v[peakMemory] = mib
-			}
-		})
+		b.withPostgres(ctx, func(db *database) { v = b.burstIn(ctx, db, tasks, processes, "job") })
 		return v
 	}
+}
+
+// burstIn is burst in a database. rows are the jobs of the burst.
+func (b *bench) burstIn(ctx context.Context, db *database, tasks, processes int, rows string) values {
+	addBurst(ctx, db, tasks)
+	running := make([]*process, processes)
+	defer func() {
+		for _, p := range running {
+			p.stop()
+		}
+	}()
+	for i := range running {
+		running[i] = b.scheduler(ctx, db.url, "bench-"+strconv.Itoa(i))
+	}
+	first := running[0]
+	awaitRows(ctx, db.plain.DB, rows, tasks, first.ended)
+	v := committed(ctx, db.plain.DB, rows, "due AT TIME ZONE 'UTC'")
+	if mib, ok := first.memory(); ok {
+		v[peakMemory] = mib
+	}
+	return v
 }
 
 // plainBurst measures the one statement that claims, inserts and advances, and records nothing.
@@ -105,7 +109,7 @@ func addBurst(ctx context.Context, db *database, tasks int) (due time.Time) {
 		if db.now().Add(between).Before(due) {
 			return due
 		}
-		db.plain.exec(ctx, "DELETE FROM periodic_task")
+		db.plain.exec(ctx, "DELETE FROM periodic_task WHERE "+benchTasks)
 		ahead *= 3
 	}
 	panic(fmt.Errorf("adding %d tasks took longer than %s", tasks, ahead))

@@ -114,14 +114,14 @@ func awaitTime(ctx context.Context, at time.Time, failed <-chan error) {
 // awaitRows waits until a table has so many rows.
 func awaitRows(ctx context.Context, db *sql.DB, table string, rows int, failed <-chan error) {
 	pause := max(20*time.Millisecond, time.Duration(rows)*5*time.Microsecond)
-	for late := time.Now().Add(2 * time.Minute); ; awaitTime(ctx, time.Now().Add(pause), failed) {
+	for late := time.Now().Add(5 * time.Minute); ; awaitTime(ctx, time.Now().Add(pause), failed) {
 		var n int
 		must.Nil(db.QueryRowContext(ctx, "SELECT count(*) FROM "+table).Scan(&n))
 		if n >= rows {
 			return
 		}
 		if time.Now().After(late) {
-			panic(fmt.Errorf("after two minutes %s has %d of %d rows", table, n, rows))
+			panic(fmt.Errorf("after five minutes %s has %d of %d rows", table, n, rows))
 		}
 	}
 }

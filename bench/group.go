@@ -23,6 +23,8 @@ type group struct {
 	rounds  int
 	sides   []side // the first one is nextrun's
 	figures []figure
+	apart   bool                                      // measured only if it is named, as it takes long
+	around  func(ctx context.Context, measure func()) // runs all rounds, and before and after them what they need; nil: nothing
 }
 
 // side is nextrun, a peer, or a limit.
@@ -55,6 +57,15 @@ func (b *bench) measure(ctx context.Context, g group, t *table) {
 	}
 	all := map[string][]values{}
 	defer func() { t.add(g, all) }()
+	if g.around == nil {
+		g.run(ctx, rounds, all)
+		return
+	}
+	g.around(ctx, func() { g.run(ctx, rounds, all) })
+}
+
+// run measures the sides in turn.
+func (g group) run(ctx context.Context, rounds int, all map[string][]values) {
 	for round := range rounds {
 		for i := range g.sides {
 			s := g.sides[(i+round)%len(g.sides)] // nobody is always the first

@@ -41,7 +41,7 @@ func (b *bench) executor(kind string, run func(context.Context, *database) time.
 func runJobs(ctx context.Context, db *database) time.Duration {
 	begun := time.Now()
 	ended := make(chan time.Duration, execJobs)
-	defer execute(ctx, db, func() {}, func(e executor.Event) {
+	defer execute(ctx, db, func(jobqueue.Job) {}, func(e executor.Event) {
 		if e.Kind == executor.EventEnded {
 			ended <- time.Since(begun)
 		}
@@ -63,7 +63,7 @@ func (b *bench) pickup(kind string) func(context.Context) values {
 	return func(ctx context.Context) (v values) {
 		b.with(ctx, kind, func(db *database) {
 			began, ended := make(chan time.Time, 1), make(chan bool, 1)
-			defer execute(ctx, db, func() { began <- time.Now() }, func(e executor.Event) {
+			defer execute(ctx, db, func(jobqueue.Job) { began <- time.Now() }, func(e executor.Event) {
 				if e.Kind == executor.EventEnded {
 					ended <- true
 				}
@@ -83,9 +83,9 @@ func (b *bench) pickup(kind string) func(context.Context) values {
 }
 
 // execute starts an executor that says nothing. stop waits for its end.
-func execute(ctx context.Context, db *database, handle func(), observe func(executor.Event)) (stop func()) {
+func execute(ctx context.Context, db *database, handle func(jobqueue.Job), observe func(executor.Event)) (stop func()) {
 	e := must.Get(executor.New(db.Jobs(), executor.Config{Name: "bench", PoolSize: pool, Logger: slog.New(slog.DiscardHandler), Observe: observe}))
-	e.Register("bench", func(context.Context, *jobqueue.JobContext) error { handle(); return nil })
+	e.Register("bench", func(_ context.Context, job *jobqueue.JobContext) error { handle(job.Job); return nil })
 	must.Nil(e.Start(ctx))
 	return func() { must.Nil(e.Stop(context.WithoutCancel(ctx))) }
 }

@@ -1,5 +1,6 @@
 // Command bench measures nextrun beside the limit that a database sets and beside River, on one PostgreSQL and on SQLite, in
-// one run of 20 minutes. It prints one table: each figure, what it is compared with, and the aim.
+// one run of 20 minutes; beside other peers, and with a million tasks, in groups that -run must name. It prints one table: each
+// figure, what it is compared with, and the aim.
 //
 //	NEXTRUN_TEST_POSTGRES=postgres://... go run . -nextrun ../bin/nextrun [-run REGEXP] [-rounds N]
 //
@@ -32,8 +33,8 @@ func main() {
 func run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) > 1 && os.Args[1] == peerCommand { // a process of a peer, which this program starts itself
-		runPeer(ctx, os.Args[2:])
+	if len(os.Args) > 1 && peers[os.Args[1]] != nil { // a process of a peer, which this program starts itself
+		peers[os.Args[1]](ctx, os.Args[2:])
 		return
 	}
 	only := flag.String("run", ".", "measure the groups whose names match this regular `expression`")
@@ -55,7 +56,7 @@ func run() {
 	t := b.newTable(ctx)
 	defer func() { fmt.Print(t.markdown()) }() // also what there is after an error
 	for _, g := range b.groups() {
-		if expression.MatchString(g.name) {
+		if expression.MatchString(g.name) && (!g.apart || *only != ".") {
 			b.measure(ctx, g, t)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/bench/internal/must"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -49,19 +50,38 @@ func (b *bench) oldSnapshot(ctx context.Context) (v values) {
 	return v
 }
 
-// watchPunctual has a scheduler submit a task that is due every second, and measures for 20 ticks how long after it was due each was
+// watchPunctual has a scheduler submit a task that is due every second, and measures how long after it was due each was
 // committed. Other tasks are due at the same seconds; if there are any, an executor runs all jobs.
 func watchPunctual(ctx context.Context, db *database, beside int) values {
-	const first, count = 2, 20 // two until the scheduler has planned and warmed up
 	db.plain.addTasks(ctx, 1, 1+beside, "*-*-* *:*:* UTC", "allow")
 	if beside > 0 {
-		defer execute(ctx, db, func() {}, func(executor.Event) {})()
+		defer execute(ctx, db, func(jobqueue.Job) {}, func(executor.Event) {})()
 	}
-	seen := make(chan time.Duration, 10*count)
+	seen := make(chan time.Duration, 10*punctualTicks)
 	defer schedule(ctx, db, func(e scheduler.Event) {
 		if e.Kind == scheduler.EventTick && e.Tick.TaskID == "bench-1" {
 			seen <- db.now().Sub(e.Tick.Due)
 		}
 	})()
-	return spread(take(ctx, seen, first+count)[first:])
+	return eachSecond(ctx, seen)
+}
+
+// begun is a task that is due every second, until its handler begins.
+func (b *bench) begun(ctx context.Context) (v values) {
+	b.withPostgres(ctx, func(db *database) {
+		db.plain.addTasks(ctx, 1, 1, "*-*-* *:*:* UTC", "allow")
+		seen := make(chan time.Duration, 10*punctualTicks)
+		defer execute(ctx, db, func(job jobqueue.Job) { seen <- db.now().Sub(job.Due) }, func(executor.Event) {})()
+		defer schedule(ctx, db, func(scheduler.Event) {})()
+		v = eachSecond(ctx, seen)
+	})
+	return v
+}
+
+// punctualTicks is how many ticks are measured of what is due every second.
+const punctualTicks = 20
+
+// eachSecond are the values of such ticks but the first two: until then a scheduler has planned and warmed up.
+func eachSecond(ctx context.Context, seen <-chan time.Duration) values {
+	return spread(take(ctx, seen, 2+punctualTicks)[2:])
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,9 +16,6 @@ import (
 
 	"github.com/nextrun/nextrun/bench/internal/must"
 )
-
-// peerCommand is the argument by which this program runs River's scheduler.
-const peerCommand = "river-periodic"
 
 // riverQueue is the queue of the jobs, which nobody works off.
 const riverQueue = "bench"
@@ -59,21 +54,21 @@ func openRiver(ctx context.Context, url string, config river.Config) (*pgxpool.P
 	return conns, must.Get(river.NewClient(driver, &config))
 }
 
-// runPeer is a process with River's periodic jobs: URL burst TASKS DUE, or URL steady TASKS 0. It ends with ctx.
-func runPeer(ctx context.Context, args []string) {
-	jobs := make([]*river.PeriodicJob, must.Get(strconv.Atoi(args[2])))
-	due := time.Unix(must.Get(strconv.ParseInt(args[3], 10, 64)), 0)
+// runRiver is a process with River's periodic jobs: burst TASKS DUE, or steady TASKS DUE. It ends with ctx.
+func runRiver(ctx context.Context, args []string) {
+	tasks, due := tasksDue(args)
+	jobs := make([]*river.PeriodicJob, tasks)
 	make1 := func() (river.JobArgs, *river.InsertOpts) {
 		return emptyArgs{"/srv/data", 7}, &river.InsertOpts{Queue: riverQueue}
 	}
 	for i := range jobs {
 		var schedule river.PeriodicSchedule = once{due}
-		if args[1] == "steady" {
+		if args[0] == "steady" {
 			schedule = staggered{period(i), time.Duration(rand.Int64N(int64(period(i))))}
 		}
 		jobs[i] = river.NewPeriodicJob(schedule, make1, &river.PeriodicJobOpts{ID: fmt.Sprintf("bench-%d", i+1)})
 	}
-	conns, client := openRiver(ctx, args[0], river.Config{
+	conns, client := openRiver(ctx, os.Getenv(peerDatabase), river.Config{
 		Queues: map[string]river.QueueConfig{"nobody": {MaxWorkers: 1}}, PeriodicJobs: jobs,
 	})
 	defer conns.Close()
@@ -89,28 +84,4 @@ type staggered struct{ period, offset time.Duration }
 
 func (s staggered) Next(t time.Time) time.Time {
 	return t.Add(-s.offset).Truncate(s.period).Add(s.period + s.offset)
-}
-
-// withPeer runs fn beside a process with River's periodic jobs, on a database of its own.
-func (b *bench) withPeer(ctx context.Context, kind string, tasks int, due time.Time, fn func(db *sql.DB, p *process)) {
-	url, drop := b.createDatabase(ctx)
-	defer drop()
-	db := must.Get(sql.Open("postgres", url))
-	defer db.Close() //nolint:errcheck // nothing is left to write
-	p := start(ctx, nil, must.Get(os.Executable()), peerCommand, url, kind, strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
-	defer p.stop()
-	fn(db, p)
-}
-
-// riverBurst measures a process with River's periodic jobs, all due at the same time.
-func (b *bench) riverBurst(tasks int) func(context.Context) values {
-	return func(ctx context.Context) (v values) {
-		due := time.Now().Add(5 * time.Second).Truncate(time.Second)
-		b.withPeer(ctx, "burst", tasks, due, func(db *sql.DB, p *process) {
-			awaitTime(ctx, due, p.ended)
-			awaitRows(ctx, db, "river_job", tasks, p.ended)
-			v = committed(ctx, db, "river_job", fmt.Sprintf("to_timestamp(%d)", due.Unix()))
-		})
-		return v
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
-// The steady state: tasks between one second and one hour, evenly on a logarithmic scale, which is 1,220 ticks a second of
+// The steady state: tasks between one second and one hour, evenly on a logarithmic scale, which is 1,540 ticks a second of
 // 10,000 tasks.
 const (
 	steadyTasks  = 10_000
@@ -53,7 +53,7 @@ func (b *bench) steadyOurs(ctx context.Context) (v values) {
 }
 
 func (b *bench) steadyRiver(ctx context.Context) (v values) {
-	b.withPeer(ctx, "steady", steadyTasks, time.Now(), func(db *sql.DB, p *process) {
+	b.withPeer(ctx, self("river", "steady"), steadyTasks, time.Now(), func(db *sql.DB, p *process) {
 		v = watchSteady(ctx, db, "river_job", p)
 	})
 	return v

@@ -26,11 +26,14 @@ type table struct {
 // newTable says of what the figures are.
 func (b *bench) newTable(ctx context.Context) (t *table) {
 	version, _, _ := strings.Cut(string(must.Get(exec.CommandContext(ctx, b.program, "version").Output())), "\n")
-	river := ""
+	river, dbos := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			if m.Path == "github.com/riverqueue/river" {
+			switch m.Path {
+			case "github.com/riverqueue/river":
 				river = m.Version
+			case "github.com/dbos-inc/dbos-transact-golang":
+				dbos = m.Version
 			}
 		}
 	}
@@ -43,8 +46,8 @@ func (b *bench) newTable(ctx context.Context) (t *table) {
 			panic(errors.New("the server has track_commit_timestamp off; run it by: make bench"))
 		}
 		load, _ := os.ReadFile("/proc/loadavg")
-		t = &table{head: fmt.Sprintf("%s, %s; %s/%s, %d cores, load before the run %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s.",
-			time.Now().UTC().Format("2006-01-02 15:04 UTC"), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(strings.Fields(string(load))[:3], " "), postgres, settings, river)}
+		t = &table{head: fmt.Sprintf("%s, %s; %s/%s, %d cores, load before the run %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s, DBOS Transact %s.",
+			time.Now().UTC().Format("2006-01-02 15:04 UTC"), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(strings.Fields(string(load))[:3], " "), postgres, settings, river, dbos)}
 	})
 	return t
 }
