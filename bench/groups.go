@@ -116,58 +116,5 @@ func (b *bench) groups() []group { //nolint:funlen // a table
 			name: "pickup-sqlite", rounds: 3, sides: []side{{nextrun, b.pickup(sqlite)}},
 			figures: []figure{{"job committed to handler begun on SQLite, median", "ms", median, "", "", below(10)}, {"the same, 99th percentile", "ms", late99, "", "", aim{}}},
 		},
-	}, b.apart()...)
-}
-
-// apart are the groups that are measured only if they are named.
-func (b *bench) apart() []group {
-	m := &million{bench: b}
-	peer := func(name, rows string, command []string) side {
-		return side{name, b.peerBurst(1_000, time.Minute, rows, command)}
-	}
-	return []group{
-		{
-			name: "peers-at-once", rounds: 3, apart: true, around: installNode,
-			sides: []side{
-				{nextrun, b.burst(1_000, 1)},
-				peer(dbosSide, "dbos.workflow_status", self("dbos")),
-				peer(graphileSide, "graphile_worker._private_jobs", node("graphile")),
-				peer(pgbossSide, "pgboss.job WHERE name = 'bench'", node("pgboss")),
-			},
-			figures: []figure{
-				{"1,000 tasks due at once, first job committed", "ms", firstJob, "", graphileSide, aim{}},
-				{"the same, all jobs committed", "ms", allJobs, "", graphileSide, aim{}},
-				{"first job committed", "ms", firstJob, "", dbosSide, aim{}},
-				{"the same, all jobs committed", "ms", allJobs, "", dbosSide, aim{}},
-				{"first job committed", "ms", firstJob, "", pgbossSide, aim{}},
-				{"the same, all jobs committed", "ms", allJobs, "", pgbossSide, aim{}},
-			},
-		},
-		{
-			name: "peers-each-second", rounds: 3, apart: true, sides: []side{{nextrun, b.begun}, {dbosSide, b.dbosBegun}},
-			figures: []figure{
-				{"one task each second, due to handler begun, median", "ms", median, "", dbosSide, aim{}},
-				{"the same, 99th percentile", "ms", late99, "", dbosSide, aim{}},
-			},
-		},
-		{
-			name: "million-old-rows", rounds: 3, apart: true, around: m.fill,
-			sides: []side{{nextrun, m.amongOthers}, {emptyDatabase, m.alone}},
-			figures: []figure{
-				{"1,000 tasks due at once among 1,000,000 and 5,000,000 old rows, first job committed", "ms", firstJob, "", emptyDatabase, aim{}},
-				{"the same, all jobs committed", "ms", allJobs, "", emptyDatabase, aim{}},
-				{"peak memory of the scheduler", "MiB", peakMemory, "", emptyDatabase, aim{}},
-				{"one task each second among them, due to committed, median", "ms", median, "", emptyDatabase, aim{}},
-				{"the same, 99th percentile", "ms", late99, "", emptyDatabase, aim{}},
-			},
-		},
-		{
-			name: "million-at-once", rounds: 1, apart: true, sides: []side{{nextrun, b.burst(1_000_000, 1)}},
-			figures: []figure{
-				{"1,000,000 tasks due at once, first job committed", "ms", firstJob, "", "", aim{}},
-				{"1,000,000 tasks, all jobs committed", "ms", allJobs, "", "", aim{}},
-				{"peak memory of the scheduler for 1,000,000 tasks", "MiB", peakMemory, "", "", aim{}},
-			},
-		},
-	}
+	}, append(b.peerGroups(), b.millionGroups()...)...)
 }

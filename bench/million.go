@@ -12,6 +12,32 @@ type million struct {
 	full *database
 }
 
+// millionGroups measure with a million tasks.
+func (b *bench) millionGroups() []group {
+	m := &million{bench: b}
+	return []group{
+		{
+			name: "million-old-rows", rounds: 3, apart: true, around: m.fill,
+			sides: []side{{nextrun, m.amongOthers}, {emptyDatabase, m.alone}},
+			figures: []figure{
+				{"1,000 tasks due at once among 1,000,000 and 5,000,000 old rows, first job committed", "ms", firstJob, "", emptyDatabase, aim{}},
+				{"the same, all jobs committed", "ms", allJobs, "", emptyDatabase, aim{}},
+				{"peak memory of the scheduler", "MiB", peakMemory, "", emptyDatabase, aim{}},
+				{"one task each second among them, due to committed, median", "ms", median, "", emptyDatabase, aim{}},
+				{"the same, 99th percentile", "ms", late99, "", emptyDatabase, aim{}},
+			},
+		},
+		{
+			name: "million-at-once", rounds: 1, apart: true, sides: []side{{nextrun, b.burst(1_000_000, 1)}},
+			figures: []figure{
+				{"1,000,000 tasks due at once, first job committed", "ms", firstJob, "", "", aim{}},
+				{"1,000,000 tasks, all jobs committed", "ms", allJobs, "", "", aim{}},
+				{"peak memory of the scheduler for 1,000,000 tasks", "MiB", peakMemory, "", "", aim{}},
+			},
+		},
+	}
+}
+
 // fill makes the database, and goes on.
 func (m *million) fill(ctx context.Context, measure func()) {
 	m.withPostgres(ctx, func(db *database) {

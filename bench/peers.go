@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +15,39 @@ import (
 
 // peers are the peers that this program runs as a process of its own; the first argument names one.
 var peers = map[string]func(ctx context.Context, args []string){"river": runRiver, "dbos": runDBOS}
+
+// peerGroups measure nextrun beside them.
+func (b *bench) peerGroups() []group {
+	peer := func(name, rows string, command []string) side {
+		return side{name, b.peerBurst(1_000, time.Minute, rows, command)}
+	}
+	return []group{
+		{
+			name: "peers-at-once", rounds: 3, apart: true, around: installNode,
+			sides: []side{
+				{nextrun, b.burst(1_000, 1)},
+				peer(dbosSide, "dbos.workflow_status", self("dbos")),
+				peer(graphileSide, "graphile_worker._private_jobs", node("graphile")),
+				peer(pgbossSide, "pgboss.job WHERE name = 'bench'", node("pgboss")),
+			},
+			figures: []figure{
+				{"1,000 tasks due at once, first job committed", "ms", firstJob, "", graphileSide, aim{}},
+				{"the same, all jobs committed", "ms", allJobs, "", graphileSide, aim{}},
+				{"first job committed", "ms", firstJob, "", dbosSide, aim{}},
+				{"the same, all jobs committed", "ms", allJobs, "", dbosSide, aim{}},
+				{"first job committed", "ms", firstJob, "", pgbossSide, aim{}},
+				{"the same, all jobs committed", "ms", allJobs, "", pgbossSide, aim{}},
+			},
+		},
+		{
+			name: "peers-each-second", rounds: 3, apart: true, sides: []side{{nextrun, b.begun}, {dbosSide, b.dbosBegun}},
+			figures: []figure{
+				{"one task each second, due to handler begun, median", "ms", median, "", dbosSide, aim{}},
+				{"the same, 99th percentile", "ms", late99, "", dbosSide, aim{}},
+			},
+		},
+	}
+}
 
 // peerDatabase names the environment variable with the URL of a peer's database.
 const peerDatabase = "DATABASE_URL"
@@ -49,7 +83,7 @@ func (b *bench) withPeer(ctx context.Context, command []string, tasks int, due t
 	defer drop()
 	db := must.Get(sql.Open("postgres", url))
 	defer db.Close() //nolint:errcheck // nothing is left to write
-	args := append(command[1:len(command):len(command)], strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10))
+	args := slices.Concat(command[1:], []string{strconv.Itoa(tasks), strconv.FormatInt(due.Unix(), 10)})
 	p := start(ctx, []string{peerDatabase + "=" + url, "QUEUES=nobody"}, command[0], args...)
 	defer p.stop()
 	fn(db, p)
