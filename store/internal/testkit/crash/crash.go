@@ -4,7 +4,7 @@
 // step that the test names. Its steps are those of the driver: the begin of a transaction, a
 // statement that comes next, a commit that comes next, and one that is done. To end after a
 // statement is the same as to end before the next one. A step is named after itself and the one
-// before it on the connection, so that a place is found again in another process.
+// before it in the transaction, so that a place is found again in another process.
 package crash
 
 import (

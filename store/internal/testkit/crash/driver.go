@@ -46,19 +46,32 @@ type whole interface {
 type connection struct {
 	whole
 	count func(step string)
-	last  string // step
+	last  string // step of the transaction
 }
 
 // noise is what differs between statements that are the same but for numbers of parameters and records.
 var noise = regexp.MustCompile(`[^A-Za-z_]+`)
 
-// step is the next one, the begin of a statement or another word.
+// step is the next one, the begin of a statement or another word. Connections are used by turns, so that what comes before a
+// transaction says nothing.
 func (c *connection) step(what string) {
 	what = strings.TrimSpace(noise.ReplaceAllString(what, " "))
-	before := c.last
-	c.last = what
-	c.count(what + " <- " + before)
+	begins := strings.HasPrefix(what, "BEGIN")
+	if begins {
+		c.last = ""
+	}
+	c.count(what + " <- " + c.last)
+	switch {
+	case what == "COMMIT": // that it is done comes after what it commits
+	case what == committed || what == "ROLLBACK":
+		c.last = ""
+	case begins || c.last != "":
+		c.last = what
+	}
 }
+
+// committed is the step after a commit.
+const committed = "committed"
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c *connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -74,7 +87,7 @@ func (c *connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	c.step(query)
 	if query == "COMMIT" { // SQLite
-		defer c.step("committed")
+		defer c.step(committed)
 	}
 	return c.whole.ExecContext(ctx, query, args)
 }
@@ -112,10 +125,16 @@ type transaction struct {
 	on *connection
 }
 
+// Rollback implements [driver.Tx].
+func (t transaction) Rollback() error {
+	t.on.last = ""
+	return t.Tx.Rollback()
+}
+
 // Commit implements [driver.Tx].
 func (t transaction) Commit() error {
 	t.on.step("COMMIT")
 	err := t.Tx.Commit()
-	t.on.step("committed")
+	t.on.step(committed)
 	return err
 }

@@ -26,10 +26,10 @@ import (
 
 // settings are the configuration of the processes. %[1]s is the URL of the receiver of events, %[2]s a file.
 const settings = `
-database: {idle_timeout: 1s, statement_timeout: 2s, lock_timeout: 2s}
-scheduler: {lease: 1s, lock: {ttl: 5s, heartbeat: 300ms}}
+database: {idle_timeout: 6s, statement_timeout: 4s, lock_timeout: 4s}
+scheduler: {lease: 1s, lock: {ttl: 10s, heartbeat: 1s}}
 executor: {retry_delay: 100ms, max_interrupts: 1000, shutdown_grace: 100ms}
-relay: {lease: 1s, topics: {orders: {webhook: {url: "%[1]s", timeout: 400ms}}}}
+relay: {lease: 3s, topics: {orders: {webhook: {url: "%[1]s", timeout: 1s}}}}
 handlers:
   program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
   first: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s'], on_success: {submit: next}}
@@ -176,8 +176,8 @@ func (w *world) crash(at crash.Place) *program.Process {
 	}
 	for _, p := range []*program.Process{a, b} {
 		_ = p.Command.Process.Signal(syscall.SIGTERM) // unless it has ended
-		if p.End() != 0 && !killed(p) {
-			w.t.Error("a process did not end well")
+		if p.End() != 0 && !killed(p) && !strings.Contains(p.Said(), "start failed at") {
+			w.t.Error("a process did not end well") // who stops during its start may say that it has lost its connection
 		}
 	}
 	w.check()
