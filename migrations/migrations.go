@@ -129,10 +129,14 @@ func (m *Migrator) Check(ctx context.Context) error {
 // CheckVersion is Check without a look at the single objects of the schema.
 func (m *Migrator) CheckVersion(ctx context.Context) error {
 	s, err := m.state(ctx)
-	if err == nil && s.version < m.number() {
-		err = ErrPending
+	if err != nil || s.version >= m.number() {
+		return err
 	}
-	return err
+	var schema string
+	if m.dialect == SQLite || m.db.QueryRowContext(ctx, "SELECT current_schema()").Scan(&schema) != nil {
+		return ErrPending
+	}
+	return fmt.Errorf("schema %s: %w", schema, ErrPending)
 }
 
 // Version returns the version of the database's schema, 0 if there is none.

@@ -41,8 +41,8 @@ func addCompletion(env *ui.Env, command *cobra.Command) {
 	}
 	command.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		var from cobra.CompletionFunc
-		if choice, is := f.Value.(*ui.Choice); is {
-			from = cobra.FixedCompletions(choice.Allowed, inOrder)
+		if of, is := f.Value.(interface{ Words() []string }); is && of.Words() != nil {
+			from = cobra.FixedCompletions(of.Words(), inOrder)
 		} else if name, _ := pflag.UnquoteUsage(f); f.Name == "task" && name == "id" {
 			from = proposed(env, true, tasks)
 		}

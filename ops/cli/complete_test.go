@@ -45,6 +45,7 @@ func TestCompletion(t *testing.T) {
 			"task add a --overlap ": {"skip", "queue", "replace", "allow"},
 			"serve --mode ":         {"shared", "leader", "exclusive"},
 			"task list --limit ":    nil,
+			"job list --state ":     {"waiting", "scheduled", "running", "retrying", "success", "failed", "cancelled"},
 		} {
 			if got := proposed(t, s, line); !slices.Equal(got, want) {
 				t.Errorf("%q: %q, want %q", line, got, want)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	begun := false
 	root := rootCommand(env)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups(), resolveTimes(env, c.Flags()))
+		err := resolveTimes(env, c.Flags())
 		begun = err == nil // what fails before is wrong usage
 		return err
 	}

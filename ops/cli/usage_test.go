@@ -46,6 +46,8 @@ func TestWrongUsage(t *testing.T) {
 		"executor --mode shared":                     {"--mode"},
 		"check --log-format xml":                     {"use one of text, json"},
 		"check --guarantees --since soon":            {"use"},
+		"check --guarantees --strict":                {"--strict does not go with --guarantees"},
+		"check --timeout soon":                       {`invalid argument "soon" for "--timeout" flag: use a duration such as 90s or 10m`},
 		"job submit":                                 {"missing argument HANDLER"},
 		"job submit a --args {":                      {"--args is not JSON"},
 		"job submit a --at soon":                     {"use a time from now such as 2h"},

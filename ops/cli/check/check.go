@@ -19,6 +19,7 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/config"
 	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -53,6 +54,9 @@ all could be checked. 2: wrong usage.`,
   nextrun check --guarantees --since 7d`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.guarantees && o.strict {
+				return ui.Usagef("--strict does not go with --guarantees, whose violations always count")
+			}
 			if o.guarantees {
 				return checkGuarantees(c.Context(), env, o)
 			}
@@ -66,7 +70,6 @@ all could be checked. 2: wrong usage.`,
 	command.Flags().Var(&o.since, "since", "with --guarantees: check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
 	command.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "with --guarantees: give up after this time, such as 90s or 10m")
 	ui.JSONFlag(command, &o.asJSON)
-	command.MarkFlagsMutuallyExclusive("guarantees", "strict")
 	return command
 }
 
@@ -104,6 +107,15 @@ func (r *report) add(level, about, format string, args ...any) {
 }
 
 func (r *report) warn(about, format string, args ...any) { r.add(levelWarning, about, format, args...) }
+
+// explain adds a finding of package why, with what to do.
+func (r *report) explain(about string, f why.Finding) {
+	text := f.Text
+	if f.Do != "" {
+		text += " To do: " + r.env.Hint(f.Do)
+	}
+	r.findings = append(r.findings, finding{levelWarning, about, text, f.Code})
+}
 
 // undone notes why not all could be checked.
 func (r *report) undone(about string, err error) {

@@ -24,7 +24,7 @@ func (r *report) checkQueued(ctx context.Context) error {
 		}
 		for _, f := range findings {
 			if f.Code == "job_no_handler" {
-				r.warn("job "+j.JID, "%s To do: %s", f.Text, f.Do)
+				r.explain("job "+j.JID, f)
 			}
 		}
 	}

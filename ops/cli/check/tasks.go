@@ -100,8 +100,7 @@ func (r *report) checkPolicies(about string, t *periodic.Task) {
 		r.warn(about, "catchup_limit has no effect with catchup %s, only with catchup all", t.Catchup)
 	}
 	for _, f := range why.ExplainRow(t, r.env.Now(), r.env.Zone) {
-		r.warn(about, "%s", strings.TrimSuffix(f.Text+" "+f.Do, " "))
-		r.findings[len(r.findings)-1].code = f.Code
+		r.explain(about, f)
 	}
 	r.checkSink(about, t)
 	if text := r.queues.Ignores(t); text != "" {

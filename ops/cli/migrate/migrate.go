@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func statusCommand(env *ui.Env) *cobra.Command {
 		Short: "Show which migrations the database has, and what is missing",
 		Long: `Show which migrations the database has, and which tables, columns, indexes,
 triggers, functions and views are missing, each with the statement that makes it;
-the exit code is 3 if there are any.`,
+the exit code is 3 if there are any, or if a migration is not applied.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
@@ -119,6 +120,9 @@ the exit code is 3 if there are any.`,
 				}
 				if err := env.PrintTable(t, objects, asJSON); err != nil {
 					return err
+				}
+				if pending := len(slices.DeleteFunc(list, func(s migrations.Status) bool { return s.Done })); pending > 0 {
+					return ui.Foundf("migrations that are not applied: %d; run: nextrun migrate up", pending)
 				}
 				return printMissing(c.Context(), env, migrations.Of(db), asJSON)
 			})

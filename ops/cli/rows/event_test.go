@@ -34,7 +34,7 @@ func TestEventCommands(t *testing.T) {
 			t.Errorf("pending after resend: %+v", listed)
 		}
 		s.Says(t, ui.WrongUsage, "event resend", "--dead")
-		s.Says(t, ui.WrongUsage, "relay", "relay.topics")
+		s.Says(t, ui.Failed, "relay", "relay.topics")
 	})
 }
 

@@ -48,7 +48,7 @@ func ofJob(env *ui.Env, command *cobra.Command, fn func(context.Context, *store.
 
 // statesFlag is a flag that holds states of jobs, separated by commas.
 func statesFlag() ui.Flag[[]jobqueue.State] {
-	return ui.Flag[[]jobqueue.State]{Kind: "state", Parse: func(text string) (list []jobqueue.State, _ error) {
+	return ui.Flag[[]jobqueue.State]{Kind: "state", Proposed: words(jobqueue.States()), Parse: func(text string) (list []jobqueue.State, _ error) {
 		for name := range strings.SplitSeq(text, ",") {
 			state := jobqueue.StateOf(name)
 			if !state.Valid() {

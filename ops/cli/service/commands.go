@@ -94,7 +94,7 @@ func (s *services) lack(k kind) error {
 	case idle && s.hooks == nil:
 		return errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
 	case k.relays && !k.schedules && len(s.config.Relay.Topics) == 0:
-		return ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
+		return errors.New("no topics are configured; define them under relay.topics in --config FILE")
 	}
 	return nil
 }

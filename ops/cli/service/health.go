@@ -46,7 +46,7 @@ Exit code 0: healthy; 1: unhealthy, or no answer.`,
 			}
 			report, err := lifecycle.AskHealth(c.Context(), address)
 			if err != nil {
-				return fmt.Errorf("ask %s: %w", address, err)
+				return fmt.Errorf("ask %[1]s: %[2]w; was the process started with --health %[1]s?", address, err)
 			}
 			t := ui.NewTable("STAGE", "STATE", "ERROR")
 			for _, one := range report.Stages {

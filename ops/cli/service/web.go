@@ -47,7 +47,7 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.users, "dashboard-users", "", "`file` of who may see the dashboard: a line NAME:HASH each, as htpasswd -B writes them")
 	flags.StringVar(&f.header, "dashboard-user-header", "", "`name` of the header in which a proxy says who asks; with --dashboard-proxy")
-	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies; that header, and X-Forwarded-For for failed logins, is believed from there only")
+	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies: only from there --dashboard-user-header is believed, and X-Forwarded-For where logins fail")
 	flags.StringSliceVar(&f.hosts, "dashboard-host", nil, "`name` by which browsers reach the dashboard; other names are refused")
 	flags.StringVar(&f.prefix, "dashboard-prefix", "", "`path`, such as /schedules, below which browsers reach the dashboard through a proxy")
 	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people add, edit, pause, resume and run tasks, cancel jobs and resend events; else they only read")
@@ -164,7 +164,7 @@ func (f *dashboardFlags) options(log *slog.Logger) (o dashboard.Options, err err
 		o.Authorize = dashboard.Header(f.header, proxies, access)
 	default:
 		if f.address, err = lifecycle.LoopbackAddress(f.address); err != nil {
-			return o, ui.Usagef("the address of the dashboard is %v; for another address say who may see it: --dashboard-users FILE", err)
+			return o, ui.Usagef("--dashboard: %v; for another address say who may see it, with --dashboard-users or --dashboard-user-header", err)
 		}
 		if f.acts {
 			o.Authorize = func(*http.Request) (string, dashboard.Access) { return "", access }

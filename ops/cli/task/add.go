@@ -51,7 +51,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	if err != nil {
 		return err
 	}
-	if err := env.Printf("%s %s\n", done, id); err != nil {
+	if err := env.Printf("%s %s\n", done, ui.Cell(id)); err != nil {
 		return err
 	}
 	next, err := task.Upcoming(env.Now(), 1)

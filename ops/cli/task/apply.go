@@ -21,7 +21,7 @@ func applyCommand(env *ui.Env) *cobra.Command {
 		Use:   "apply -f FILE",
 		Short: "Make the table match a file of tasks",
 		Long: `Make the table match a file of tasks, such as task export writes, in one
-transaction. A task keeps its plan unless its timer, starts, ends or calendars change.
+transaction. A task keeps its plan unless its timer, starts, ends or jitter change.
 A calendar that the file names has the file's days afterwards; others stay.
 --prune disables or deletes the tasks that the file does not name, except
 nextrun's own and those of other origins.

@@ -44,6 +44,8 @@ gets a second job.`,
 				switch {
 				case b.To.After(now):
 					return ui.Usagef("--to is in the future; use a time that has passed")
+				case b.From.After(now):
+					return ui.Usagef("--from is in the future; use a time that has passed")
 				case !b.From.Before(b.To):
 					return ui.Usagef("--from must be before --to")
 				}

@@ -14,11 +14,14 @@ import (
 func setCommand(env *ui.Env) *cobra.Command {
 	var f *ui.ColumnFlags[periodic.Task]
 	command := &cobra.Command{
-		Use:     "set ID FLAG...",
-		Short:   "Change a task",
-		Long:    "Change the columns that you give as flags. The task keeps its plan unless timer, starts or ends change.",
+		Use:   "set ID FLAG...",
+		Short: "Change a task",
+		Long: `Change the columns that you give as flags. The task keeps its plan unless timer,
+starts, ends or jitter change.`,
 		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
 		Args:    ui.Arguments("ID"),
+
+		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !f.Apply(&periodic.Task{}) {
 				return ui.Usagef("nothing to change: give the columns as flags, such as --timer")

@@ -103,7 +103,7 @@ func TestTaskAddAndSetSayWhatIsOdd(t *testing.T) {
 		s.Says(t, ui.WrongUsage, add+"--group "+strings.Repeat("x", 255), "group", "255 characters")
 		s.Says(t, ui.WrongUsage, "task add '' --handler t --timer daily", "id", "empty")
 		s.Says(t, ui.WrongUsage, "task add c --handler t --timer 'Mon *-*-* 25:00'", "Mon *-*-* 25:00 ^")
-		s.Says(t, ui.Done, "task list", "! c ")
+		s.Says(t, ui.Done, "task list", "! daily")
 	})
 }
 

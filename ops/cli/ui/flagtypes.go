@@ -18,6 +18,9 @@ type Choice struct {
 
 func (c *Choice) String() string { return c.Value }
 
+// Words are what the Tab key proposes.
+func (c *Choice) Words() []string { return c.Allowed }
+
 // Type is what the help text says about the value.
 func (c *Choice) Type() string { return strings.Join(c.Allowed, "|") }
 
@@ -78,9 +81,13 @@ type Flag[T any] struct {
 	Default   string // what the help text says of it; empty: nothing
 	Parse     func(string) (T, error)
 	AllowNone bool
+	Proposed  []string // by the Tab key
 }
 
 func (f *Flag[T]) String() string { return f.Default }
+
+// Words are what the Tab key proposes.
+func (f *Flag[T]) Words() []string { return f.Proposed }
 
 // Type is what the help text says about the value.
 func (f *Flag[T]) Type() string { return f.Kind }

@@ -55,10 +55,13 @@ func SaidOnce(command *cobra.Command, text string) string {
 	return text
 }
 
-// noNumber is what a flag says of a text that is no number.
-var noNumber = regexp.MustCompile(`must be an? (non-negative )?integer$`)
+// What the library says of flags that are no number and no duration.
+var (
+	noNumber   = regexp.MustCompile(`must be an? (non-negative )?integer$`)
+	noDuration = regexp.MustCompile(`must be a duration like "30s" or "5m"$`)
+)
 
 // Plainly is an error in the words of the other messages, which say what to use.
 func Plainly(err error) string {
-	return noNumber.ReplaceAllString(err.Error(), "use a whole number")
+	return noDuration.ReplaceAllString(noNumber.ReplaceAllString(err.Error(), "use a whole number"), "use a duration such as 90s or 10m")
 }
