@@ -57,7 +57,10 @@ func (p Prune[K]) Run(ctx context.Context, db *DB) (deleted int, err error) {
 			if cause == nil {
 				break
 			}
-			if keys, err = service.InParts(ctx, keys, cause, remove, alone); err != nil {
+			if keys, err = service.InParts(ctx, keys, cause, remove, alone); err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
 				return deleted, err
 			}
 		}
