@@ -3,6 +3,8 @@ package statement
 import (
 	"strings"
 	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 func TestParse(t *testing.T) {
@@ -52,4 +54,20 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q became %q", text, s.text)
 		}
 	})
+}
+
+// A statement that needs none of the args runs whatever they are; one that does is told what is wrong with them.
+func TestArgsThatAreNoObject(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"null", "[1]", "7", "--full", `{"day": 1`, ""} {
+		job := jobqueue.NewJobContext(jobqueue.Job{JID: "job-1", Args: args})
+		values, err := runner{list: []statement{{params: []string{"nextrun_job_id"}}}}.args(job)
+		if err != nil || values[0][0] != "job-1" {
+			t.Errorf("%s: the id of the job is %v, %v", args, values, err)
+		}
+		_, err = runner{list: []statement{{params: []string{"day"}}}}.args(job)
+		if err == nil || !strings.Contains(err.Error(), "no JSON object") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
 }

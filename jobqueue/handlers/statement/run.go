@@ -142,7 +142,10 @@ func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
 	values := map[string]any{}
 	decoder := json.NewDecoder(strings.NewReader(job.Args))
 	decoder.UseNumber()
-	readable := decoder.Decode(&values) == nil
+	readable := decoder.Decode(&values) == nil && values != nil
+	if !readable { // null leaves no map, and what breaks off leaves a part of one
+		values = map[string]any{}
+	}
 	values["nextrun_job_id"], values["nextrun_task"], values["nextrun_due"] = job.JID, job.Tracker, nil
 	if !job.Due.IsZero() {
 		values["nextrun_due"] = job.Due.UTC().Format("2006-01-02 15:04:05.000000")
