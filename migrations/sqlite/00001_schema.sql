@@ -121,8 +121,6 @@ UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >=
 
 CREATE INDEX nextrun_task_due ON periodic_task (nextrun, id) WHERE enabled AND worker IS NULL;
 CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
--- When pauses end by themselves.
-CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
 
 {{define "day"}}({{.}} IS NULL OR typeof({{.}}) = 'text' AND date({{.}}) IS {{.}} AND {{.}} >= '1970-01-01'){{end}}
 CREATE TABLE periodic_calendar (
@@ -160,10 +158,7 @@ CREATE TABLE periodic_tick (
 CREATE INDEX nextrun_tick_skips ON periodic_tick (task_id, due) WHERE decided IS NULL;
 
 -- The jobs in queues that are not nextrun's own whose end is not recorded yet. A row is added in the
--- transaction that submits the job, and deleted in the one that records how it ended. A scheduler asks
--- the queue at the time look; a trigger on the queue's tables may move it to the present when the job
--- ends. tells says whether the queue tells how its jobs end, asked when nextrun cancelled the job, and
--- ended since when it is known to have ended.
+-- transaction that submits the job, and deleted in the one that records how it ended.
 CREATE TABLE periodic_open (
   task_id   varchar(254) NOT NULL,
   due       timestamp    NOT NULL,
@@ -263,8 +258,8 @@ CREATE TABLE job_limit (
 
 -- Locks and workers ---------------------------------------------------------------------------------------------------
 
--- The locks of modes leader and exclusive, by their names, and a relay's lease of a topic, topic:NAME: a row while
--- somebody holds it, or has died. Its token is a random number of each acquisition.
+-- The locks of modes leader and exclusive, by their names, and a relay's lease of a topic: a row while somebody holds
+-- it, or has died.
 {{if not (found "scheduler_lock")}}
 CREATE TABLE scheduler_lock (
   name      varchar(260) NOT NULL PRIMARY KEY,
@@ -526,39 +521,27 @@ END;
 
 {{define "message"}}
   SELECT CASE
-    WHEN NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
-    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
-    WHEN NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
-    WHEN NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
-    WHEN NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
-    WHEN NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
-    WHEN NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
-    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.event_id IS NOT OLD.event_id AND {{end}}NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.topic IS NOT OLD.topic AND {{end}}NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.created IS NOT OLD.created AND {{end}}NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN {{if eq . "update"}}NEW.attempts IS NOT OLD.attempts AND {{end}}NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.refusals IS NOT OLD.refusals AND {{end}}NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.published IS NOT OLD.published AND {{end}}NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.retry IS NOT OLD.retry AND {{end}}NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.dead IS NOT OLD.dead AND {{end}}NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.problem IS NOT OLD.problem AND {{end}}NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
   END;
 {{end}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_message_refuse_added BEFORE INSERT ON outbox_message
 BEGIN
-{{template "message"}}
+{{template "message" "insert"}}
 END;
 -- +goose StatementEnd
--- Only what an update changes is checked: the relay must be able to set aside a
--- message that held such a value before there was this trigger.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_message_refuse_edited BEFORE UPDATE ON outbox_message
 BEGIN
-  SELECT CASE
-    WHEN NEW.event_id IS NOT OLD.event_id AND NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
-    WHEN NEW.topic IS NOT OLD.topic AND NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
-    WHEN NEW.created IS NOT OLD.created AND NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
-    WHEN NEW.attempts IS NOT OLD.attempts AND NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
-    WHEN NEW.refusals IS NOT OLD.refusals AND NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
-    WHEN NEW.published IS NOT OLD.published AND NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
-    WHEN NEW.retry IS NOT OLD.retry AND NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
-    WHEN NEW.dead IS NOT OLD.dead AND NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
-    WHEN NEW.problem IS NOT OLD.problem AND NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
-  END;
+{{template "message" "update"}}
 END;
 -- +goose StatementEnd
 
@@ -695,39 +678,43 @@ END;
 
 -- Views ---------------------------------------------------------------------------------------------------------------
 
+{{/* Of a tick k, its job j and its message m. SQLite 3.37 would read all of periodic_run to join it. */}}
+{{define "runState"}}coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
+                CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END){{end}}
+{{define "runFinished"}}coalesce(j.finished, k.finished, m.published, m.dead){{end}}
+{{define "runResult"}}coalesce(j.result, k.error, m.problem){{end}}
+{{define "runJoins"}}LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid{{end}}
+
 CREATE VIEW periodic_run AS
 SELECT k.task_id, k.due, k.decision, k.cause, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
-       coalesce(j.state, CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END,
-                CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END) AS state,
-       j.submitted, j.started, coalesce(j.finished, k.finished, m.published, m.dead) AS finished,
+       {{template "runState"}} AS state, j.submitted, j.started, {{template "runFinished"}} AS finished,
        coalesce(CASE WHEN j.started IS NOT NULL THEN j.retries + CASE WHEN j.state IN ('waiting', 'stuck') THEN 0 ELSE 1 END END, k.attempts, m.attempts) AS attempts, j.interrupts,
-       coalesce(j.result, k.error, m.problem) AS result, j.worker AS executor
-  FROM periodic_tick AS k LEFT JOIN job AS j ON j.jid = k.jid LEFT JOIN outbox_message AS m ON m.event_id = k.jid
+       {{template "runResult"}} AS result, j.worker AS executor
+  FROM periodic_tick AS k {{template "runJoins"}}
  WHERE k.decided IS NOT NULL;
 
 -- Intervals are seconds. Values that nobody writes, such as a number with 19 digits, hide no other rows.
 CREATE VIEW periodic_health AS
 SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
        CASE WHEN t.enabled AND max(t.nextrun, t.since) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
-             AND NOT (t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM job AS j
-                      WHERE j.tracker = t.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')))
+             AND NOT (t.overlap IN ('queue', 'replace') AND (EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id AND o.ended IS NULL)
+                      OR EXISTS (SELECT 1 FROM job AS p WHERE p.tracker = t.id AND p.state IN ('waiting', 'scheduled', 'running', 'stuck'))))
             THEN round((julianday('now') - julianday(max(t.nextrun, t.since))) * 86400.0, 3) END AS overdue,
-       last.due AS last_due, last.decision AS last_decision, last.cause AS last_cause,
-       coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS last_state, coalesce(job.finished, last.finished) AS last_finished,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped' AND k.decided IS NOT NULL
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
-       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'late'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
-       (SELECT coalesce(sum(CASE WHEN k.missed BETWEEN -2147483648 AND 2147483647 THEN abs(k.missed) END), 0)
-          FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'missed'
-           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
-       coalesce(CASE WHEN job.state IN ('failed', 'stuck') THEN job.result END, last.error) AS last_error
+       k.due AS last_due, k.decision AS last_decision, k.cause AS last_cause, {{template "runState"}} AS last_state, {{template "runFinished"}} AS last_finished,
+       (SELECT count(*) FROM periodic_tick AS d WHERE d.task_id = t.id AND d.decision = 'submitted'
+           AND d.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
+       (SELECT count(*) FROM periodic_tick AS d WHERE d.task_id = t.id AND d.decision = 'skipped' AND d.decided IS NOT NULL
+           AND d.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
+       (SELECT count(*) FROM periodic_tick AS d WHERE d.task_id = t.id AND d.decision = 'late'
+           AND d.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
+       (SELECT coalesce(sum(CASE WHEN d.missed BETWEEN -2147483648 AND 2147483647 THEN abs(d.missed) END), 0)
+          FROM periodic_tick AS d WHERE d.task_id = t.id AND d.decision = 'missed'
+           AND d.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
+       CASE WHEN {{template "runState"}} IN ('failed', 'stuck', 'cancelled', 'unknown') THEN {{template "runResult"}} END AS last_error
   FROM periodic_task AS t
-  LEFT JOIN periodic_tick AS last ON last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decided IS NOT NULL)
-  LEFT JOIN job ON job.jid = last.jid;
+  LEFT JOIN periodic_tick AS k ON k.task_id = t.id
+        AND k.due = (SELECT max(d.due) FROM periodic_tick AS d WHERE d.task_id = t.id AND d.decided IS NOT NULL)
+  {{template "runJoins"}};
 
 -- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
 -- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
@@ -778,11 +765,11 @@ WITH usual AS MATERIALIZED (
 )
 SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
        CASE WHEN t.sink = 'job' OR t.told THEN 'job' ELSE 'submission' END AS judged_by,
-       last.decision, last.cause, coalesce(job.state, CASE last.outcome WHEN 'gone' THEN 'success' ELSE last.outcome END) AS state
+       k.decision, k.cause, {{template "runState"}} AS state
   FROM judged AS t
-  LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
-        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected AND k.decided IS NOT NULL)
-  LEFT JOIN job ON job.jid = last.jid
+  LEFT JOIN periodic_tick AS k ON NOT t.untaken AND k.task_id = t.id
+        AND k.due = (SELECT max(d.due) FROM periodic_tick AS d WHERE d.task_id = t.id AND d.due <= t.expected AND d.decided IS NOT NULL)
+  {{template "runJoins"}}
  WHERE t.expected IS NOT NULL
    AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
  ORDER BY t.expected;

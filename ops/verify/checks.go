@@ -36,7 +36,7 @@ var ofTasks = []check{
 		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
 		query: `SELECT t.id AS about, 'due ' || CAST(t.nextrun AS text) AS more FROM periodic_task AS t CROSS JOIN p
 			WHERE t.enabled AND t.worker IS NULL AND t.nextrun < p.recent AND t.since < p.recent
-				AND t.problem IS NULL AND NOT ` + batch.Waits + `
+				AND t.problem IS NULL AND NOT ` + batch.WaitsHere + `
 				AND t.id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.tracker IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id)`,
 	},

@@ -5,9 +5,12 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Waits is true for a task t that waits for the end of a job: overlap queue lets its tick wait, replace does once
-// that job has been asked to end. OFFSET keeps PostgreSQL from making a join of it that begins with all jobs.
-const Waits = `CASE WHEN t.overlap IN ('queue', 'replace') AND t.nextrun > '1970-01-01 00:00:00.000000' THEN
+// Waits is true for a task t that waits for the end of a job, in whatever queue.
+const Waits = `(` + WaitsHere + ` OR t.overlap IN ('queue', 'replace') AND EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = t.id AND o.ended IS NULL))`
+
+// WaitsHere is true for a task t that waits for the end of a job of nextrun's own queue: overlap queue lets its tick wait, replace
+// does once that job has been asked to end. OFFSET keeps PostgreSQL from making a join of it that begins with all jobs.
+const WaitsHere = `CASE WHEN t.overlap IN ('queue', 'replace') AND t.nextrun > '1970-01-01 00:00:00.000000' THEN
 		EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = t.id AND j.state IN ` + exchange.PendingStates + ` AND (t.overlap = 'queue' OR j.cancel IS NOT NULL) LIMIT 1 OFFSET 0)
 	ELSE false END`
 

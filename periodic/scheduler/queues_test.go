@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -248,5 +249,24 @@ func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
 		if n == 0 || n > 20 {
 			f.Errorf("%d errors in two seconds", n)
 		}
+	})
+}
+
+// A tick that waits for a job in the queue of somebody else is not overdue, however long that job takes.
+func TestQueueHoldsATaskThatIsNotOverdue(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "queue")
+		f.tick("a", 120, withAcme(q))
+		f.tick("a", 60, withAcme(q))
+		f.want(1, acmeJobs, "a")
+		f.exec("UPDATE periodic_task SET since = ?", f.at(-time.Hour))
+		f.want("", "SELECT overdue FROM periodic_health")
+		overdue, err := periodic.NewTasks(f.db.Tasks()).List(f.Context(), periodic.TaskFilter{State: periodic.TaskOverdue})
+		if f.done(err); len(overdue) > 0 {
+			f.Error("the task is listed as overdue")
+		}
+		f.exec("UPDATE periodic_open SET ended = submitted")
+		f.want(1, "SELECT count(*) FROM periodic_health WHERE overdue IS NOT NULL")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
@@ -124,5 +125,20 @@ func TestHealthReadsADay(t *testing.T) {
 		if plan := fmt.Sprint(steps); !strings.Contains(plan, want) {
 			f.Errorf("the plan lacks %q:\n%s", want, plan)
 		}
+	})
+}
+
+// What became of a task's newest event stands in the view, as what became of a job does.
+func TestHealthKnowsWhatBecameOfEvents(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('report', 'due', 'yearly', 'event')")
+		f.once()
+		f.due("report", time.Second)
+		f.once()
+		f.want("pending", "SELECT last_state FROM periodic_health")
+		f.exec("UPDATE outbox_message SET published = ?", f.at(0))
+		f.want("success", "SELECT last_state FROM periodic_health WHERE last_finished IS NOT NULL AND last_error IS NULL")
+		f.exec("UPDATE outbox_message SET published = NULL, dead = ?, problem = 'the receiver refuses it'", f.at(0))
+		f.want("failed: the receiver refuses it", "SELECT last_state || ': ' || last_error FROM periodic_health")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/testkit/migrated"
 	"github.com/nextrun/nextrun/internal/testkit/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -110,4 +111,23 @@ func TestAppendRefuses(t *testing.T) {
 		}
 		f.Want(1, `SELECT version FROM event_aggregate WHERE id = 'a'`)
 	})
+}
+
+// A sequence that is behind its table, as after a restore of parts, is named as the cause: no event is to blame.
+func TestAppendNamesASequenceThatIsBehind(t *testing.T) {
+	t.Parallel()
+	f := newFixture(migrated.New(t, storetest.Postgres))
+	f.append(events("t", 3)...)
+	for table, column := range map[string]string{"event_store": "seq", "outbox_message": "id"} {
+		sequence := fmt.Sprintf("pg_get_serial_sequence('%s', '%s')", table, column)
+		f.Exec("SELECT setval(" + sequence + ", 1)")
+		err := f.db.Update(f.Context(), func(tx *store.Tx) error {
+			_, err := outbox.AppendTx(f.Context(), tx, events("t", 1)...)
+			return err
+		})
+		if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "sequence is behind") {
+			f.Errorf("%s: %v", table, err)
+		}
+		f.Exec("SELECT setval(" + sequence + ", 1000)")
+	}
 }

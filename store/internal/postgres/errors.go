@@ -103,7 +103,7 @@ var sqlStates = map[string]error{
 // code, such as one that asks a remote server.
 func classOf(err failure) error {
 	code := err.code
-	if code == "23505" && strings.Contains(err.message, "outbox_message_pkey") {
+	if code == "23505" && (strings.Contains(err.message, "outbox_message_pkey") || strings.Contains(err.message, "event_store_pkey")) {
 		return sqldb.ErrSequence
 	}
 	class, ok := sqlStates[code]

@@ -121,13 +121,13 @@ func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, a
 	return condition + ` AND t.` + knownOverlap, args, nil
 }
 
-// notWaiting is the condition that leaves out tasks that wait for the end of a job. Somebody may have locked a table job that
-// is not in scope.
+// notWaiting is the condition that leaves out tasks that wait for the end of a job; other queues are asked whether it has
+// ended. Somebody may have locked a table job that is not in scope.
 func notWaiting(scope batch.Scope) string {
 	if scope.Sinks != nil && !slices.Contains(scope.Sinks, periodic.SinkJob) {
 		return ``
 	}
-	return ` AND NOT ` + batch.Waits
+	return ` AND NOT ` + batch.WaitsHere
 }
 
 // placeholders appends sinks to args, and returns their placeholders.
