@@ -69,26 +69,17 @@ func notRule(timer string) error {
 		`or an interval, such as "every 2 weeks from 2026-01-31T09:00:00Z"; the columns starts and ends bound it`)
 }
 
-// epoch reads `@` and seconds since 1970-01-01T00:00:00Z: an event that elapses once.
-func (s *eventParser) epoch(spec *eventSpec) error {
-	at := s.pos
-	s.pos++
-	n, err := s.number(1)
-	if err != nil {
-		return err
-	}
-	if !s.done() {
-		return s.fail("expected the end of the timer after the seconds since 1970")
-	}
-	if elapse.Wall(n) > elapse.LastWall/elapse.Second {
-		return s.failAt(at, "seconds since 1970 must not go beyond the year %d", elapse.LastYear)
-	}
-	days, clock := (elapse.Wall(n) * elapse.Second).Split()
-	d := elapse.DateOf(days)
-	only := func(v int64) elapse.Chain { return elapse.Chain{elapse.One(v)} }
-	spec.years, spec.months, spec.days = only(int64(d.Year)), only(int64(d.Month)), only(int64(d.Day))
-	spec.hours, spec.minutes = only(int64(clock/elapse.Hour)), only(int64(clock%elapse.Hour/elapse.Minute))
-	spec.seconds = only(int64(clock % elapse.Minute))
-	spec.zone = "UTC"
-	return nil
-}
+// Never is the timer of a task that has no times: people, programs or hooks run it.
+const Never = "never"
+
+// untimed is the schedule of Never.
+type untimed struct{}
+
+// Next returns the zero time.
+func (untimed) Next(time.Time) time.Time { return time.Time{} }
+
+// Prev returns the zero time.
+func (untimed) Prev(time.Time) time.Time { return time.Time{} }
+
+// String returns Never.
+func (untimed) String() string { return Never }

@@ -12,11 +12,8 @@ import (
 	"github.com/nextrun/nextrun/internal/text"
 )
 
-// Bounds of a job's fields. PostgreSQL counts characters, SQLite does not
-// count, so bytes are counted here.
-const (
-	maxField = 254
-)
+// maxField is the greatest length of a job's texts in bytes: PostgreSQL counts characters, and SQLite does not count.
+const maxField = 254
 
 // Submit puts jobs into the queue, all or none, and returns their ids. Of a
 // Job it uses JID (empty: a new one), Task (required), Group (empty: default),

@@ -30,8 +30,10 @@
 //	migrations.go           what callers use
 //	versions.go             the files, and which programs may run
 //	apply.go                the files as they read for a database are applied, and taken back
-//	objects.go, check.go    what the files make, what somebody has dropped of it, and who may make functions
-//	check.go, compare.go    the columns that nextrun expects in tables that it finds
+//	objects.go              what the files make, and so what the way down removes
+//	check.go                what of it somebody has dropped
+//	expected.go, compare.go whether tables that are there already can be used
+//	advice.go               what else check advises: sequences, triggers, rights
 package migrations
 
 import (

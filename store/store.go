@@ -40,7 +40,7 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 
 // New returns the database of a pool that the program has opened: PostgreSQL with
 // lib/pq or pgx's stdlib, SQLite with go-sqlite3 or another driver that brings SQLite
-// 3.41 or newer. It finds out which. The pool stays the program's: [DB.Close] leaves
+// 3.51 or newer. It finds out which. The pool stays the program's: [DB.Close] leaves
 // it open, and its limits count.
 //
 // Of the options Create, ConnectTimeout and MaxConns are of no use here. What [Open]

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -92,4 +93,15 @@ func lasted(d time.Duration) time.Duration {
 		return d.Round(time.Millisecond)
 	}
 	return d.Round(time.Second)
+}
+
+// LogOutage logs an error that an outage causes: at the beginning, then ever more
+// rarely. It reports false, and logs nothing, if no outage causes the error.
+func LogOutage(log *slog.Logger, err error) bool {
+	var e outageError
+	if !errors.As(err, &e) {
+		return false
+	}
+	e.outage.tell(log, e.error)
+	return true
 }

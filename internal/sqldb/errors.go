@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"context"
 	"errors"
 	"regexp"
 
@@ -46,3 +47,17 @@ func (s special) Error() string { return s.text }
 
 // Unwrap makes [errors.Is] find the general error.
 func (s special) Unwrap() error { return s.general }
+
+// FaultOf says what to blame for an error. An unknown error may come from one row, such as an error of a user's trigger.
+func FaultOf(err error) service.Fault {
+	switch {
+	case errors.Is(err, ErrContended):
+		return service.FaultLock
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return service.FaultDatabase
+	case errors.Is(err, ErrRefused):
+		return service.FaultRow
+	}
+	return service.FaultUnknown
+}

@@ -134,7 +134,7 @@ func DateOf(days int) Date {
 	return Date{tableStart + i, m, inYear - starts[m] + 1}
 }
 
-// days returns the day since 1970-01-01; the inverse of dateOf.
+// days returns the day since 1970-01-01; the inverse of DateOf.
 func (d Date) days() int {
 	return int(yearStarts[d.Year-tableStart]) + monthStarts[kindOf(d.Year).leap()][d.Month] + d.Day - 1
 }

@@ -11,7 +11,7 @@ type timetable struct {
 // calendar.
 const (
 	FirstWall Wall = 0
-	LastWall       = 84_006*Day - 1 // the end of lastYear
+	LastWall       = 84_006*Day - 1 // the end of LastYear
 )
 
 // next returns the earliest reading of the clock that is at least w.

@@ -52,7 +52,7 @@ const (
 var UTC = &Zone{Name: "UTC", Location: time.UTC, periods: []period{{firstInstant, 0}}}
 
 // zones caches by name. Only names that exist get in, so that it stays small whatever users write.
-var zones sync.Map // string to *zone
+var zones sync.Map // string to *Zone
 
 // ZoneNamed returns a zone of the database. The names UTC and utc need no database.
 func ZoneNamed(name string) (*Zone, error) {

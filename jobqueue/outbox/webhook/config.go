@@ -13,10 +13,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
-// What the fields of [Config] are that nobody sets.
-const (
-	DefaultTimeout = 10 * time.Second
-)
+// DefaultTimeout is the Timeout of a [Config] that sets none.
+const DefaultTimeout = 10 * time.Second
 
 // Mode says how an event is put into a request.
 type Mode string

@@ -19,8 +19,7 @@ import (
 type Driver struct {
 	// Open opens the database of a URL.
 	Open func(context.Context, dburl.URL, sqldb.Options) (*sqldb.DB, error)
-	// Listen is how watchers listen at Options.ListenURL, and the application_name that
-	// the URL has for their connections. It is nil on SQLite.
+	// Listen is how watchers listen at Options.ListenURL. It is nil on SQLite.
 	Listen func(sqldb.Options) (postgres.Listen, error)
 }
 

@@ -17,9 +17,7 @@ import (
 // jobqueue.NewQueue. It is safe for concurrent use.
 type Store struct{ db *sqldb.DB }
 
-var (
-	_ jobqueue.QueueStore = Store{}
-)
+var _ jobqueue.QueueStore = Store{}
 
 // New returns the queue of a database.
 func New(db *sqldb.DB) Store { return Store{db} }

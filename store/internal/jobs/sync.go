@@ -58,8 +58,7 @@ func (s Store) Sync(ctx context.Context, q exchange.Request) (result exchange.Re
 		if err := tx.tellHooks(ctx, q, result); err != nil {
 			return err
 		}
-		err = tx.recordGroup(ctx, q.Claim, result.Turn.Group)
-		return err
+		return tx.recordGroup(ctx, q.Claim, result.Turn.Group)
 	})
 	return result, err
 }
@@ -119,9 +118,12 @@ func (tx workTx) fenced(ctx context.Context, list []exchange.Transition) ([]exch
 			beats[t.Worker] = t.Beat
 		}
 	}
+	if len(beats) == 0 {
+		return list, nil
+	}
 	dead, err := workers.Lock(ctx, tx.Tx, beats)
-	if err != nil || len(beats) == 0 {
-		return list, err
+	if err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(t exchange.Transition) bool { return t.Dead && !dead[t.Worker] }), nil
 }

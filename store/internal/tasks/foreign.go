@@ -102,15 +102,12 @@ func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOp
 		return err
 	}
 	_, tells := q.submitter.(sink.EndTeller)
-	result, err := tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look, tells)
+	n, err := q.db.In(tx, taken[0].job.Submitted).Exec(ctx, `INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look, tells)
 		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted, $3, $4 FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id, v.due
 		ON CONFLICT (task_id, due) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
-			submitted = excluded.submitted, look = excluded.look, tells = excluded.tells, asked = NULL, ended = NULL`),
+			submitted = excluded.submitted, look = excluded.look, tells = excluded.tells, asked = NULL, ended = NULL`,
 		r.Param, string(q.sink), sqldb.Timestamp(taken[0].job.Submitted.Add(firstLook)), tells)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == int64(len(taken)) {
+	if err != nil || n == int64(len(taken)) {
 		return err
 	}
 	return fmt.Errorf("a trigger on periodic_open keeps its rows from being written; remove it: without them tasks could get two jobs")

@@ -33,40 +33,34 @@ func (JobSink) Cancels() bool { return true }
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]sink.Pending, error) {
-	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
+	wanted, err := s.db.Texts(1, trackers)
 	if err != nil {
 		return nil, err
 	}
 	var jids []string
-	err = s.db.In(tx, time.Time{}).Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
-			WHERE j.tracker = v.id AND j.state IN `+exchange.PendingStates+`
+	in := s.db.In(tx, time.Time{})
+	err = in.Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = v.value AND j.state IN `+exchange.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`, wanted.Param)
 	if err != nil || len(jids) == 0 {
 		return nil, err
 	}
-	found, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	found, err := s.db.Texts(1, jids)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, CASE WHEN started IS NOT NULL THEN submitted END AS began FROM job
-		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
-			AND state IN `+exchange.PendingStates), found.Param)
-	if err != nil {
-		return nil, err
+	var rows []struct {
+		Tracker, JID string
+		State        jobqueue.State
+		Due, Began   sqldb.RowTime // they only explain
 	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	pending := make(map[string]sink.Pending, len(jids))
-	for rows.Next() {
-		var tracker string
-		var p sink.Pending
-		var due, started sqldb.RowTime // they only explain
-		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
-			return nil, err
-		}
-		p.Due, p.Started = due.Time(), started.Time()
-		pending[tracker] = p
+	err = in.Select(ctx, &rows, `SELECT tracker, jid, state, due, CASE WHEN started IS NOT NULL THEN submitted END AS began FROM job
+		WHERE jid IN (SELECT v.value FROM `+found.SQL+` AS v) AND state IN `+exchange.PendingStates, found.Param)
+	pending := make(map[string]sink.Pending, len(rows))
+	for _, r := range rows {
+		pending[r.Tracker] = sink.Pending{JID: r.JID, State: r.State, Due: r.Due.Time(), Started: r.Began.Time()}
 	}
-	return pending, rows.Err()
+	return pending, err
 }
 
 // Submit implements [periodic.Queue]. All jobs of a batch have the same Submitted and
@@ -80,45 +74,27 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 	if err != nil {
 		return nil, err
 	}
-	result, err := tx.ExecContext(ctx, s.db.SQL().Rebind(`INSERT INTO job
+	in := s.db.In(tx, jobs[0].Submitted)
+	added, err := in.Exec(ctx, `INSERT INTO job
 			(jid, submitted, state, retries, progress, tracker, due, single, traceparent, `+jobColumns+`)
 		SELECT v.jid, $2, 'waiting', 0, 0, v.tracker, v.due, v.single, CAST($3 AS text), `+takenColumns+`
 		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
-		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted), sqldb.Nullable(jobs[0].Traceparent))
-	if err != nil {
+		ON CONFLICT DO NOTHING`, r.Param, sqldb.Timestamp(jobs[0].Submitted), sqldb.Nullable(jobs[0].Traceparent))
+	if err != nil || added == int64(len(jobs)) {
 		return nil, err
 	}
-	if added, err := result.RowsAffected(); err != nil || added == int64(len(jobs)) {
-		return nil, err
+	var missing []string
+	err = in.Select(ctx, &missing, `SELECT v.jid FROM `+r.SQL+` AS v WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`, r.Param)
+	refused := make([]sink.Submission, len(missing))
+	for i, jid := range missing {
+		refused[i] = sink.Submission{JID: jid}
 	}
-	return s.missing(ctx, tx, r)
-}
-
-// missing returns those of the jobs, given as records, that are not in the queue.
-func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []sink.Submission, err error) {
-	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
-		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	for rows.Next() {
-		var jid string
-		if err := rows.Scan(&jid); err != nil {
-			return nil, err
-		}
-		refused = append(refused, sink.Submission{JID: jid})
-	}
-	return refused, rows.Err()
+	return refused, err
 }
 
 // Cancel implements [periodic.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
-	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
-}
-
-func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
-	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	r, err := s.db.Texts(1, slices.Collect(maps.Keys(tasks)))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +104,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
-		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
+		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v)
 			AND state IN `+exchange.PendingStates+s.db.SQL().ForUpdate+`)
 		RETURNING jid`, r.Param, sqldb.Timestamp(now))
 	return cancelled, err

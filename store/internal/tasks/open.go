@@ -56,22 +56,13 @@ func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (fou
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, o.db.SQL().Rebind(`SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
-		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value AND o.ended IS NULL`), r.Param)
-	if err != nil {
-		return nil, err
+	var rows []awaited
+	err = o.db.In(tx, time.Time{}).Select(ctx, &rows, `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
+		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value AND o.ended IS NULL`, r.Param)
+	for i := range rows {
+		found = append(found, openJob{periodic.Sink(rows[i].Sink), rows[i].open()})
 	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	for rows.Next() {
-		var job openJob
-		var due, submitted sqldb.RowTime
-		if err := rows.Scan(&job.TaskID, &job.sink, &job.Ref, &job.JID, &due, &submitted); err != nil {
-			return nil, err
-		}
-		job.Due, job.Submitted = due.Time(), submitted.Time()
-		found = append(found, job)
-	}
-	return found, rows.Err()
+	return found, err
 }
 
 // pending asks the queues which of their jobs are not final, by their tasks, and returns those that have
@@ -159,8 +150,8 @@ func (o openJobs) change(ctx context.Context, tx jobqueue.DBTX, statement string
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, o.db.SQL().Rebind(statement+
-		` WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`), r.Param, now)
+	_, err = o.db.In(tx, time.Time{}).Exec(ctx, statement+
+		` WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`, r.Param, now)
 	return err
 }
 

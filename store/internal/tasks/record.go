@@ -38,21 +38,16 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {
-		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
-			return nil, err
-		}
+		keys, err = tx.settle(ctx, settled)
 	}
-	if len(added) > 0 {
-		more, err := tickTx(tx).add(ctx, added)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, more...)
+	if len(added) == 0 || err != nil {
+		return keys, err
 	}
-	return keys, nil
+	more, err := tx.add(ctx, added)
+	return append(keys, more...), err
 }
 
-func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err
@@ -83,7 +78,7 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 	return tickKeys(rows), err
 }
 
-func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err

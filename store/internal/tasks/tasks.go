@@ -26,19 +26,19 @@ func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
 func (s Tasks) Update(ctx context.Context, fn func(periodic.TaskTx) error) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
-		return fn(taskTx{rowTx{tx}})
+		return fn(taskTx{tx})
 	})
 }
 
 // View implements [periodic.TaskStore].
 func (s Tasks) View(ctx context.Context, fn func(periodic.TaskTx) error) error {
-	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{rowTx{tx}}) })
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
 }
 
 // Join implements [periodic.TaskStore].
 func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, error) {
 	tx, err := s.db.Join(ctx, outer)
-	return taskTx{rowTx{tx}}, err
+	return taskTx{tx}, err
 }
 
 // Queues implements [periodic.TaskStore].
@@ -47,10 +47,7 @@ func (s Tasks) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Que
 }
 
 // taskTx is a transaction in which tasks are managed.
-type taskTx struct{ rowTx }
-
-// rowTx changes single rows.
-type rowTx struct{ *sqldb.Tx }
+type taskTx struct{ *sqldb.Tx }
 
 func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	if t.NextRun.IsZero() {
@@ -118,7 +115,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
-func (tx rowTx) one(ctx context.Context, query string, args ...any) error {
+func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
 	n, err := tx.Exec(ctx, query, args...)
 	if err == nil && n == 0 {
 		return sqldb.ErrNotFound

@@ -82,7 +82,7 @@ func readSkips(text string) (list []days.LeftOut) {
 }
 
 // Skip implements [periodic.TaskTx].
-func (tx rowTx) Skip(ctx context.Context, id string, s days.LeftOut) error {
+func (tx taskTx) Skip(ctx context.Context, id string, s days.LeftOut) error {
 	n, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason) VALUES ($1, $2, 'skipped', $3)
 		ON CONFLICT (task_id, due) DO UPDATE SET reason = excluded.reason WHERE periodic_tick.decided IS NULL`,
 		id, sqldb.Timestamp(s.Due), sqldb.Nullable(s.Reason))
@@ -93,6 +93,6 @@ func (tx rowTx) Skip(ctx context.Context, id string, s days.LeftOut) error {
 }
 
 // Unskip implements [periodic.TaskTx].
-func (tx rowTx) Unskip(ctx context.Context, id string, due time.Time) error {
+func (tx taskTx) Unskip(ctx context.Context, id string, due time.Time) error {
 	return tx.one(ctx, `DELETE FROM periodic_tick WHERE task_id = $1 AND due = $2 AND decided IS NULL`, id, sqldb.Timestamp(due))
 }

@@ -164,15 +164,6 @@ func (tx endsTx) withTurns(ctx context.Context, list []batch.EndedTick) error {
 	return err
 }
 
-// tickTx is a transaction that reads and writes ticks.
-type tickTx struct{ *sqldb.Tx }
-
-// Ticks implements [batch.Tx].
-func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
-	found := map[string][]periodic.Range{}
-	return found, tickTx(tx).decided(ctx, since, found)
-}
-
 // Ended implements [batch.Tx].
 func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
 	r, err := tx.Texts(1, ids)
@@ -195,13 +186,12 @@ func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.
 	return ended, err
 }
 
-// decided reads from the newest row that is not after the tick on, since
-// that one may reach beyond it.
-func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.Range) error {
+// Ticks implements [batch.Tx]. It reads from the newest row that is not after the tick on, since that one may reach beyond it.
+func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var rows []struct {
 		TaskID string `db:"task_id"`
@@ -214,8 +204,9 @@ func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided 
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+` AND decided IS NOT NULL
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
 		ORDER BY k.due`, r.Param, periodic.MaxDecided-1)
+	decided := map[string][]periodic.Range{}
 	for _, row := range rows {
 		decided[row.TaskID] = append(decided[row.TaskID], periodic.Range{First: row.Due.Time(), Last: row.Last.Time()})
 	}
-	return err
+	return decided, err
 }

@@ -24,7 +24,7 @@ func TestTicksOfATaskAreFoundByTheirKeyOnSQLite(t *testing.T) {
 	}
 	var plans [][]string
 	err = db.View(t.Context(), func(outer *sqldb.Tx) error {
-		tx := taskTx{rowTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: "EXPLAIN QUERY PLAN ", Plans: &plans}, outer.Now())}}
+		tx := taskTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: "EXPLAIN QUERY PLAN ", Plans: &plans}, outer.Now())}
 		_, err := tx.Ticks(t.Context(), periodic.TickFilter{TaskID: "report", Limit: 1})
 		return err
 	})
