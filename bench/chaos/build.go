@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +15,8 @@ import (
 	"github.com/nextrun/nextrun/bench/internal/must"
 )
 
-// clockSource is added to package time of the program under test, and nowCall replaced by nowAhead in it.
+// nowAhead replaces nowCall in package time of the program under test, to which clock.go.txt is added.
 // libfaketime cannot do this: a Go program reads the clock without the C library.
-//
-//go:embed clock.go.txt
-var clockSource []byte
-
 const (
 	nowCall  = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	nowAhead = nowCall + "\tsec += chaosAhead()\n"
@@ -34,7 +29,6 @@ const source = ".."
 // library's package time is not. A newer one has one migration more.
 func build(ctx context.Context, program string, jumps, newer bool) {
 	replaced, cgo := map[string]string{}, "CGO_ENABLED=1"
-	absolute := func(parts ...string) string { return must.Get(filepath.Abs(filepath.Join(parts...))) }
 	if jumps {
 		cgo = "CGO_ENABLED=0"
 		replaceClock(ctx, absolute(source, "bin", "chaos"), replaced)
@@ -53,7 +47,9 @@ func build(ctx context.Context, program string, jumps, newer bool) {
 	}
 }
 
-// replaceClock writes the changed files into a place of their own, so that Go's build cache knows them again.
+func absolute(parts ...string) string { return must.Get(filepath.Abs(filepath.Join(parts...))) }
+
+// replaceClock writes the changed file into a place of its own, so that Go's build cache knows it again.
 func replaceClock(ctx context.Context, dir string, replaced map[string]string) {
 	root := must.Get(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())
 	lib := filepath.Join(string(bytes.TrimSpace(root)), "src", "time")
@@ -62,9 +58,8 @@ func replaceClock(ctx context.Context, dir string, replaced map[string]string) {
 	if bytes.Equal(text, changed) {
 		panic(errors.New("package time of this Go is not as expected; adapt build.go"))
 	}
-	now, clock := filepath.Join(dir, "time.go.txt"), filepath.Join(dir, "chaos.go.txt")
+	now := filepath.Join(dir, "time.go.txt")
 	must.Nil(os.MkdirAll(dir, 0o750))
-	must.Nil(os.WriteFile(clock, clockSource, 0o600))
 	must.Nil(os.WriteFile(now, changed, 0o600)) //nolint:gosec // it is a copy
-	replaced[filepath.Join(lib, "time.go")], replaced[filepath.Join(lib, "chaos.go")] = now, clock
+	replaced[filepath.Join(lib, "time.go")], replaced[filepath.Join(lib, "chaos.go")] = now, absolute("chaos", "clock.go.txt")
 }

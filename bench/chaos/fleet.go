@@ -28,7 +28,6 @@ var configuration string
 type fleet struct {
 	programs  []string // the oldest first
 	dir       string
-	effects   string // the file to which handlers that are commands write
 	quiet     string // address of the database for who checks
 	instances []*instance
 	found     *audit.Findings
@@ -38,7 +37,7 @@ type fleet struct {
 
 // newFleet builds the programs and makes instances of it, with configurations for two locks of schedulers.
 func newFleet(ctx context.Context, c *chaos) *fleet {
-	fl := &fleet{dir: c.dir, effects: filepath.Join(c.dir, "effects"), quiet: c.base.url(c.instances), found: &c.found}
+	fl := &fleet{dir: c.dir, quiet: c.base.url(c.instances), found: &c.found}
 	fl.programs = []string{filepath.Join(c.dir, "nextrun")}
 	if c.upgrade {
 		fl.programs = append(fl.programs, filepath.Join(c.dir, "newer"))
@@ -46,12 +45,9 @@ func newFleet(ctx context.Context, c *chaos) *fleet {
 	for i, program := range fl.programs {
 		build(ctx, program, c.clocks, i > 0)
 	}
-	river := ""
-	if c.database == "postgres" {
-		river = "  river: {type: river, queue: default, max_attempts: 2}\n"
-	}
 	for _, lock := range []string{"a", "b"} {
-		text := strings.NewReplacer("RECEIVER", c.ledger.address, "EFFECTS", fl.effects, "LOCK", lock, "RIVER", river).Replace(configuration)
+		text := strings.NewReplacer("RECEIVER", "http://"+c.ledger.address, "SOCKET", strings.Replace(c.ledger.address, ":", "/", 1),
+			"LOCK", lock).Replace(configuration)
 		must.Nil(os.WriteFile(fl.config(lock), []byte(text), 0o600))
 	}
 	for i := range c.instances {

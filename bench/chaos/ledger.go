@@ -6,15 +6,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"hash/fnv"
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +22,7 @@ import (
 // ledger is the world that nextrun works for, and notes what it sees of that: handlers of all processes call it, the events of
 // tasks go to it, and it delivers the letters of a queue that is not nextrun's.
 type ledger struct {
-	address string // of its server, without a path
+	address string // of its server
 	server  *http.Server
 
 	mu   sync.Mutex
@@ -34,13 +31,13 @@ type ledger struct {
 
 // newLedger takes calls on a port of its own.
 func newLedger() *ledger {
-	l := &ledger{seen: audit.Outside{Delivered: map[string][]int{}, Told: map[string]audit.Told{}, Lost: map[string]bool{}}}
+	l := &ledger{seen: audit.Outside{Delivered: map[string][]audit.Event{}, Told: map[string]audit.Told{}, Lost: map[string]bool{}}}
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /run/{kind}", l.runJob)
 	mux.HandleFunc("POST /event", l.takeEvent)
 	mux.HandleFunc("POST /hook", l.takeHook)
-	l.address = "http://" + listener.Addr().String()
+	l.address = listener.Addr().String()
 	l.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = l.server.Serve(listener) }()
 	return l
@@ -57,18 +54,6 @@ func (l *ledger) begins(jid, task, due string) (ends func(succeeded bool)) {
 		defer l.mu.Unlock()
 		l.seen.Runs[i].End, l.seen.Runs[i].Succeeded = time.Now(), succeeded
 	}
-}
-
-// outside is all that was seen, with the runs of commands, each of which has written a line into a file when it began.
-func (l *ledger) outside(effects string) audit.Outside {
-	text, _ := os.ReadFile(effects) // if there were any
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(string(text)) {
-		words := strings.Fields(line)
-		l.seen.Runs = append(l.seen.Runs, audit.Run{Job: words[0], Task: words[1], Due: words[2], Succeeded: true})
-	}
-	return l.seen
 }
 
 // lose notes what a failover has lost of that, and of the times from the last commit that it kept to its end.
@@ -113,10 +98,8 @@ func (l *ledger) runJob(w http.ResponseWriter, q *http.Request) {
 
 // takeEvent takes an event, which may come again, but for some that have to.
 func (l *ledger) takeEvent(w http.ResponseWriter, q *http.Request) {
-	var e struct{ ID, Subject, AggregateVersion string }
-	err := json.NewDecoder(q.Body).Decode(&e)
-	version, err2 := strconv.Atoi(e.AggregateVersion)
-	if err := errors.Join(err, err2); err != nil {
+	var e audit.Event
+	if err := json.NewDecoder(q.Body).Decode(&e); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -126,8 +109,8 @@ func (l *ledger) takeEvent(w http.ResponseWriter, q *http.Request) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.Contains(l.seen.Delivered[e.Subject], version) {
-		l.seen.Delivered[e.Subject] = append(l.seen.Delivered[e.Subject], version)
+	if list := l.seen.Delivered[e.Subject]; !slices.Contains(list, e) {
+		l.seen.Delivered[e.Subject] = append(list, e)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

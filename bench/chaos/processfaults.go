@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -76,17 +77,11 @@ func (fl *fleet) ask(_ context.Context, _ *rand.Rand, in *instance) {
 
 // changeMode gives an instance that schedules another mode.
 func (fl *fleet) changeMode(ctx context.Context, r *rand.Rand, in *instance) {
-	next := in.role
-	switch next.command {
-	case "executor":
+	if in.role.command == "executor" {
 		panic(errNotNow)
-	case "scheduler":
-		next = pick(r, role{"scheduler", "shared", "a"}, role{"scheduler", "leader", "a"}, role{"scheduler", "exclusive", "b"})
-	case "serve":
-		next = pick(r, role{"serve", "shared", "a"}, role{"serve", "leader", "a"})
 	}
 	fl.mu.Lock()
-	in.role = next
+	in.role = pick(r, slices.DeleteFunc(slices.Clone(roles), func(o role) bool { return o.command != in.role.command })...)
 	fl.mu.Unlock()
 	fl.ask(ctx, r, in)
 }

@@ -46,7 +46,7 @@ func (e *editor) someTask(id string) []any {
 	case n < 36:
 		handler = "broken"
 	case n < 38 && every > 10:
-		handler = "file"
+		handler = "command"
 	case n < 42:
 		handler = "book"
 	}
@@ -133,8 +133,7 @@ func (e *editor) edit(ctx context.Context) error {
 	case 7:
 		return set(pick(e.r, "paused = NULL", "paused = "+stamp(time.Now())+", paused_reason = 'chaos'"))
 	case 8:
-		_, err := e.handle().ExecContext(ctx, "DELETE FROM periodic_task WHERE id = $1", id)
-		return err
+		return execute(ctx, e.handle(), "DELETE FROM periodic_task WHERE id = '"+id+"'")
 	}
 	e.made++
 	id = fmt.Sprintf("edited-x%06d", e.made)

@@ -16,7 +16,7 @@ func at(seconds float64) time.Time { return t0.Add(time.Duration(seconds * float
 func good() *Facts {
 	s := &story{id: "fixed-1", jobs: map[string]*job{}, policy: &policy{overlap: "skip", catchup: "one", sink: "job", handler: "call", grace: time.Minute}}
 	f := &Facts{stories: map[string]*story{s.id: s}, rules: map[string][]step{Slow: {{at(-60), Unlimited}}, Closed: {{at(-60), 0}}},
-		outside: Outside{Delivered: map[string][]int{}, Told: map[string]Told{}}}
+		outside: Outside{Delivered: map[string][]Event{}, Told: map[string]Told{}}}
 	plan := func(from, past float64) {
 		s.changes = append(s.changes, change{at: at(from - 0.5), due: at(from), timer: "*:*:0/10", enabled: true},
 			change{at: at(past - 1), was: at(past), nextrun: unplanned, timer: "*:*:0/10", enabled: true})
@@ -58,10 +58,10 @@ func TestAuditAllowsWhatAFailoverLost(t *testing.T) {
 	began := Run{Job: "job-50", Task: s.id, Due: at(50).Format(time.RFC3339), Begin: at(51), End: at(60.5)}
 	f.outside.Runs = append(f.outside.Runs, lost, began)
 	f.outside.Told["1"], f.outside.Told["h"] = failure(s.id, "lost"), failure(s.id, "job-50")
-	f.outside.Delivered[s.id] = []int{1}
+	f.outside.Delivered[s.id] = []Event{{"e", s.id, 1}}
 	before := &Findings{}
 	f.Audit(before)
-	f.outside.Lost = map[string]bool{"lost": true, "h": true, s.id + " 1": true}
+	f.outside.Lost = map[string]bool{"lost": true, "h": true, "e": true}
 	f.outside.Rewound = [][2]time.Time{{at(50.5), at(53)}}
 	after := &Findings{}
 	f.Audit(after)
@@ -106,7 +106,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		{"a decision against the policy", func(_ *Facts, s *story) { s.policy.catchup = "all" }},
 		{"a tick that was not submitted has a job", func(_ *Facts, s *story) { s.ticks[3].jid = "job-50" }},
 		{"events did not arrive", func(_ *Facts, s *story) { s.add(job{jid: "e1", state: "event"}) }},
-		{"events are out of order", func(f *Facts, s *story) { f.outside.Delivered[s.id] = []int{2, 1} }},
+		{"events are out of order", func(f *Facts, s *story) { f.outside.Delivered[s.id] = []Event{{"b", s.id, 2}, {"a", s.id, 1}} }},
 		{"more runs than a limit allows", func(f *Facts, s *story) { s.jobs["job-50"].handler = "slow"; f.rules[Slow][0].value = 0 }},
 		{"a hook did not hear once", func(_ *Facts, s *story) { s.policy.handler = hooked }}, // two missed ticks
 		{"a hook did not hear once", func(f *Facts, s *story) {

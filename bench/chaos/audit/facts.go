@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"fmt"
 	"slices"
 	"time"
@@ -15,9 +16,9 @@ const Fixed = "fixed-"
 
 // Run is one run of a job, as the handler saw it.
 type Run struct {
-	Job, Task  string    // jid and id
-	Due        string    // as nextrun wrote it; empty: not for a tick
-	Begin, End time.Time // zero for commands
+	Job, Task  string // jid and id
+	Due        string // as nextrun wrote it; empty: not for a tick
+	Begin, End time.Time
 	Succeeded  bool
 }
 
@@ -28,11 +29,17 @@ type Told struct {
 	Tick        struct{ Due time.Time }
 }
 
+// Event is one that was delivered.
+type Event struct {
+	ID, Subject      string
+	AggregateVersion int `json:",string"`
+}
+
 // Outside is what happened outside of the database.
 type Outside struct {
-	Runs      []Run            // in the order in which they began; those of commands are the last
-	Told      map[string]Told  // by the ids of notices
-	Delivered map[string][]int // aggregate -> versions of its events, in the order of their first arrival
+	Runs      []Run              // in the order in which they began
+	Told      map[string]Told    // by the ids of notices
+	Delivered map[string][]Event // of each aggregate, in the order of their first arrival
 
 	// What failovers have lost: ids as Known has them, and the times from which the database kept nothing.
 	Lost    map[string]bool
@@ -40,12 +47,18 @@ type Outside struct {
 }
 
 // Known is a query for the ids of all jobs, letters and events.
-const Known = "SELECT jid FROM job UNION ALL SELECT jid FROM letter UNION ALL SELECT aggregate_id || ' ' || aggregate_version FROM event_store"
+const Known = "SELECT jid FROM job UNION ALL SELECT jid FROM letter UNION ALL SELECT id FROM event_store"
 
 // adrift reports whether the database may not know any more that the run has begun.
 func (o *Outside) adrift(r Run) bool {
 	return slices.ContainsFunc(o.Rewound, func(w [2]time.Time) bool { return r.Begin.After(w[0].Add(-slack)) && r.Begin.Before(w[1].Add(slack)) })
 }
+
+//go:embed postgres.sql sqlite.sql
+var tables embed.FS
+
+// Tables are the statements for a database, postgres or sqlite, that make what is beside nextrun's tables.
+func Tables(database string) string { return string(must.Get(tables.ReadFile(database + ".sql"))) }
 
 // Facts are what the tables say of the run, and who is outside.
 type Facts struct {
@@ -115,18 +128,6 @@ func (s *story) add(j job) {
 	s.jobs[j.jid] = &j
 }
 
-// change adds one. SQLite writes down an edit twice, at the same time: as somebody made it, and then with what nextrun's trigger
-// made of it, which alone counts.
-func (s *story) change(c change) {
-	if n := len(s.changes); n > 0 {
-		if last := s.changes[n-1]; last.at.Equal(c.at) && last.was.Equal(c.was) && last.due.Equal(last.was) && c.due.IsZero() &&
-			last.timer == c.timer && last.enabled == c.enabled {
-			s.changes = s.changes[:n-1]
-		}
-	}
-	s.changes = append(s.changes, c)
-}
-
 // Read reads all tables. It panics by must.Nil.
 func Read(ctx context.Context, db *sql.DB, outside Outside) *Facts {
 	f := &Facts{stories: map[string]*story{}, rules: map[string][]step{}, outside: outside}
@@ -167,7 +168,8 @@ func (f *Facts) readTasks(ctx context.Context, db *sql.DB) {
 		var id string
 		var c change
 		scan(&id, timeOf(&c.at), timeOf(&c.was), timeOf(&c.due), timeOf(&c.nextrun), &c.timer, &c.enabled)
-		f.story(id).change(c)
+		s := f.story(id)
+		s.changes = append(s.changes, c)
 	})
 	Each(ctx, db, `SELECT id, task, overlap, catchup, sink, grace, coalesce(deadline, 0), jitter, exclude_calendars IS NOT NULL FROM periodic_task
 		WHERE id LIKE '`+Fixed+`%'`, func(scan func(...any)) {

@@ -36,7 +36,7 @@ func (p *policy) forbids(k tick, t Timer, s *story) string {
 	age := k.decided.Sub(k.due)
 	switch k.decision {
 	case "submitted":
-		if p.deadline > 0 && age > p.deadline+slack {
+		if p.deadline > 0 && age > p.deadline+stall { // after the jitter, and decided up to two seconds before
 			return "the deadline had passed"
 		}
 	case "late":

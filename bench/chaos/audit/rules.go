@@ -58,7 +58,7 @@ func (f *Facts) auditLimits(found *Findings) {
 		var active []Run
 		for _, r := range f.outside.Runs {
 			j := f.story(r.Task).jobs[r.Job]
-			if r.Begin.IsZero() || j == nil || j.interrupts > 0 || f.outside.adrift(r) || what != "handler "+j.handler && what != "group "+j.group {
+			if j == nil || j.interrupts > 0 || f.outside.adrift(r) || what != "handler "+j.handler && what != "group "+j.group {
 				continue
 			}
 			active = slices.DeleteFunc(active, func(a Run) bool {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -53,9 +52,6 @@ func (s *story) auditRuns(runs []Run, adrift func(Run) bool, found *Findings) {
 		case r.Due != "" && !due.Equal(j.due):
 			found.Add("what ran is another tick", s.id, "%s: %s instead of %s", r.Job, r.Due, moment(j.due))
 		}
-		if r.Begin.IsZero() || r.End.IsZero() { // of a command
-			continue
-		}
 		if p := s.policy; p != nil && !seen[r.Job] && p.handler == "call" && p.sink == "job" && !p.jitter && (p.overlap == "allow" || p.overlap == "skip") {
 			found.Begun = append(found.Begun, Begun{due, r.Begin})
 		}
@@ -102,12 +98,12 @@ func (s *story) auditEvents(o *Outside, found *Findings) {
 			n++
 		}
 	}
-	delivered = slices.DeleteFunc(slices.Clone(delivered), func(v int) bool { return v > n && o.Lost[fmt.Sprint(s.id, " ", v)] })
+	delivered = slices.DeleteFunc(slices.Clone(delivered), func(e Event) bool { return o.Lost[e.ID] })
 	if len(delivered) != n {
 		found.Add("events did not arrive", s.id, "%d of %d", len(delivered), n)
 	}
-	for i, v := range delivered {
-		if v != i+1 {
+	for i, e := range delivered {
+		if v := e.AggregateVersion; v != i+1 {
 			found.Add("events are out of order", s.id, "version %d came as number %d", v, i+1)
 			break
 		}
