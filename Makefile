@@ -255,9 +255,9 @@ model: ## Visit 100,000 states of each scene of the model, and more at random; M
 	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
 
 .PHONY: test-crashpoints
-test-crashpoints: ## Kill or stop processes at RUNS (6) of their statements and commits, in each mode, on one database or the other
+test-crashpoints: ## Kill or stop processes at RUNS (4) of their statements and commits, in each mode, on one database or the other
 	@scripts/need cc
-	NEXTRUN_CRASH_RUNS=$(or $(RUNS),6) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
+	NEXTRUN_CRASH_RUNS=$(or $(RUNS),4) NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
 		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 $(TESTFLAGS) ./store/internal/testkit/crash
 
 .PHONY: crashpoints

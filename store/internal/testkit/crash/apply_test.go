@@ -41,7 +41,9 @@ func TestApplyIsCutShort(t *testing.T) {
 					whole = d.declare(n)
 					states = append(states, d.state())
 				}
-				for _, at := range append(places(t, whole, syscall.SIGKILL), places(t, whole, syscall.SIGSTOP)...) {
+				list := append(places(t, whole, syscall.SIGKILL), places(t, whole, syscall.SIGSTOP)...)
+				t.Logf("cut short at %d places", len(list))
+				for _, at := range list {
 					d.declare(0)
 					d.cutShort(at, states)
 					if d.declare(1); d.state() != states[1] || t.Failed() {

@@ -72,7 +72,9 @@ func TestMigrationsAreKilled(t *testing.T) {
 			t.Run(command+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				empty := i == 0
-				for _, at := range places(t, migrate(newDatabase(t, kind, empty), crash.Place{}, command), syscall.SIGKILL) {
+				list := places(t, migrate(newDatabase(t, kind, empty), crash.Place{}, command), syscall.SIGKILL)
+				t.Logf("killed at %d places", len(list))
+				for _, at := range list {
 					d := newDatabase(t, kind, empty)
 					if p := migrate(d, at, command); !killed(p) {
 						t.Errorf("not killed at %+v:\n%s", at, p.Said())
