@@ -177,10 +177,6 @@ test-kubernetes: ## Check the Helm chart and the manifests against the types of 
 test-install: ## Build as `go install` does: from a clean cache, with what go.mod says
 	scripts/test-install
 
-.PHONY: check-release
-check-release: ## Check the configuration of goreleaser, which builds releases; the first time takes minutes
-	go run github.com/goreleaser/goreleaser/v2@v2.15.4 check
-
 .PHONY: release
 release: ## Make the release VERSION=0.1.0 in a scratch clone, up to its upload: checks, notes, artefacts, checksums
 	scripts/release '$(VERSION)'

@@ -84,7 +84,7 @@ cluster_make_dir() {
 # cluster_settings has an odd zone, so that a test notices when a local time is taken for UTC.
 # Without fsync a crash of the machine loses the cluster, a stop does not: synchronous_commit stays on.
 cluster_settings() {
-    printf '%s\n' "listen_addresses = '127.0.0.1'" "unix_socket_directories = ''" 'max_connections = 300' "timezone = '<+0545>-05:45'"
+    printf '%s\n' 'max_connections = 300' "timezone = '<+0545>-05:45'"
     if [ "${NEXTRUN_TEST_POSTGRES_DURABLE:-}" = 1 ]; then
         printf '%s\n' 'track_commit_timestamp = on' 'shared_buffers = 256MB'
     else # TMPDIR may be in memory; tests have little to compile for
@@ -92,14 +92,16 @@ cluster_settings() {
     fi
 }
 
+# cluster_password makes one. The gate looks for the word in what the tests write.
+cluster_password() { echo "planted-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"; }
+
 cluster_create() {
     local password port attempt
     cluster_make_dir || {
         problem="no temporary directory that user ${cluster_user:-$(id -un)} can write; set TMPDIR to one"
         return 1
     }
-    # The gate looks for the word in what the tests write.
-    password=planted-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    password=$(cluster_password)
     printf '%s\n' "$password" | cluster_as_user sh -c 'umask 077 && cat > "$0"' "$cluster_dir/password"
     cluster_as_user "$cluster_bin/initdb" --no-sync --username=postgres --auth=password \
         --pwfile="$cluster_dir/password" --encoding=UTF8 --locale=C -D "$cluster_dir/data" \
@@ -107,7 +109,7 @@ cluster_create() {
         cluster_fail initdb
         return 1
     }
-    cluster_settings | cluster_append
+    { printf '%s\n' "listen_addresses = '127.0.0.1'" "unix_socket_directories = ''" && cluster_settings; } | cluster_append
     # Below the ports that systems hand out by themselves. That it is free is
     # known only once the server listens on it.
     for attempt in {1..20}; do

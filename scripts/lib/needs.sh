@@ -64,7 +64,7 @@ needs_has() {
     local name
     case $1 in
     cc) needs_compiles >/dev/null 2>&1 ;;
-    postgres) [ -n "${NEXTRUN_TEST_POSTGRES:-}" ] || needs_server ;;
+    postgres) [ -n "${NEXTRUN_TEST_POSTGRES:-}" ] || needs_server || docker info >/dev/null 2>&1 ;;
     psql) has psql && has pg_dump && has pg_restore ;;
     chromium)
         for name in headless_shell headless-shell chromium chromium-browser google-chrome; do # as the tests find it
@@ -85,7 +85,7 @@ needs_advice() {
         packages+=("$(needs_column "$what" "$column")")
     done
     echo "  to get that: $install ${packages[*]}"
-    echo "  as root on Debian, with CI=true or NEXTRUN_INSTALL=1, the scripts do it"
+    echo "  as root on Debian, the scripts do it; docker will do for postgres"
 }
 
 # needs_compiles tells whether the compiler that cgo would use makes a program; one without the headers

@@ -6,7 +6,7 @@ replace github.com/nextrun/nextrun => ../..
 
 require (
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/nextrun/nextrun v0.0.0
+	github.com/nextrun/nextrun v0.1.0
 )
 
 require (

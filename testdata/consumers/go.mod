@@ -7,7 +7,7 @@ replace github.com/nextrun/nextrun => ../..
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/mattn/go-sqlite3 v1.14.53
-	github.com/nextrun/nextrun v0.0.0
+	github.com/nextrun/nextrun v0.1.0
 	github.com/riverqueue/river v0.51.2
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
 	github.com/riverqueue/river/riverdriver/riversqlite v0.51.2
