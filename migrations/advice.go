@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // counted are the columns whose values a sequence of PostgreSQL makes.
@@ -42,15 +43,15 @@ func (m *Migrator) Behind(ctx context.Context) (remedies []string, err error) {
 	return remedies, nil
 }
 
-// Creators returns a sentence about the roles that may create objects in nextrun's schema
-// although they do not own its tables, with the remedy; empty if there are none. PUBLIC is
-// everybody. An operator or function that they make there can be run by nextrun's
-// statements, with the rights of its login. Superusers and the owner of the schema are left out.
+// Creators returns sentences about the roles that may create objects in nextrun's schema
+// although they do not own its tables, and about those that own tables that were there before, with the remedy; empty if
+// there are none. PUBLIC is everybody. An operator or function that they make there, or a trigger of their tables, can be
+// run by nextrun's statements, with the rights of its login. Superusers and the owner of the schema are left out.
 func (m *Migrator) Creators(ctx context.Context) (string, error) {
 	if m.dialect == SQLite {
 		return "", nil
 	}
-	var schema, roles string
+	var schema, roles, owners, remedy string
 	err := m.db.QueryRowContext(ctx, `SELECT coalesce(min(quote_ident(n.nspname)), ''),
 		  coalesce(string_agg(CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', ' ORDER BY g.grantee), '')
 		FROM pg_namespace AS n, aclexplode(n.nspacl) AS g
@@ -60,9 +61,22 @@ func (m *Migrator) Creators(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask who may create in the schema: %w", err)
 	}
-	if roles == "" {
-		return "", nil
+	var said []string
+	if roles != "" {
+		said = append(said, fmt.Sprintf("%s may create objects in the schema %s, and so make nextrun's statements run functions of theirs; "+
+			"unless you trust them, run as its owner: REVOKE CREATE ON SCHEMA %s FROM %s", roles, schema, schema, roles))
 	}
-	return fmt.Sprintf("%s may create objects in the schema %s, and so make nextrun's statements run functions of theirs; "+
-		"unless you trust them, run as its owner: REVOKE CREATE ON SCHEMA %s FROM %s", roles, schema, schema, roles), nil
+	err = m.db.QueryRowContext(ctx, `SELECT coalesce(string_agg(format('%s owns %I', t.relowner::regrole, t.relname), ', ' ORDER BY t.relname), ''),
+		  coalesce(string_agg(format('ALTER TABLE %s OWNER TO %s', t.oid::regclass, v.relowner::regrole), '; ' ORDER BY t.relname), '')
+		FROM pg_class AS v JOIN pg_class AS t ON t.relnamespace = v.relnamespace AND t.relowner <> v.relowner JOIN pg_roles AS r ON r.oid = t.relowner
+		WHERE v.relnamespace = current_schema()::regnamespace AND v.relname = $1 AND t.relkind IN ('r', 'p', 'v') AND NOT r.rolsuper
+		  AND t.relname IN ('job', 'joblog', 'jobgroupuse', 'periodic_task', 'scheduler_lock')`, versionTable).Scan(&owners, &remedy)
+	if err != nil {
+		return "", fmt.Errorf("ask who owns the tables: %w", err)
+	}
+	if owners != "" {
+		said = append(said, owners+", and so may add tasks and jobs, and have triggers run with the rights of nextrun's logins; "+
+			"unless you trust them, drop triggers and rules that are not nextrun's, and run: "+remedy)
+	}
+	return strings.Join(said, ". "), nil
 }

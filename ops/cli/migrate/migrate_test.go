@@ -103,7 +103,7 @@ func TestIncompleteSchema(t *testing.T) {
 
 // Where strangers may create in nextrun's schema, migrate up and check say who, and the
 // statement that they print ends it.
-func TestStrangersWhoMayCreateAreNamed(t *testing.T) {
+func TestStrangersWhoMayCreateAreNamedOnPostgres(t *testing.T) {
 	t.Parallel()
 	d := storetest.New(t, storetest.Postgres)
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
@@ -117,11 +117,18 @@ func TestStrangersWhoMayCreateAreNamed(t *testing.T) {
 		d.Exec(remedy)
 		s.Says(t, ui.Done, command, "! may create objects")
 	}
+	owner, stranger := d.One("SELECT current_user"), "s"+d.One("SELECT md5(current_database())")[:12]
+	d.DropRoles(stranger)
+	d.Exec("CREATE ROLE " + stranger + "; ALTER TABLE job OWNER TO " + stranger) // as one who made it before migrate up
+	for _, command := range []string{"migrate up", "check"} {
+		s.Says(t, ui.Done, command, stranger+" owns job, and so may add tasks and jobs", "run: ALTER TABLE job OWNER TO "+owner)
+	}
+	d.Exec("ALTER TABLE job OWNER TO " + owner)
 }
 
 // A login that may not create in the schema learns who can migrate, and which right it lacks. Its password may be a word like any other:
 // the message stays readable.
-func TestLoginThatMayNotMigrate(t *testing.T) {
+func TestLoginThatMayNotMigrateOnPostgres(t *testing.T) {
 	t.Parallel()
 	d := storetest.New(t, storetest.Postgres)
 	login := "m" + d.One("SELECT md5(current_database())")[:12]
