@@ -41,7 +41,7 @@ type permission struct {
 
 // rights are statements in the order in which they are run, with the role
 // that may, or may not, run them. Whole programs are run with these roles by make test-roles,
-// and by TestProgramsWithTheRightsOfTheirRoles.
+// and by TestProgramsWithTheRightsOfTheirRolesOnPostgres.
 var rights = []permission{
 	{"operator", true, "INSERT INTO periodic_task (id, task, timer, args, overlap) VALUES ('a', 'x', 'yearly', '--full', 'queue'), ('b', 'x', 'yearly', '{}', 'queue')"},
 	{"operator", true, "UPDATE periodic_task SET timer = 'hourly', args = '{}' WHERE id = 'a'"},

@@ -66,7 +66,7 @@ var fires = []string{
 // Writers need not have nextrun's schema in their search_path: psql's default is another one, pg_dump and postgres_fdw set
 // none. A login that may create in nextrun's schema makes operators, functions, casts and domains that
 // the functions of triggers could take for those of PostgreSQL. None is ever run.
-func TestTriggersRunNothingOfOthers(t *testing.T) {
+func TestTriggersRunNothingOfOthersOnPostgres(t *testing.T) {
 	t.Parallel()
 	address := storetest.PostgresURL(t)
 	plain := open(storetest.At(t, address))
@@ -88,7 +88,7 @@ func TestTriggersRunNothingOfOthers(t *testing.T) {
 // A function that runs with its owner's rights must not serve others, and none
 // may depend on the search_path of the writer. This holds for later migrations
 // as well: see CONTRIBUTING.md.
-func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
+func TestEveryTriggerFunctionHasAFixedSearchPathOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
@@ -99,7 +99,7 @@ func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
 }
 
 // Where another schema comes first in the search_path, nobody compares its tables with those of nextrun, or changes them.
-func TestSchemaThatHidesTheTablesIsNamed(t *testing.T) {
+func TestSchemaThatHidesTheTablesIsNamedOnPostgres(t *testing.T) {
 	t.Parallel()
 	address := storetest.PostgresURL(t)
 	plain := open(storetest.At(t, address))

@@ -60,7 +60,7 @@ func (l *logins) as(role string) string {
 
 // The owner migrates, and each program does its whole work with the role that is for it: on PostgreSQL 15 and
 // later nobody else may create anything in the schema.
-func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
+func TestProgramsWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
 	t.Parallel()
 	l := newLogins(t)
 	config := filepath.Join(t.TempDir(), "nextrun.yaml")
@@ -77,8 +77,11 @@ func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
 	atLeast(t, l.Database, "SELECT count(*) FROM jobs.job WHERE state = 'success' AND tracker = 'acme-hello'", 2)
 	atLeast(t, l.Database, "SELECT count(*) FROM jobs.outbox_message WHERE attempts > 0", 1)
 
-	for _, command := range []string{"task set acme-hello --timer hourly", "task pause acme-hello", "task resume acme-hello", "task skip acme-hello",
-		"task list", "task show acme-hello", "why acme-hello", "tick list", "job list", "job log --last acme-hello"} {
+	of := []string{"task set acme-hello --timer hourly", "task pause acme-hello", "task resume acme-hello", "task skip acme-hello", "job list", "job log --last acme-hello"}
+	if l.One("SELECT current_setting('server_version_num')") >= "150000" { // before, views would show a tenant the rows of others
+		of = append(of, "task list", "task show acme-hello", "why acme-hello", "tick list")
+	}
+	for _, command := range of {
 		nextrun(t, tenant, ui.Done, strings.Fields(command)...)
 	}
 	for _, command := range []string{"task run created", "task run acme-hello", "task rm created", "job submit hello", "event list", "job limit group acme 2",
@@ -99,7 +102,7 @@ func TestProgramsWithTheRightsOfTheirRoles(t *testing.T) {
 }
 
 // A program whose login has another role says so, in the database's words and with the remedy.
-func TestProgramsNameTheRightThatIsMissing(t *testing.T) {
+func TestProgramsNameTheRightThatIsMissingOnPostgres(t *testing.T) {
 	t.Parallel()
 	l := newLogins(t)
 	config := filepath.Join(t.TempDir(), "nextrun.yaml")
