@@ -138,6 +138,10 @@ func (r *reader) assign(name, value string) {
 	case "HOME":
 		r.home = value
 	}
+	if strings.Contains(value, "${") {
+		r.note("left out: nextrun would put a variable or a file of its own into the value; write it in the configuration file")
+		return
+	}
 	if r.shared {
 		r.env, r.shared = slices.Clone(r.env), false
 	}

@@ -99,6 +99,7 @@ func TestParseOfFiles(t *testing.T) {
 			"a: CRON_TZ=Asia/Tokyo 0 1 * * *: /bin/sh a", "b: CRON_TZ=Europe/Berlin 0 2 * * *: /bin/sh b",
 			"1 note: ...", "5 note: ...", `6 left out: timer "CRON_TZ=Mars 0 3 * * *", at "Mars 0 3 * * *": unknown time zone "Mars"...`}},
 		"\ufeff1 2 * * * good\r\n\t1\t2\t*\t*\t*\tbest\t--x":       {Options{Prefix: "wiki"}, []string{"wiki-good: 1 2 * * *: /bin/sh good", "wiki-best: 1 2 * * *: /bin/sh best\t--x"}},
+		"TOKEN=${NEXTRUN_DB}\n1 2 * * * a\n":                       {Options{}, []string{"a: 1 2 * * *: /bin/sh a", "1 note: left out: nextrun would put a variable or a file..."}},
 		"HOME=/srv/shop\n0 1 * * * ./bill\n":                       {Options{}, []string{"bill: 0 1 * * *: /bin/sh ./bill /srv/shopHOME=/srv/shop"}}, // cron starts commands in HOME
 		"A=1\n1 2 * * * a\nB=2\n1 2 * * * a\nA=3\n1 2 * * * a-2\n": {Options{}, []string{"a: 1 2 * * *: /bin/sh a A=1", "a-2: 1 2 * * *: /bin/sh a A=1 B=2", "a-2-2: 1 2 * * *: /bin/sh a-2 A=3 B=2"}},
 	} {
