@@ -96,13 +96,14 @@ type Applied struct {
 	Name    string // of the file
 }
 
-// Status is one known migration and whether the database has it.
+// Status is a migration and whether the database has it.
 type Status struct {
 	Applied
-	Done bool
+	Done  bool
+	Newer bool // the database has it, and this program does not know it
 }
 
-// Status lists the known migrations.
+// Status lists the migrations that this program knows, and then newer ones that the database has.
 func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 	s, err := m.state(ctx)
 	if err != nil {
@@ -112,7 +113,7 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 	for i, f := range m.files {
 		list[i] = Status{Applied: Applied{Version: f.version, Name: f.name}, Done: f.version <= s.version}
 	}
-	return list, nil
+	return append(list, m.newer(s)...), nil
 }
 
 // Check returns nil if the schema is the one that this program knows, else

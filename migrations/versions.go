@@ -90,6 +90,19 @@ func oldestOf(s state) int64 {
 	return oldest
 }
 
+// newer are the migrations of a database that this program does not know.
+func (m *Migrator) newer(s state) (list []Status) {
+	for name := range s.found {
+		rest, is := strings.CutPrefix(name, oldestIs)
+		_, name, _ := strings.Cut(rest, " ")
+		if f := newFile(name, ""); is && f.version > m.number() {
+			list = append(list, Status{Applied: Applied{Version: f.version, Name: f.name}, Done: true, Newer: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Version, b.Version) })
+	return list
+}
+
 // ShutsOut is what [Migrator.Up] would do to programs that run: those that know less migrations than Below could
 // not be started any more. No program that runs now knows more than Known. 0: there is nothing that shuts out.
 type ShutsOut struct{ Below, Known int64 }

@@ -59,6 +59,9 @@ func TestOlderAndNewerProgram(t *testing.T) {
 			db.Errorf("an additive migration shuts out %+v, %v", out, err)
 		}
 		applied(db, newer, "00002_mood.sql")
+		if list, err := db.m.Status(db.Context()); err != nil || len(list) != 2 || list[0].Newer || list[1].Name != "00002_mood.sql" || !list[1].Newer {
+			db.Errorf("the older program knows of the migrations %+v, %v", list, err)
+		}
 		db.exec(unknownOverlap[db.Kind])
 		db.exec(unknownDecision[db.Kind])
 		db.check("the older program")

@@ -37,6 +37,20 @@ func (r *report) checkVersion(ctx context.Context) error {
 	return nil
 }
 
+// addVersion says whether the schema is that of this program, or one of a newer program on which this one may run.
+func (r *report) addVersion(ctx context.Context, m *migrations.Migrator) error {
+	list, err := m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if last := list[len(list)-1]; last.Newer {
+		r.add(levelOK, "schema", "of a newer version, up to %s; this version works on it, too", last.Name)
+		return nil
+	}
+	r.add(levelOK, "schema", "of this version, and complete")
+	return nil
+}
+
 // checkSchema names what is missing.
 func (r *report) checkSchema(ctx context.Context) error {
 	m := migrations.Of(r.db)
@@ -54,7 +68,9 @@ func (r *report) checkSchema(ctx context.Context) error {
 		r.undone("schema", err)
 		return errNoTables
 	default:
-		r.add(levelOK, "schema", "of this version, and complete")
+		if err := r.addVersion(ctx, m); err != nil {
+			return err
+		}
 	}
 	behind, err := m.Behind(ctx)
 	if err != nil {
