@@ -153,6 +153,7 @@ func TestConfigThatIsWrong(t *testing.T) {
 		"or set nextrun.Config.Migrate":               none,
 		"Name is empty":                               {URL: "sqlite:x"},
 		"URL is empty and DB is nil":                  {Name: "a"},
+		"both URL and DB are set":                     {Name: "a", URL: "sqlite:x", DB: empty},
 		`Name is "a@b"`:                               {Name: "a@b", URL: "sqlite:x"},
 		`did you mean "every"`:                        shop("sqlite:"+t.TempDir()+"/y", "evry 5s"),
 	} {
