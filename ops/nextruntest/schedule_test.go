@@ -46,9 +46,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"too few": {func(s *nextruntest.Schedule) { s.RequireSubmitted("a", "2026-01-01 01:00", "2026-01-01 02:00") },
 			[]string{"want\n  2026-01-01 01:00:00\n  2026-01-01 02:00:00", "2026-01-01 02:00:00  a  skipped  a job of the task had not ended"}},
-		"a tick":        {func(s *nextruntest.Schedule) { s.RequireNoTick("a", "2026-01-01 02:00") }, []string{"has a tick", "skipped"}},
 		"reason":        {func(s *nextruntest.Schedule) { s.RequireReason("a", "2026-01-01 02:00", periodic.Skipped, "rain") }, []string{`because of "rain"`}},
-		"args":          {func(s *nextruntest.Schedule) { s.RequireArgs("a", "2026-01-01 01:00", `{"x": 2}`) }, []string{`{"x": 1}`, `{"x": 2}`}},
 		"sql":           {func(s *nextruntest.Schedule) { s.Exec("DELETE FROM periodic_job") }, []string{"periodic_job"}},
 		"bad row":       {func(s *nextruntest.Schedule) { s.Add(periodic.NewTask("b", "b", "dayly")) }, []string{"dayly"}},
 		"back":          {func(s *nextruntest.Schedule) { s.AdvanceTo("2025-12-31") }, []string{"cannot go back to 2025-12-31"}},

@@ -129,9 +129,21 @@ func (s *Story) choose(list []view.Run, upto int) {
 	if chosen >= 0 {
 		s.Run, s.Due, s.Before, s.After = &list[chosen], due(chosen), due(chosen-1), due(chosen+1)
 	}
-	if coming, err := s.task.Upcoming(latest(s.Asked, s.now), 1); s.After.IsZero() && err == nil && len(coming) > 0 && s.task.Enabled {
-		s.After = coming[0].Due
+	if s.After.IsZero() && s.task.Enabled {
+		s.After = s.nextTick()
 	}
+}
+
+// nextTick is the tick after the time: the planned one, or if that is not after it, one that is still to come.
+func (s *Story) nextTick() time.Time {
+	if due := s.task.Due; due.After(s.Asked) && due.Before(periodic.Never) {
+		return due
+	}
+	coming, err := s.task.Upcoming(latest(s.Asked, s.now), 1)
+	if err != nil || len(coming) == 0 {
+		return time.Time{}
+	}
+	return coming[0].Due
 }
 
 // last is the last of the ticks that a record is for.
