@@ -53,13 +53,16 @@ func parse(path string, text []byte, env func(string) string) (*Config, error) {
 	return config, nil
 }
 
+// aliased is how many times as large as the file the args in it may be.
+const aliased = 10
+
 // read calls into with the root of a file.
 func read(path string, text []byte, env func(string) string, into func(*reader, *yaml.Node)) error {
 	root, wrong := document(text)
 	if wrong != nil {
 		return &Error{path, []Problem{*wrong}}
 	}
-	r := &reader{env: env, lacking: map[string]error{}}
+	r := &reader{env: env, lacking: map[string]error{}, most: aliased * (len(text) + 1024)}
 	into(r, root)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })

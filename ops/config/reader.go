@@ -19,6 +19,8 @@ type reader struct {
 	variables []string         // with secrets, that the file names
 	lacking   map[string]error // by place: the variables and files that are not there
 	files     watched.Files    // with secrets, that the file names
+	made      int              // bytes of args
+	most      int              // of them; 0: any number
 	problems  []Problem
 }
 

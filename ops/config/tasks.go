@@ -96,10 +96,14 @@ func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Va
 	return v
 }
 
-// args reads the args of a task. A text stays as it is; anything else is written as JSON.
+// args reads the args of a task. A text stays as it is; anything else is written as JSON. Aliases cannot make a small file
+// huge.
 func (r *reader) args(place string, n *yaml.Node) string {
-	if n.Tag == "!!str" {
+	switch {
+	case n.Tag == "!!str":
 		return r.text(place, n)
+	case r.most > 0 && r.made > r.most: // said already
+		return ""
 	}
 	var value any
 	var text []byte
@@ -110,6 +114,9 @@ func (r *reader) args(place string, n *yaml.Node) string {
 	if err != nil {
 		p := problemOf(err)
 		r.problems = append(r.problems, Problem{cmp.Or(p.Line, n.Line), place + " cannot be JSON: " + p.Text})
+	}
+	if r.made += len(text); r.most > 0 && r.made > r.most {
+		r.problem(n, "%s: aliases repeat too much; with it, the args are more than %d times as large as the file", place, aliased)
 	}
 	return string(text)
 }

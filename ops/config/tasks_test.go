@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -70,6 +71,13 @@ func TestParseTasksBoundsArgs(t *testing.T) {
 		if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "args cannot be JSON") {
 			t.Errorf("got %v", err)
 		}
+	}
+	many := "tasks:\n  a: {handler: t, timer: daily, args: &a {x: " + strings.Repeat("x", 100_000) + "}}\n"
+	for i := range 1000 {
+		many += fmt.Sprintf("  a%d: {handler: t, timer: daily, args: *a}\n", i)
+	}
+	if _, err := ParseTasks("tasks.yaml", []byte(many)); err == nil || strings.Count(err.Error(), "aliases repeat too much") != 1 {
+		t.Errorf("args that others repeat: %.1000v", err)
 	}
 }
 
