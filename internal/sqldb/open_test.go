@@ -183,3 +183,15 @@ func TestPanicRollsBack(t *testing.T) {
 		}
 	}
 }
+
+// A schema of PostgreSQL's own, or a name that is more than a name, is none for nextrun.
+func TestSchemaNames(t *testing.T) {
+	t.Parallel()
+	for name, good := range map[string]bool{
+		"": true, "nextrun": true, "_a1": true, "information_schema": false, "pg_catalog": false, "A": false, "a b": false, `a"; DROP TABLE job; --`: false,
+	} {
+		if err := sqldb.ValidSchema(name); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

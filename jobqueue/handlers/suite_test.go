@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"SECRET", "NAMED", "OPEN"} { // parallel tests cannot set variables
 		_ = os.Setenv("HANDLERS_TEST_"+name, "of the process")
 	}
+	_ = os.Setenv("NOTIFY_SOCKET", "of systemd") // for this process alone
 	goleak.VerifyTestMain(m)
 }
 

@@ -38,6 +38,12 @@ func TestWhoMayAsk(t *testing.T) {
 			change: func(r *http.Request) { r.Host = "localhost" }, get: 421, post: 421},
 		"from a page of another site": {options: dashboard.Options{Authorize: by("ada", dashboard.Act)},
 			change: func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, get: 200, post: 403},
+		"a name that begins like one of ours, behind a header of proxies": {change: func(r *http.Request) {
+			r.Host = "localhost.evil.example"
+			r.Header.Set("X-Forwarded-Host", "localhost")
+		}, get: 421, post: 421},
+		"from a page without an origin": {options: dashboard.Options{Authorize: by("ada", dashboard.Act)},
+			change: func(r *http.Request) { r.Header.Set("Origin", "null") }, get: 200, post: 403},
 		"from a foreign origin": {options: dashboard.Options{Authorize: by("ada", dashboard.Act)},
 			change: func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, get: 200, post: 403},
 	} {

@@ -55,7 +55,8 @@ func TestPrefixBehindProxies(t *testing.T) {
 				s.Errorf("%s: a form leads to %q", name, to)
 			}
 			_, h, _ = s.ask(s.request(http.MethodGet, "/apps/schedules/zone?zone=Europe/Berlin&back=/tasks", nil))
-			if to, cookie := h.Get("Location"), h.Get("Set-Cookie"); !strings.HasPrefix(to, "/apps/schedules/tasks") || !strings.Contains(cookie, "Path=/apps/schedules/") {
+			if to, cookie := h.Get("Location"), h.Get("Set-Cookie"); !strings.HasPrefix(to, "/apps/schedules/tasks") || !strings.Contains(cookie, "Path=/apps/schedules/") ||
+				!strings.Contains(cookie, "HttpOnly; SameSite=") {
 				s.Errorf("%s: a zone leads to %q with %q", name, to, cookie)
 			}
 		}
