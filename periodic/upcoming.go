@@ -2,9 +2,9 @@ package periodic
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -56,33 +56,37 @@ func (t *Task) parse() (timeline, error) {
 // the pause ends. What calendars leave out is not among them.
 func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return func(yield func(Upcoming) bool) {
-		var next []*forecast // the earliest first
+		var next forecasts
 		for i := range tasks {
 			if f := (&forecast{task: &tasks[i], row: tasks[i]}); f.decide(now, until) {
 				next = append(next, f)
 			}
 		}
-		slices.SortFunc(next, (*forecast).compare)
-		for len(next) > 0 {
+		for heap.Init(&next); len(next) > 0; {
 			f := next[0]
 			if !yield(f.ready[0]) {
 				return
 			}
 			if f.ready = f.ready[1:]; len(f.ready) == 0 && !f.decide(now, until) {
-				next = next[1:]
-				continue
+				heap.Pop(&next)
+			} else {
+				heap.Fix(&next, 0)
 			}
-			place, _ := slices.BinarySearchFunc(next[1:], f, (*forecast).compare)
-			copy(next, next[1:place+1])
-			next[place] = f
 		}
 	}
 }
 
-// compare orders forecasts by what is submitted next.
-func (f *forecast) compare(other *forecast) int {
-	a, b := f.ready[0], other.ready[0]
-	return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.Task.ID, b.Task.ID))
+// forecasts are a heap: what is submitted next is at the top.
+type forecasts []*forecast
+
+func (l forecasts) Len() int      { return len(l) }
+func (l forecasts) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *forecasts) Push(any)     {} // none is added later
+func (l *forecasts) Pop() any     { *l = (*l)[:len(*l)-1]; return nil }
+
+func (l forecasts) Less(i, j int) bool {
+	a, b := &l[i].ready[0], &l[j].ready[0]
+	return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.Task.ID, b.Task.ID)) < 0
 }
 
 // forecast decides the ticks of a task ahead, as if no job was ever in the way.

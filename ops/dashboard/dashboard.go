@@ -65,8 +65,10 @@ var templates embed.FS
 type server struct {
 	source
 
-	queue *jobqueue.Queue
-	frame *frame.Frame
+	queue    *jobqueue.Queue
+	frame    *frame.Frame
+	troubled kept[[]periodic.Task] // the tasks that need attention
+	ended    kept[endings]         // of the last day
 }
 
 // source reads the parts of which pages are made.
@@ -124,6 +126,14 @@ func below(prefix string, next http.Handler) http.Handler {
 // routes are the pages and what can be done on them.
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
+	action := func(do frame.Do) http.HandlerFunc {
+		act := s.frame.Action(do)
+		return func(w http.ResponseWriter, r *http.Request) {
+			act(w, r)
+			s.troubled.forget()
+			s.ended.forget()
+		}
+	}
 	mux.Handle("GET /static/", http.FileServerFS(static))
 	mux.HandleFunc("GET /{$}", s.frame.Page("now", s.nowPage))
 	mux.HandleFunc("GET /tasks", s.frame.Page("tasks", s.tasksPage))
@@ -134,10 +144,10 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /system", s.frame.Page("system", s.systemPage))
 	mux.HandleFunc("GET /jump", s.jump)
 	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
-	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
-	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
-	mux.HandleFunc("POST /run", s.frame.Action(s.changeJobs))
-	mux.HandleFunc("POST /system", s.frame.Action(s.resendEvents))
+	mux.HandleFunc("POST /tasks", action(s.changeTasks))
+	mux.HandleFunc("POST /task", action(s.editTask))
+	mux.HandleFunc("POST /run", action(s.changeJobs))
+	mux.HandleFunc("POST /system", action(s.resendEvents))
 	noPage := func(w http.ResponseWriter, r *http.Request) {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
 	}

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -217,5 +218,23 @@ func TestEventsSayWhatToDo(t *testing.T) {
 		s.shows("/system?topic=lost", `value="01a2135a-f0dd-75af-86c6-a11c86d85e02"`, `!value="01a2135a-f0dd-75af-86c6-a11c86d85e00"`)
 		s.post("/system", map[string][]string{"action": {"resend-dead"}, "topic": {"lost"}}, "/system?done=Events+that+are+sent+again%3A+1.&topic=lost")
 		s.shows("/system?topic=lost", "lost 1 1 h ago 0")
+	})
+}
+
+// Of a thousand tasks, what needs attention is kept for some seconds, but not beyond what somebody does, or when it is well again.
+func TestNowKeepsWhatCostsMuch(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.scheduler()
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) WITH RECURSIVE n (i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 1999)
+			SELECT 't' || i, 'work', 'hourly', '2099-01-01 00:00:00' FROM n`)
+		s.shows("/", "All 1,000 tasks are on time")
+		s.ran("t1007", time.Now().Add(-time.Hour), time.Second, "failed")
+		s.post("/tasks", url.Values{"action": {"pause"}, "id": {"t1999"}}, "/?done=Paused")
+		s.shows("/", "1 of 1,000 tasks needs attention", "t1007 Failed at")
+		s.ran("t1008", time.Now().Add(-time.Hour), time.Second, "failed")
+		s.shows("/", "1 of 1,000 tasks needs attention")
+		s.shows("/tasks", "Attention 1")
+		s.Exec(`UPDATE job SET state = 'success' WHERE tracker = 't1007'`)
+		s.shows("/", "All of the 999 enabled tasks are on time", "!t1007 Failed")
 	})
 }

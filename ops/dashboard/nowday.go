@@ -33,6 +33,12 @@ type dayView struct {
 	Together bool `json:"-"` // it has runs that were missed together, at even distances
 }
 
+// endings are what ended in the last day.
+type endings struct {
+	list        []view.Ending
+	from, known time.Time
+}
+
 // dayCell are runs of half an hour, by their kinds.
 type dayCell map[string]int
 
@@ -47,14 +53,20 @@ type dayCount struct {
 var dayKinds = []dayCount{{Kind: "good", Name: "success"}, {Kind: "bad", Name: "failed"}, {Kind: "stop", Name: "cancelled"}, {Kind: "warn", Name: "missed or late"}, {Kind: "off", Name: "skipped"}}
 
 // day counts the runs of the last day; nil: there are none.
-func (s *source) day(ctx context.Context, now time.Time, zone *time.Location) (*dayView, error) {
-	d := &dayView{From: now.Truncate(cellTime).Add(cellTime - dayCells*cellTime), Cells: make([]dayCell, dayCells)}
-	ended, known, err := view.Of(s.db).Ended(ctx, d.From, now)
-	if err != nil || len(ended) == 0 {
+func (s *server) day(ctx context.Context, now time.Time, zone *time.Location) (*dayView, error) {
+	ended, err := s.ended.get(now, func() (e endings, n int, err error) {
+		e.from = now.Truncate(cellTime).Add(cellTime - dayCells*cellTime)
+		e.list, e.known, err = view.Of(s.db).Ended(ctx, e.from, now)
+		for _, one := range e.list {
+			n += one.Runs
+		}
+		return e, n, err
+	})
+	if err != nil || len(ended.list) == 0 {
 		return nil, err
 	}
-	sum := map[string]int{}
-	for _, one := range ended {
+	d, sum := &dayView{From: ended.from, Known: ended.known, Cells: make([]dayCell, dayCells)}, map[string]int{}
+	for _, one := range ended.list {
 		cell, kind := &d.Cells[min(max(one.At.Sub(d.From)/cellTime, 0), dayCells-1)], show.Kind(one.Outcome)
 		if *cell == nil {
 			*cell = dayCell{}
@@ -68,7 +80,7 @@ func (s *source) day(ctx context.Context, now time.Time, zone *time.Location) (*
 			d.Legend = append(d.Legend, one)
 		}
 	}
-	if d.Known = known; len(d.Legend) == 0 {
+	if len(d.Legend) == 0 {
 		return nil, nil
 	}
 	d.Drawing = d.draw(zone)

@@ -52,15 +52,23 @@ const troubledTasks = 20
 
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
 // problem and those of the highest priority are.
-const looked = 40
+const looked = 25
+
+// needAttention are the tasks that need attention.
+func (s *server) needAttention(ctx context.Context, t view.Totals) ([]periodic.Task, error) {
+	return s.troubled.get(s.now(), func() ([]periodic.Task, int, error) {
+		tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+		return tasks, t.Tasks(), err
+	})
+}
 
 // readTrouble finds the tasks that need attention, and adds the worst of them.
 func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zone *time.Location) error {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+	tasks, err := s.needAttention(ctx, t)
 	if err != nil {
 		return err
 	}
-	d.Totals.Troubled = len(tasks)
+	tasks = slices.Clone(tasks)
 	rank := func(t *periodic.Task) int {
 		if t.Blocked() != "" {
 			return t.Priority + 1000
@@ -72,8 +80,13 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 	if err != nil {
 		return err
 	}
+	all := len(tasks)
 	for i := range facts {
-		if t.NoScheduler() && facts[i].Status().Cause == view.TaskOverdue {
+		switch cause := facts[i].Status().Cause; {
+		case cause == "": // meanwhile it is well
+			all--
+			continue
+		case cause == view.TaskOverdue && t.NoScheduler():
 			continue // the page says so once
 		}
 		d.Troubled = append(d.Troubled, s.trouble(&facts[i], zone))
@@ -82,7 +95,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	d.Further = len(tasks) - len(d.Troubled)
+	d.Totals.Troubled, d.Further = all, all-len(d.Troubled)
 	return d.readFailures(ctx, s)
 }
 

@@ -104,7 +104,7 @@ func (d *taskList) count(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	attention, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention, Slim: true})
+	attention, err := s.needAttention(ctx, t)
 	if err != nil {
 		return err
 	}

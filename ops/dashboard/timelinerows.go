@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -31,8 +32,11 @@ func (d *timelineView) fill(ctx context.Context, s *server, zone *time.Location)
 	}
 	d.Cut = len(tasks) == timelineTasks
 	_, d.Places = executors(services, s.now())
+	var ahead []periodic.Upcoming
+	var computed sync.WaitGroup
+	computed.Go(func() { ahead = d.ahead(tasks) })
 	runs, err := d.readPast(ctx, s)
-	if err != nil {
+	if computed.Wait(); err != nil {
 		return err
 	}
 	if d.fits && d.Known.IsZero() {
@@ -46,7 +50,7 @@ func (d *timelineView) fill(ctx context.Context, s *server, zone *time.Location)
 	for i := range runs {
 		d.ran(&runs[i])
 	}
-	d.plan(slices.DeleteFunc(tasks, func(t periodic.Task) bool { return t.Blocked() != "" }), took)
+	d.plan(ahead, took)
 	for id, list := range took {
 		if median, known := median(list); known && !d.Grouped && d.rows[id] != nil {
 			d.rows[id].Usual = round(median)
@@ -115,19 +119,34 @@ func (s *source) tookOf(ctx context.Context, tasks []periodic.Task, runs []view.
 	return took, nil
 }
 
-// plan adds what will run. A job that still runs is in the way of the next one of its task, as the task says.
-func (d *timelineView) plan(tasks []periodic.Task, took map[string][]time.Duration) {
-	n, usual, free, from := 0, make(map[string]time.Duration, len(took)), map[string]time.Time{}, later(d.From, d.now)
-	for id, list := range took {
-		usual[id], _ = median(list)
-	}
-	for u := range periodic.Preview(tasks, from.Add(-time.Microsecond), d.To) {
+// ahead are the ticks to come until the end of the page.
+func (d *timelineView) ahead(tasks []periodic.Task) (list []periodic.Upcoming) {
+	from := later(d.From, d.now)
+	runnable := slices.DeleteFunc(slices.Clone(tasks), func(t periodic.Task) bool { return t.Blocked() != "" })
+	for u := range periodic.Preview(runnable, from.Add(-time.Microsecond), d.To) {
 		if u.NextRun.Before(from) && from.After(d.now) {
 			continue
 		}
-		if n++; n > timelineAhead {
-			d.Planned = u.NextRun
+		if list = append(list, u); len(list) > timelineAhead {
 			break
+		}
+	}
+	return list
+}
+
+// plan adds what will run. A job that still runs is in the way of the next one of its task, as the task says.
+func (d *timelineView) plan(ahead []periodic.Upcoming, took map[string][]time.Duration) {
+	usual, free, from := make(map[string]time.Duration, len(took)), map[string]time.Time{}, later(d.From, d.now)
+	for id, list := range took {
+		usual[id], _ = median(list)
+	}
+	for n, u := range ahead {
+		switch {
+		case !u.NextRun.Before(d.To): // the page has become shorter
+			return
+		case n == timelineAhead:
+			d.Planned = u.NextRun
+			return
 		}
 		row, start := d.row(u.Task.ID), later(u.NextRun, from)
 		row.Planned++

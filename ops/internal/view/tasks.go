@@ -63,11 +63,33 @@ const (
 	streakMost  = 3000
 )
 
+// streakOf is the streak of the newest runs. It is whole if one of them succeeded.
+func streakOf(runs []Run) (s Streak, whole bool) {
+	for i := range runs {
+		r := &runs[i]
+		switch became := r.Outcome(); {
+		case r.Decision == periodic.Missed || r.Decision == periodic.Late:
+			s.Lost, s.Since = s.Lost+1, r.Due
+		case r.Decision != periodic.Submitted:
+		case became == "failed":
+			s.Failed, s.Since = s.Failed+1, r.Due
+		case became == "success":
+			s.Success, s.Ended = r.Due, r.Finished
+			return s, true
+		}
+	}
+	return s, false
+}
+
 // readStreaks reads since when tasks have gone wrong, and the newest success of those whose newest runs have none.
 func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
 	ids := of.ids(func(t *Task) bool {
-		ended := t.ended()
-		return ended != "" && ended != OK || t.Success().IsZero() && len(t.Runs) >= Judged
+		ended, whole := t.ended(), false
+		if ended != "" && ended != OK {
+			t.Streak, whole = streakOf(t.Runs)
+			return !whole
+		}
+		return t.Success().IsZero() && len(t.Runs) >= Judged
 	})
 	asked, err := tx.Texts(1, ids)
 	if err != nil || len(ids) == 0 {
