@@ -18,20 +18,29 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// mostSelected is how many tasks one request may change.
+// mostSelected is how many tasks or jobs one request may change.
 const mostSelected = 1000
 
 // namedTasks is how many changed tasks are named.
 const namedTasks = 3
 
-// changeTasks does what the buttons above a table of tasks say, with the selected ones.
-func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
+// selected are the ids of the things that a form is about.
+func selected(r *http.Request, thing string) ([]string, error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(r.PostForm["id"])))
 	switch {
 	case len(ids) == 0:
-		return "", "", frame.Bad("no task is selected")
+		return nil, frame.Bad("no %s is selected", thing)
 	case len(ids) > mostSelected:
-		return "", "", frame.Bad("%d tasks are selected; at most %d can be changed at once", len(ids), mostSelected)
+		return nil, frame.Bad("%d %ss are selected; at most %d can be changed at once", len(ids), thing, mostSelected)
+	}
+	return ids, nil
+}
+
+// changeTasks does what the buttons above a table of tasks say, with the selected ones.
+func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
+	ids, err := selected(r, "task")
+	if err != nil {
+		return "", "", err
 	}
 	do, word, err := s.taskAction(r, user)
 	if err != nil {
@@ -75,7 +84,10 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 		pause := periodic.Pause{Until: until, By: show.Shorten(user, 200), Reason: show.Shorten(r.PostForm.Get("reason"), 200)}
 		return func(ctx context.Context, id string) error { return s.tasks.Pause(ctx, id, pause) }, "Paused", nil
 	case "resume":
-		return s.resume, "Resumed", nil
+		return func(ctx context.Context, id string) error {
+			_, err := s.tasks.Resume(ctx, id)
+			return err
+		}, "Resumed", nil
 	case "run":
 		return s.tasks.RunNow, "Submitted", nil
 	case "skip", "unskip":
@@ -123,15 +135,14 @@ func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 
 // changeJobs cancels or retries jobs.
 func (s *server) changeJobs(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
-	ids := r.PostForm["id"]
-	switch action := r.PostForm.Get("action"); {
-	case len(ids) == 0:
-		return "", "", frame.Bad("no job is selected")
-	case len(ids) > mostSelected:
-		return "", "", frame.Bad("%d jobs are selected; at most %d can be changed at once", len(ids), mostSelected)
-	case action == "retry":
+	ids, err := selected(r, "job")
+	if err != nil {
+		return "", "", err
+	}
+	switch action := r.PostForm.Get("action"); action {
+	case "retry":
 		done, err = changeEach(ctx, ids, "Waits again", "job", s.retry)
-	case action == "cancel":
+	case "cancel":
 		done, err = changeEach(ctx, ids, "Cancelled, or asked to stop", "job", func(ctx context.Context, id string) error {
 			_, err := s.queue.Cancel(ctx, id)
 			return err
@@ -148,10 +159,5 @@ func (s *server) retry(ctx context.Context, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		err = s.tasks.Retry(ctx, id)
 	}
-	return err
-}
-
-func (s *server) resume(ctx context.Context, id string) error {
-	_, err := s.tasks.Resume(ctx, id)
 	return err
 }

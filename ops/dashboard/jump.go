@@ -85,57 +85,42 @@ func (s *server) places(ctx context.Context, q string) ([]place, error) {
 	return list[:min(len(list), mostPlaces)], err
 }
 
-// Bounds of the runs that a time means.
-const (
-	timedTasks = 3
-	timedRuns  = 4
-)
+// timedTasks is how many tasks a name and a time may mean.
+const timedTasks = 3
 
 // runsAt are the runs that a part of a task's name and a time that is over mean, such as "backup Tuesday" or "price-import 14:00".
 func (s *server) runsAt(ctx context.Context, q string, zone *time.Location) (list []place, err error) {
-	words, now := strings.Fields(q), s.now()
+	words := strings.Fields(q)
 	for n := 1; n < len(words); n++ {
-		at, isDay, err := momentOf(strings.Join(words[n:], " "), now, zone)
+		at, isDay, err := momentOf(strings.Join(words[n:], " "), s.now(), zone)
 		if err != nil {
 			continue
 		}
 		name := strings.Join(words[:n], " ")
 		tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Search: name, Limit: timedTasks, Slim: true})
-		if err != nil {
-			return nil, err
-		}
 		if i := slices.IndexFunc(tasks, func(t periodic.Task) bool { return t.ID == name }); i >= 0 {
 			tasks = tasks[i : i+1]
 		}
-		for _, t := range tasks {
-			found, err := s.timed(ctx, t.ID, at, isDay, zone)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, found...)
+		for i := 0; i < len(tasks) && err == nil; i++ {
+			var one place
+			one, err = s.timed(ctx, tasks[i].ID, at, isDay, zone)
+			list = append(list, one)
 		}
-		return list[:min(len(list), mostPlaces)], nil
+		return list, err
 	}
 	return nil, nil
 }
 
-// timed are the run of a task that was due at a time, or the first ones of a day, and where all of these are.
-func (s *server) timed(ctx context.Context, task string, at time.Time, isDay bool, zone *time.Location) (list []place, err error) {
+// timed is the run of a task that was due at a time, the only one of a day, or the list of those of a day.
+func (s *server) timed(ctx context.Context, task string, at time.Time, isDay bool, zone *time.Location) (place, error) {
 	name := show.Shorten(show.Printable(task), 60)
-	one := func(due time.Time, became string) place {
-		return place{name + ", " + show.Clock(due, s.now(), zone) + became, "run", frame.Path(s.prefix, "run", "id", task, "at", due.Format(time.RFC3339Nano))}
+	if isDay {
+		runs, err := s.runsOfDay(ctx, task, at, 2, zone)
+		if err != nil || len(runs) != 1 {
+			return place{"runs of " + name + ", " + at.In(zone).Format("Mon 2 Jan 2006"), "runs",
+				frame.Path(s.prefix, "runs", "task", task, "from", at.Format(time.RFC3339), "to", endOfDay(at, zone).Format(time.RFC3339))}, err
+		}
+		at = runs[0].Due
 	}
-	if !isDay {
-		return []place{one(at, "")}, nil
-	}
-	runs, err := s.runsOfDay(ctx, task, at, timedRuns+1, zone)
-	for i := range runs[:min(len(runs), timedRuns)] {
-		list = append(list, one(runs[i].Due, ": "+show.Word(runs[i].Outcome())))
-	}
-	if len(runs) != 1 {
-		day := at.In(zone).Format("Mon 2 Jan 2006")
-		list = append(list, place{"all runs of " + name + " on " + day, "runs",
-			frame.Path(s.prefix, "runs", "task", task, "from", at.Format(time.RFC3339), "to", endOfDay(at, zone).Format(time.RFC3339))})
-	}
-	return list, err
+	return place{name + ", " + show.Clock(at, s.now(), zone), "run", frame.Path(s.prefix, "run", "id", task, "at", at.Format(time.RFC3339Nano))}, nil
 }
