@@ -7,3 +7,14 @@ type MismatchError = mismatchError
 func (m *Migrator) With(name, text string) *Migrator {
 	return &Migrator{m.db, m.dialect, append(m.files[:len(m.files):len(m.files)], newFile(name, text))}
 }
+
+// First is the migrator of a program that knows the first n migrations only.
+func (m *Migrator) First(n int) *Migrator { return &Migrator{m.db, m.dialect, m.files[:n]} }
+
+// Checksums are those of the migrations, in order.
+func Checksums(dialect Dialect) (list []string) {
+	for _, f := range embedded(dialect) {
+		list = append(list, f.name+" "+f.madeBy())
+	}
+	return list
+}

@@ -51,7 +51,7 @@ const versionTable = "nextrun_migration"
 
 // ErrOther is returned by all methods of [Migrator] but Version when another schema file
 // than that of this program made the database.
-var ErrOther = errors.New("this database was made by another version of nextrun before its first release; " +
+var ErrOther = errors.New("this database was made by another version of nextrun before 0.1.0; " +
 	"make a new one, and carry your tasks over with `task export` of the old program and `task apply`")
 
 // ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the

@@ -17,7 +17,7 @@ import (
 
 const cookbook = "../../docs/timers.md"
 
-var update = flag.Bool("update", false, "write the computed times into docs/timers.md")
+var update = flag.Bool("update", false, "write the computed times into docs/timers.md, and the names into testdata/names.txt")
 
 // recipe is one schedule of the cookbook: the rows that it inserts, and the times that
 // the page shows for them.
