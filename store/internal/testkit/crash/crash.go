@@ -49,6 +49,7 @@ func Command(at Place, args ...string) *exec.Cmd {
 	text, _ := json.Marshal(at)            // cannot fail
 	c := exec.Command(os.Args[0], args...) //nolint:gosec // this test program itself
 	c.Env = append(os.Environ(), variable+"="+string(text))
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // one that has stopped would stay
 	return c
 }
 
