@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -49,4 +52,41 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The page about sizing computes from the page of figures what a million tasks need.
+func TestMillionTasks(t *testing.T) {
+	figures, scaling := page(t, "figures"), page(t, "scaling")
+	measured := func(what string) float64 {
+		found := regexp.MustCompile(`(?m)^\| ` + what + `, \S+ \| (\S+)`).FindStringSubmatch(figures)
+		if found == nil {
+			t.Fatalf("docs/figures.md lacks %q", what)
+		}
+		value, err := strconv.ParseFloat(found[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	const day, gb, rows, million = 86_400, 1e9, 530, 1e6 // rows: bytes of a tick and its job
+	for name, runs := range map[string]float64{"once a day": million, "once an hour": 24 * million, "once a minute": 1440 * million} {
+		want := "| " + strings.Join([]string{
+			name, number(runs / day), number(measured("processor time of the server for a tick") * runs / day / 1e6 * 100),
+			number(measured("processor time of the scheduler for a tick") * runs / day / 1e6 * 100),
+			number(measured("WAL for a tick") * runs / gb), number(rows * runs / gb),
+		}, " | ") + " |"
+		if !strings.Contains(scaling, want) {
+			t.Errorf("docs/scaling.md lacks %s", want)
+		}
+	}
+}
+
+// page is one of the documentation.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/" + name + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
