@@ -59,6 +59,7 @@ func TestWrongUsage(t *testing.T) {
 		"job limit group":                            {"missing argument NAME NUMBER"},
 		"job limit worker a 1":                       {`"worker" cannot be limited; use group, handler or task`},
 		"job limit group a many":                     {`the limit is "many"; use a number, 0 for a pause, or none`},
+		"job limit group a -- -3":                    {`the limit is "-3"; use a number`},
 		"job limit group a 1 none":                   {`unexpected argument "none"`},
 	} {
 		if r := (clitest.Shell{}).Says(t, ui.WrongUsage, line, want...); r.Stdout != "" {

@@ -110,11 +110,13 @@ func (r *report) warn(about, format string, args ...any) { r.add(levelWarning, a
 
 // explain adds a finding of package why, with what to do.
 func (r *report) explain(about string, f why.Finding) {
-	text := f.Text
-	if f.Do != "" {
-		text += " To do: " + r.env.Hint(f.Do)
+	do := r.env.Hint(f.Do)
+	if strings.HasPrefix(do, "nextrun ") {
+		do = "To do: " + do
+	} else if do != "" {
+		do = strings.ToUpper(do[:1]) + do[1:]
 	}
-	r.findings = append(r.findings, finding{levelWarning, about, text, f.Code})
+	r.findings = append(r.findings, finding{levelWarning, about, strings.TrimSpace(f.Text + " " + do), f.Code})
 }
 
 // undone notes why not all could be checked.

@@ -31,6 +31,7 @@ func TestCheckOfRows(t *testing.T) {
 			"warning task none deadline is 0 seconds, so every tick is late", "warning task jitter deadline is 0 seconds, so every tick is late",
 			"warning task future It is paused already, although its `paused` is 2199-01-01 00:00:00 UTC, which is to come.",
 			"warning task hand Its next run was set by hand to 2199-01-01 19:00:00 UTC; its timer elapses at ", "That is 1 hour after a time of its timer",
+			"To plan it by its timer: nextrun task disable hand && nextrun task enable hand",
 			"warning task event no effect with sink event: timeout",
 			"warning task slow no effect with sink river: timeout; set that in the queue, or in its workers",
 			"warning task first no effect with sink first: priority; set that in the queue, or in its workers")

@@ -58,7 +58,7 @@ func changeLimit(ctx context.Context, env *ui.Env, args []string) error {
 	switch {
 	case !slices.Contains([]string{"group", "handler", "task"}, args[0]):
 		return ui.Usagef("%q cannot be limited; use group, handler or task", args[0])
-	case err != nil && args[2] != "none":
+	case (err != nil || most < 0) && args[2] != "none":
 		return ui.Usagef("the limit is %q; use a number, 0 for a pause, or none", args[2])
 	}
 	return env.WithDatabase(ctx, func(db *store.DB) error {

@@ -21,30 +21,20 @@ import (
 // webFlags are the flags of what a service shows.
 type webFlags struct {
 	metrics   string
-	dashboard dashboardFlags
-}
-
-// dashboardFlags are the settings of the dashboard.
-type dashboardFlags struct {
-	address string
-	users   string
-	header  string
-	proxies []string
-	hosts   []string
-	prefix  string
-	acts    bool
+	dashboard string // its address
+	users     string
+	header    string
+	proxies   []string
+	hosts     []string
+	prefix    string
+	acts      bool
 }
 
 func (f *webFlags) register(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.metrics, "metrics", "",
 		"`address`, such as :9310, where GET /metrics shows Prometheus what this process does, and /healthz its health (NEXTRUN_METRICS)")
-	flags.StringVar(&f.dashboard.address, "dashboard", "", "`address`, such as 127.0.0.1:8320, of the dashboard (NEXTRUN_DASHBOARD)")
-	f.dashboard.register(command)
-}
-
-func (f *dashboardFlags) register(command *cobra.Command) {
-	flags := command.Flags()
+	flags.StringVar(&f.dashboard, "dashboard", "", "`address`, such as 127.0.0.1:8320, of the dashboard (NEXTRUN_DASHBOARD)")
 	flags.StringVar(&f.users, "dashboard-users", "", "`file` of who may see the dashboard: a line NAME:HASH each, as htpasswd -B writes them")
 	flags.StringVar(&f.header, "dashboard-user-header", "", "`name` of the header in which a proxy says who asks; with --dashboard-proxy")
 	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies: only from there --dashboard-user-header is believed, and X-Forwarded-For where logins fail")
@@ -65,16 +55,16 @@ func (s *services) makeServers(ctx context.Context, f *webFlags, standard string
 		s.metrics.Watch(s.db)
 		s.parts = append(s.parts, part{stageMetrics, web.NewServer(stageMetrics, address, s.metricsHandler(), s.log)})
 	}
-	f.dashboard.address = s.env.Setting(f.dashboard.address, "NEXTRUN_DASHBOARD", standard)
-	if f.dashboard.address == "" {
+	f.dashboard = s.env.Setting(f.dashboard, "NEXTRUN_DASHBOARD", standard)
+	if f.dashboard == "" {
 		return nil
 	}
-	options, err := f.dashboard.options(s.log)
+	options, err := f.options(s.log)
 	if err != nil {
 		return err
 	}
 	pages, err := s.dashboard(ctx, options)
-	return s.add(stageDashboard, web.NewServer(stageDashboard, f.dashboard.address, pages, s.log), err)
+	return s.add(stageDashboard, web.NewServer(stageDashboard, f.dashboard, pages, s.log), err)
 }
 
 // metricsHandler shows metrics and health, without what only this host may read.
@@ -129,7 +119,7 @@ func loginFailed(log *slog.Logger) func(string, netip.Addr, int) {
 }
 
 // options are those of the dashboard. Without users it must stay on this host.
-func (f *dashboardFlags) options(log *slog.Logger) (o dashboard.Options, err error) {
+func (f *webFlags) options(log *slog.Logger) (o dashboard.Options, err error) {
 	access := dashboard.Read
 	if f.acts {
 		access = dashboard.Act
@@ -163,7 +153,7 @@ func (f *dashboardFlags) options(log *slog.Logger) (o dashboard.Options, err err
 		}
 		o.Authorize = dashboard.Header(f.header, proxies, access)
 	default:
-		if f.address, err = lifecycle.LoopbackAddress(f.address); err != nil {
+		if f.dashboard, err = lifecycle.LoopbackAddress(f.dashboard); err != nil {
 			return o, ui.Usagef("--dashboard: %v; for another address say who may see it, with --dashboard-users or --dashboard-user-header", err)
 		}
 		if f.acts {

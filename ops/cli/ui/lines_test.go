@@ -69,7 +69,7 @@ func TestHintNamesTheDatabase(t *testing.T) {
 		{ui.GlobalFlags{DB: "postgres://db/job?port=5433&password=pw"}, "nextrun", " --config FILE"},
 		{ui.GlobalFlags{DB: "sqlite:my files.db"}, "nextrun --db 'sqlite:my files.db'", " --config FILE"},
 		{ui.GlobalFlags{DBFile: "/etc/nextrun/database", Config: "nextrun.yaml"},
-			"nextrun --db-file /etc/nextrun/database --config nextrun.yaml", ""},
+			"nextrun --db-file /etc/nextrun/database", " --config nextrun.yaml"},
 	} {
 		env := &ui.Env{Flags: c.flags}
 		want := "to run it: " + c.want + " task run nightly-backup; or start one: " + c.want + " executor" + c.file

@@ -27,14 +27,14 @@ func Cell(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(text))
 }
 
-// Hint repeats in the commands of a hint which database and configuration the reader has named by flags, so that they work
-// where the reader is. A URL with a password is not repeated.
+// Hint repeats in the commands of a hint which database the reader has named by flags, and the configuration where one is
+// needed, so that they work where the reader is. A URL with a password is not repeated.
 func (env *Env) Hint(hint string) string {
-	if env.Flags.Config != "" {
-		hint = strings.ReplaceAll(hint, " --config FILE", "")
-	}
 	command, f := "nextrun ", env.Flags
-	for _, flag := range [][2]string{{"--db", f.DB}, {"--db-file", f.DBFile}, {"--schema", f.Schema}, {"--config", f.Config}} {
+	if f.Config != "" {
+		hint = strings.ReplaceAll(hint, "--config FILE", "--config "+text.Word(f.Config))
+	}
+	for _, flag := range [][2]string{{"--db", f.DB}, {"--db-file", f.DBFile}, {"--schema", f.Schema}} {
 		if value := flag[1]; value != "" && !userinfo.MatchString(value) && !secretParameter.MatchString(value) {
 			command += flag[0] + " " + text.Word(value) + " "
 		}
