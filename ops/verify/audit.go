@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -9,9 +8,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// audit compares recorded ticks of a task with its timer, in the order of their due
-// times. It does no I/O. Start it with newAudit, give it the ticks with add, and
-// call end.
+// audit compares recorded ticks of a task that is enabled with its timer, in the order of their due times: give it the
+// ticks with add, and call end. The first one is where it starts, whatever that is: somebody may have set it by hand.
 type audit struct {
 	task  *periodic.Task
 	timer calendar.Schedule
@@ -26,21 +24,14 @@ type audit struct {
 // maxAuditFindings bounds what an audit returns of each kind.
 const maxAuditFindings = 10
 
-// newAudit begins the audit of a task that is enabled. Its first recorded tick is where
-// it starts, whatever that is: somebody may have set it by hand. It returns a
-// *calendar.ParseError if the timer cannot be read.
-func newAudit(t *periodic.Task) (*audit, error) {
-	ticks, err := t.Schedule()
-	if err != nil {
-		return nil, fmt.Errorf("task %q: %w", t.ID, err)
-	}
-	return &audit{task: t, timer: ticks}, nil
-}
-
-// add looks at the next recorded tick, or range of missed ones.
-func (a *audit) add(r periodic.Range) {
+// add looks at the next recorded tick, or range of missed ones. One beside the timer, which somebody gave the task, counts
+// as one of the timer if it is.
+func (a *audit) add(r recorded) {
 	a.Recorded++
-	if !a.begun {
+	switch {
+	case r.Extra && !a.elapses(r.First):
+		return
+	case !a.begun:
 		a.begun = true
 		a.next = a.timer.Next(r.Last)
 		return
@@ -52,16 +43,6 @@ func (a *audit) add(r periodic.Range) {
 	case a.elapses(r.First): // within a range of missed ticks, of which somebody has run this one since
 	case len(a.Strange) < maxAuditFindings:
 		a.Strange = append(a.Strange, r.First)
-	}
-}
-
-// addExtra looks at the next recorded tick, which somebody gave the task beside its timer.
-// It counts as one of the timer if it is.
-func (a *audit) addExtra(due time.Time) {
-	if a.elapses(due) {
-		a.add(periodic.Range{First: due, Last: due})
-	} else {
-		a.Recorded++
 	}
 }
 

@@ -87,27 +87,20 @@ func (a *audits) audit(ctx context.Context, p planned, first bool) error {
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
 func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows bool, err error) {
-	if result, err = newAudit(&p.Task); err != nil {
+	timer, err := p.Task.Schedule()
+	if err != nil {
 		return nil, false, nil //nolint:nilerr // nextrun check reports it
 	}
-	from := p.Since
-	if from.Before(a.o.Since) {
-		from = a.o.Since
-	}
+	result = &audit{task: &p.Task, timer: timer}
+	from := later(p.Since, a.o.Since)
 	for {
 		page, err := a.ticks(ctx, p.Task.ID, from, tickPage)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, tick := range page {
-			due := p.Task.Due
-			if !due.IsZero() && !tick.First.Before(due) {
-				continue
-			}
-			if tick.Extra {
-				result.addExtra(tick.First)
-			} else {
-				result.add(tick.Range)
+			if due := p.Task.Due; due.IsZero() || tick.First.Before(due) {
+				result.add(tick)
 			}
 		}
 		if len(page) < tickPage {
@@ -115,8 +108,7 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 		}
 		from = page[len(page)-1].First.Add(time.Microsecond)
 	}
-	follows = result.end(p.Now)
-	return result, follows, nil
+	return result, result.end(p.Now), nil
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999 UTC") }
