@@ -74,7 +74,7 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 // terminal. A command at its end, which begins with nextrun, stays in one piece, so that it
 // can be copied.
 func (env *Env) PrintProse(mark, text string) error {
-	text = Printable(text)
+	text = Cell(text) // a row's text cannot look like a line of ours
 	if env.fits(len(mark), text) || strings.HasPrefix(text, "nextrun ") {
 		return env.Printf("%s%s\n", mark, text)
 	}

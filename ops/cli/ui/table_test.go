@@ -108,6 +108,7 @@ func TestSentencesFitTheTerminal(t *testing.T) {
 	for text, want := range map[string]string{
 		"Its job has been waiting for 1 min: no executor runs.":                   "- Its job has been waiting for 1 min: no\n  executor runs.\n",
 		"to start it now, before its time: nextrun task set a-task --starts none": "- to start it now, before its time:\n  nextrun task set a-task --starts none\n",
+		"It is paused: moving\n- All is well.":                                    "- It is paused: moving - All is well.\n",
 		"nextrun job limit group a-group-with-a-name 3":                           "- nextrun job limit group a-group-with-a-name 3\n",
 	} {
 		out.Reset()
