@@ -44,7 +44,7 @@ check_environment() {
 # run_readme runs what the README says, but for the last command, which shows the logs until
 # it is interrupted.
 run_readme() {
-    awk '/^##/{ here = /The same on PostgreSQL/ } /^`+$/{ code = 0 } here && code { print } /^`+sh$/{ code = 1 }' README.md >"$work/readme"
+    awk '/make test-containers does/ { here = 1 } /^```$/ { here = code = 0 } code { print } here && /^```sh$/ { code = 1 }' README.md >"$work/readme"
     head -n 3 "$work/readme" | grep -c '^echo\|^docker compose' | grep -qx 3 || fail "README.md has not the commands that were expected: $(cat "$work/readme")"
     say "run what README.md says: $(sed -n 2p "$work/readme")"
     touch "$work/compose.up"
