@@ -19,6 +19,7 @@ func TestJobLifecycle(t *testing.T) {
 		jid := s.Submit(t, "dump", "--args", `{"n": 1}`, "--priority", "10", "--subject", "by hand")
 		s.Says(t, ui.Done, "job list", "JOB TASK HANDLER STATE", jid+" - dump waiting ")
 		s.Says(t, ui.Done, "job show "+jid, "job "+jid, "state waiting", "why It has been waiting for ", "to do start one: nextrun executor", `args {"n": 1}`, "priority 10", "subject by hand")
+		s.Says(t, ui.Done, "job log "+jid, "job "+jid+" has no log")
 		s.Says(t, ui.Failed, "job retry "+jid, "not ended")
 		s.Says(t, ui.Done, "job cancel "+jid, "cancelled "+jid)
 		s.Says(t, ui.Failed, "job cancel "+jid, "ended already")

@@ -33,6 +33,9 @@ func logOfJob(env *ui.Env) *cobra.Command {
 				err = log.write(ctx, job.JID)
 			}
 		}
+		if err == nil && !log.written {
+			env.Complain("job %s has no log", ui.Cell(job.JID))
+		}
 		return err
 	})
 }
@@ -46,6 +49,8 @@ type jobLog struct {
 	queue  *jobqueue.Queue
 	asJSON bool
 	last   int64 // counter of the last line written
+
+	written bool // a line
 }
 
 // write writes the new lines.
@@ -69,6 +74,7 @@ func (l *jobLog) write(ctx context.Context, jid string) error {
 }
 
 func (l *jobLog) line(line jobqueue.LogLine) error {
+	l.written = true
 	if l.asJSON {
 		return ui.PrintJSONLine(l.env.Stdout, ui.Object{{"created", line.Created}, {"level", line.Level}, {"message", line.Message}})
 	}
