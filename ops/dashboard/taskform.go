@@ -43,6 +43,9 @@ type field struct {
 	Long              bool // it needs the whole width
 }
 
+// Unlike reports whether the label of the field does not say the name of its column.
+func (f field) Unlike() bool { return !strings.EqualFold(show.Label(f.Name), f.Name) }
+
 // columnChange is a column that a form would change.
 type columnChange struct {
 	Name string `json:"name"`
