@@ -69,9 +69,9 @@ func TestSeveralAreChanged(t *testing.T) {
 func TestPagesFollowWhatIsTyped(t *testing.T) {
 	b := small(t).tab(t)
 	b.open("/task?id=task-00001&edit=1") // daily
-	b.fill("timer", "weekly")
+	b.fill("Timer", "weekly")
 	b.waits(`document.querySelector('#effect').innerText.includes('UPDATE periodic_task')`)
-	b.fill("timer", "Mun")
+	b.fill("Timer", "Mun")
 	b.waits(`document.querySelector('#effect').innerText.includes('did you mean')`)
 	b.open("/tasks")
 	b.run("filter", chromedp.SendKeys(`.tools input[name=q]`, "task-0002"))
@@ -159,7 +159,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.shows("Submitted: task-00021.")
 	b.press("task-00021")
 	b.press("Edit")
-	b.fill("timer", "monthly")
+	b.fill("Timer", "monthly")
 	b.press("Preview")
 	b.shows("UPDATE periodic_task SET timer = 'monthly'")
 	b.press("Save")
@@ -200,7 +200,7 @@ func TestKeyboardIsEnough(t *testing.T) {
 	b.answers(200, "press Enter on the task", chromedp.KeyEvent(kb.Enter))
 	b.reach("Edit")
 	b.answers(200, "press Enter on Edit", chromedp.KeyEvent(kb.Enter))
-	b.reach("timer")
+	b.reach("Timer")
 	b.keys("yearly") // in place of the old timer, which is selected
 	b.reach("Save")
 	b.answers(200, "press Enter on Save", chromedp.KeyEvent(kb.Enter))
