@@ -28,7 +28,12 @@ const adminTimeout = Patience
 // directory that is removed with the test.
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
-	return "sqlite:" + filepath.Join(t.TempDir(), "nextrun.db")
+	dir, err := os.MkdirTemp("", "nextrun-test-") //nolint:usetesting // GOTMPDIR, where T.TempDir is, stays on the disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return "sqlite:" + filepath.Join(dir, "nextrun.db")
 }
 
 // PostgresURL returns the URL of an empty PostgreSQL database of the test's

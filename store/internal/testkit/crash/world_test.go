@@ -33,7 +33,7 @@ relay: {lease: 3s, topics: {orders: {webhook: {url: "%[1]s", timeout: 1s}}}}
 handlers:
   program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
   first: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s'], on_success: {submit: next}}
-  slow: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s; sleep 1.2']}
+  slow: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s; sleep 2.4']}
   fragile: {command: [sh, -c, 'mkdir %[2]s.$NEXTRUN_JOB_ID && exit 1; echo $NEXTRUN_JOB_ID >> %[2]s']}
   effect:
     sql:
@@ -47,7 +47,7 @@ queues:
     outcome: SELECT o.jid, CASE WHEN m.done THEN 'success' END AS outcome FROM nextrun_open AS o JOIN mail AS m ON m.jid = o.jid
 `
 
-// rows are tasks that are due every second, one that a hook submits, one that is not planned yet, one that has missed ticks,
+// rows are tasks that are due every two seconds, one that a hook submits, one that is not planned yet, one that has missed ticks,
 // one that a dead scheduler has marked, and a job of a dead executor. One task is due half a second after the others, so that
 // a batch is its alone: PostgreSQL submits such a batch with one statement.
 const rows = `
@@ -57,16 +57,16 @@ CREATE TABLE effects (sum integer);
 INSERT INTO effects (sum) VALUES (0);
 DELETE FROM periodic_task;
 INSERT INTO periodic_task (id, task, timer, overlap, sink, group_, due, nextrun) VALUES
-	('skip', 'program', '*:*:*', 'skip', 'job', 'default', '{first}', '{first}'),
-	('allow', 'first', '*:*:*', 'allow', 'job', 'default', '{first}', '{first}'),
-	('queue', 'slow', '*:*:*', 'queue', 'job', 'default', '{first}', '{first}'),
-	('replace', 'slow', '*:*:*', 'replace', 'job', 'default', '{first}', '{first}'),
-	('fragile', 'fragile', '*:*:*', 'allow', 'job', 'default', '{first}', '{first}'),
-	('effect', 'effect', '*:*:*', 'allow', 'job', 'default', '{first}', '{first}'),
-	('event', 'happened', '*:*:*', 'allow', 'event', 'orders', '{first}', '{first}'),
-	('mail', 'send', '*:*:*', 'allow', 'mail', 'default', '{first}', '{first}'),
-	('mailqueue', 'send', '*:*:*', 'queue', 'mail', 'default', '{first}', '{first}'),
-	('half', 'program', '*:*:00.5/1', 'allow', 'job', 'default', '{half}', '{half}');
+	('skip', 'program', '*:*:0/2', 'skip', 'job', 'default', '{first}', '{first}'),
+	('allow', 'first', '*:*:0/2', 'allow', 'job', 'default', '{first}', '{first}'),
+	('queue', 'slow', '*:*:0/2', 'queue', 'job', 'default', '{first}', '{first}'),
+	('replace', 'slow', '*:*:0/2', 'replace', 'job', 'default', '{first}', '{first}'),
+	('fragile', 'fragile', '*:*:0/2', 'allow', 'job', 'default', '{first}', '{first}'),
+	('effect', 'effect', '*:*:0/2', 'allow', 'job', 'default', '{first}', '{first}'),
+	('event', 'happened', '*:*:0/2', 'allow', 'event', 'orders', '{first}', '{first}'),
+	('mail', 'send', '*:*:0/2', 'allow', 'mail', 'default', '{first}', '{first}'),
+	('mailqueue', 'send', '*:*:0/2', 'queue', 'mail', 'default', '{first}', '{first}'),
+	('half', 'program', '*:*:00.5/2', 'allow', 'job', 'default', '{half}', '{half}');
 INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('next', 'program', '2199-01-01', 'allow');
 INSERT INTO periodic_task (id, task, timer, catchup, due, nextrun, worker, marked) VALUES
 	('unplanned', 'program', 'yearly', 'one', NULL, '1970-01-01 00:00:00.000000', NULL, NULL),
@@ -74,8 +74,11 @@ INSERT INTO periodic_task (id, task, timer, catchup, due, nextrun, worker, marke
 	('marked', 'program', 'hourly', 'one', '{hour}', '{hour}', 'dead@1.1', '{ago}');
 INSERT INTO job (jid, task, state, worker, started) VALUES ('left', 'program', 'running', 'dead@000000000001', '{ago}')`
 
-// everySecond is a condition for the first kind of tasks.
-const everySecond = " timer LIKE '*:*:%' "
+// often is a condition for the first kind of tasks, and period how often they are due.
+const (
+	often  = " timer LIKE '*:*:%' "
+	period = 2 * time.Second
+)
 
 // allDone is whether the executor has taken the job of the dead one, which it does last, and the end of a mail is recorded.
 const allDone = `SELECT count(*) FROM job WHERE jid = 'left' AND state = 'success'
@@ -110,7 +113,7 @@ func newWorld(t *testing.T, kind, mode string) *world {
 		t.Cleanup(func() { _ = w.hasty.Close() })
 	}
 	now := time.Now().UTC()
-	w.first = now.Truncate(time.Second).Add(time.Second)
+	w.first = now.Truncate(period).Add(period)
 	w.Exec(strings.NewReplacer("{first}", timestamp(w.first), "{half}", timestamp(w.first.Add(time.Second/2)),
 		"{hour}", timestamp(now.Truncate(time.Hour).Add(-time.Hour)), "{ago}", timestamp(now.Add(-3*time.Second))).Replace(rows))
 	return w
@@ -166,7 +169,7 @@ func (w *world) crash(at crash.Place) *program.Process {
 		after = time.Now()
 	}
 	w.ticksSince(after)
-	w.Exec("UPDATE periodic_task SET ends = ? WHERE"+everySecond, timestamp(time.Now()))
+	w.Exec("UPDATE periodic_task SET ends = ? WHERE"+often, timestamp(time.Now()))
 	for _, left := range []string{
 		"SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL OR due IS NULL", "SELECT count(*) FROM periodic_open",
 		"SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')",
@@ -192,7 +195,7 @@ func (w *world) serve(name string, at crash.Place) *program.Process {
 // ticksSince waits for ticks of all tasks that are due after a time.
 func (w *world) ticksSince(after time.Time) {
 	w.t.Helper()
-	w.none(`SELECT count(*) FROM periodic_task WHERE`+everySecond+`AND NOT EXISTS (SELECT 1 FROM periodic_tick
+	w.none(`SELECT count(*) FROM periodic_task WHERE`+often+`AND NOT EXISTS (SELECT 1 FROM periodic_tick
 		WHERE task_id = id AND coalesce(until, periodic_tick.due) >= ?)`, timestamp(after))
 }
 
@@ -213,7 +216,7 @@ func (w *world) eventually(what string, holds func() bool) {
 
 // sendMail does the work of the other queue. It fails while somebody has locked the file.
 func (w *world) sendMail() bool {
-	_, err := w.hasty.Exec(w.hasty.Rebind("UPDATE mail SET done = true WHERE NOT done AND due <= ?"), timestamp(time.Now().Add(-1200*time.Millisecond)))
+	_, err := w.hasty.Exec(w.hasty.Rebind("UPDATE mail SET done = true WHERE NOT done AND due <= ?"), timestamp(time.Now().Add(-2400*time.Millisecond)))
 	return err == nil
 }
 
@@ -266,10 +269,10 @@ func (w *world) check() {
 	w.Verify()
 }
 
-// accounted checks that the ticks of each task follow each other second by second, from the one that was planned.
+// accounted checks that the ticks of each task follow each other without a gap, from the one that was planned.
 func (w *world) accounted() {
 	w.t.Helper()
-	for _, id := range w.ids("SELECT id FROM periodic_task WHERE" + everySecond) {
+	for _, id := range w.ids("SELECT id FROM periodic_task WHERE" + often) {
 		next := w.first
 		if id == "half" {
 			next = next.Add(time.Second / 2)
@@ -287,10 +290,10 @@ func (w *world) accounted() {
 			if k.Until.Valid {
 				last = k.Until.Time
 			}
-			if !k.Due.Equal(next) || k.Until.Valid && k.Missed != int(last.Sub(k.Due)/time.Second)+1 {
+			if !k.Due.Equal(next) || k.Until.Valid && k.Missed != int(last.Sub(k.Due)/period)+1 {
 				w.t.Errorf("%s: the ticks from %s on are not accounted for; then comes %+v", id, next, k)
 			}
-			next = last.Add(time.Second)
+			next = last.Add(period)
 		}
 	}
 }
