@@ -38,11 +38,10 @@ type Watch struct {
 // Said is what the database itself said in an error, without what this module and
 // the driver put around it.
 type Said struct {
-	Code     string // SQLSTATE; empty on SQLite
-	Message  string // empty if the error is not the database's
-	Detail   string // more about it; may be empty
-	Where    string // the trigger or row at which it happened; empty: none
-	Position int    // the character of the statement that it is about, from 1; 0: not known
+	Code    string // SQLSTATE; empty on SQLite
+	Message string // empty if the error is not the database's
+	Detail  string // more about it; may be empty
+	Where   string // the trigger or row at which it happened; empty: none
 }
 
 // Topic is a kind of change that can be watched. On PostgreSQL it is the channel

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -28,7 +27,7 @@ func (*dialect) Class(err error) error {
 }
 
 // failure is an error that the server has sent, whatever the driver.
-type failure struct{ code, severity, message, where, detail, position string }
+type failure struct{ code, severity, message, where, detail string }
 
 // failureOf finds one among the errors of lib/pq and of pgx. Both have a
 // method for the code and fields of the same names for the rest; pgx is not imported,
@@ -44,13 +43,12 @@ func failureOf(err error) (failure, bool) {
 	field := func(name string) string {
 		if v := reflect.Indirect(reflect.ValueOf(sent)); v.Kind() == reflect.Struct {
 			if f := v.FieldByName(name); f.IsValid() && f.CanInterface() {
-				return fmt.Sprint(f.Interface()) // the position is a text or a number
+				return fmt.Sprint(f.Interface())
 			}
 		}
 		return ""
 	}
-	f := failure{sent.SQLState(), field("SeverityUnlocalized"), field("Message"), field("Where"),
-		field("Detail"), field("Position")}
+	f := failure{sent.SQLState(), field("SeverityUnlocalized"), field("Message"), field("Where"), field("Detail")}
 	if f.severity == "" {
 		f.severity = field("Severity")
 	}
@@ -59,12 +57,8 @@ func failureOf(err error) (failure, bool) {
 
 // Said implements [sqldb.Dialect].
 func (*dialect) Said(err error) sqldb.Said {
-	f, ok := failureOf(err)
-	if !ok {
-		return sqldb.Said{}
-	}
-	position, _ := strconv.Atoi(f.position) // empty: not known
-	return sqldb.Said{Code: f.code, Message: f.message, Detail: f.detail, Where: f.where, Position: position}
+	f, _ := failureOf(err)
+	return sqldb.Said{Code: f.code, Message: f.message, Detail: f.detail, Where: f.where}
 }
 
 // neverSent reports whether pgx says that a statement did not reach the server, for

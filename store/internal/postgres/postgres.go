@@ -2,17 +2,12 @@
 // and notifications. Package store/postgres opens it with lib/pq, store/pgxstore with pgx.
 package postgres
 
-import (
-	"database/sql"
-
-	"github.com/nextrun/nextrun/internal/sqldb"
-)
+import "github.com/nextrun/nextrun/internal/sqldb"
 
 // dialect implements [sqldb.Dialect].
 type dialect struct {
 	options sqldb.Options
 	server  Server
-	pool    *sql.DB
 }
 
 const lockRows = " FOR UPDATE SKIP LOCKED"

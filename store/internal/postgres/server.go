@@ -23,7 +23,7 @@ func New(ctx context.Context, s Server, o sqldb.Options) (*sqldb.DB, error) {
 	if o.PollOnly {
 		s.Listen = nil
 	}
-	db := sqldb.New(&dialect{options: o, server: s, pool: s.Write}, s.Pools, o)
+	db := sqldb.New(&dialect{options: o, server: s}, s.Pools, o)
 	err := db.Ping(ctx)
 	if err == nil {
 		err = findSchema(ctx, db, s, o)
