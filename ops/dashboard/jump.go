@@ -111,16 +111,19 @@ func (s *server) runsAt(ctx context.Context, q string, zone *time.Location) (lis
 	return nil, nil
 }
 
-// timed is the run of a task that was due at a time, the only one of a day, or the list of those of a day.
+// timed is the run of a task that was due at a time, the only one of a day, or the list of those of a day. Where there is none, the
+// page of the run names the nearest.
 func (s *server) timed(ctx context.Context, task string, at time.Time, isDay bool, zone *time.Location) (place, error) {
 	name := show.Shorten(show.Printable(task), 60)
 	if isDay {
 		runs, err := s.runsOfDay(ctx, task, at, 2, zone)
-		if err != nil || len(runs) != 1 {
+		if err != nil || len(runs) > 1 {
 			return place{"runs of " + name + ", " + at.In(zone).Format("Mon 2 Jan 2006"), "runs",
 				frame.Path(s.prefix, "runs", "task", task, "from", at.Format(time.RFC3339), "to", endOfDay(at, zone).Format(time.RFC3339))}, err
 		}
-		at = runs[0].Due
+		if len(runs) == 1 {
+			at = runs[0].Due
+		}
 	}
 	return place{name + ", " + show.Clock(at, s.now(), zone), "run", frame.Path(s.prefix, "run", "id", task, "at", at.Format(time.RFC3339Nano))}, nil
 }

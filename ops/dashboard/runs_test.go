@@ -190,12 +190,12 @@ func TestTimesInWords(t *testing.T) {
 		s.shows("/task?id=report", `name="at" placeholder="yesterday 14:00, Tuesday"`)
 		for q, want := range map[string]string{
 			"report yesterday": "[{runs of report, DAY runs}]", "report " + now.AddDate(0, 0, -2).Format("2006-01-02"): "[{report, ten run}]",
-			"weekly yesterday": "[{runs of report-weekly, DAY runs}]", "weekly": "[{report-weekly task}]", "nobody 14:00": "[]",
+			"weekly yesterday": "[{report-weekly, none run}]", "weekly": "[{report-weekly task}]", "nobody 14:00": "[]",
 			"report yesterday 14:00": "[{report, noon run}]",
 		} {
 			var places []struct{ Name, Kind string }
 			s.data("/jump?format=json&zone=Asia/Tokyo&q="+url.QueryEscape(q), &places)
-			want = strings.NewReplacer("DAY", day.Format("Mon 2 Jan 2006"), "ten", clock(-2), "noon", clock(14)).Replace(want)
+			want = strings.NewReplacer("DAY", day.Format("Mon 2 Jan 2006"), "ten", clock(-2), "none", clock(0), "noon", clock(14)).Replace(want)
 			if got := fmt.Sprint(places); got != want {
 				s.Errorf("%q: %s, want %s", q, got, want)
 			}
