@@ -12,8 +12,8 @@ import (
 
 // Backfill says which past ticks to submit.
 type Backfill struct {
-	// From and To bound the ticks by their due: From is included, To is not. To
-	// must not be later than the database's now.
+	// From and To bound the ticks by their due: From is included, To is not. A tick that
+	// is to come by the database's clock is an error.
 	From, To time.Time
 	// Report, if not nil, is called for each tick: with the job that was
 	// submitted, or with none if the tick has one already.
@@ -62,6 +62,9 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 func (s *Tasks) backfillTick(ctx context.Context, id string, due time.Time, line calendar.Schedule, waits func(time.Time, sink.Pending)) (jid string, err error) {
 	for told := false; ; told = true {
 		err := s.edit(ctx, id, func(tx TaskTx, t Task) (err error) {
+			if _, now := tx.Bare(); due.After(now) {
+				return fmt.Errorf("backfill: the tick of %s is to come; let To not be later than now", utc(due))
+			}
 			// What is left of ticks that were missed together begins at the first of them without a record of its own.
 			rest, known := line.Next(due), true
 			for known && err == nil && !rest.IsZero() {

@@ -166,3 +166,18 @@ func TestBackfill(t *testing.T) {
 		}
 	})
 }
+
+// A tick that is to come is its scheduler's: none gets its job before its time.
+func TestBackfillSubmitsNothingAhead(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		mustAdd(t, env.tasks, periodic.NewTask("a", "echo", "*-*-* *:00"))
+		next := time.Now().Truncate(time.Hour).Add(time.Hour)
+		err := env.tasks.Backfill(t.Context(), "a", periodic.Backfill{From: next, To: next.Add(24 * time.Hour)})
+		if err == nil || !strings.Contains(err.Error(), "is to come") {
+			t.Errorf("the error is %v", err)
+		}
+		env.Want("0", "SELECT count(*) FROM job")
+		env.Want("0", "SELECT count(*) FROM periodic_tick")
+	})
+}

@@ -42,10 +42,9 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		}
 		where = append(where, "state IN ("+strings.Join(states, ", ")+")")
 	}
-	for condition, value := range map[string]string{"group_ = ?": f.Group, "task = ?": f.Task, "tracker = ?": f.Tracker,
-		"replace(jid, ?, '') <> jid": f.Part} {
-		if value != "" {
-			add(condition, value)
+	for _, c := range [][2]string{{"group_ = ?", f.Group}, {"task = ?", f.Task}, {"tracker = ?", f.Tracker}, {"replace(jid, ?, '') <> jid", f.Part}} {
+		if c[1] != "" {
+			add(c[0], c[1])
 		}
 	}
 	if f.Worker != "" {
@@ -53,9 +52,12 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 		named := fmt.Sprintf("substr(worker, 1, length($%[1]d)) = $%[1]d", len(args))
 		add("(worker = ? OR "+named+")", f.Worker)
 	}
-	for condition, at := range map[string]time.Time{"submitted >= ?": f.Since, "submitted < ?": f.Until, "finished >= ?": f.Ended} {
-		if !at.IsZero() {
-			add(condition, sqldb.Timestamp(at))
+	for _, c := range []struct {
+		condition string
+		at        time.Time
+	}{{"submitted >= ?", f.Since}, {"submitted < ?", f.Until}, {"finished >= ?", f.Ended}} {
+		if !c.at.IsZero() {
+			add(c.condition, sqldb.Timestamp(c.at))
 		}
 	}
 	order := "submitted"
