@@ -257,7 +257,7 @@ test-crashpoints: ## Kill or stop processes at RUNS (4) of their statements and 
 		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 $(TESTFLAGS) ./store/internal/testkit/crash
 
 .PHONY: crashpoints
-crashpoints: ## Kill or stop processes at all kinds of statements and commits, on each database: an hour; RUNS=20, CRASH=stop/leader for a part, SEED=7
+crashpoints: ## Kill or stop processes at all kinds of statements and commits, on each database: an hour or two; RUNS=20, CRASH=stop/leader for a part, SEED=7
 	@scripts/need cc
 	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 24h -parallel 12 -v \
 		-run '/$(CRASH)' ./store/internal/testkit/crash
