@@ -5,7 +5,9 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -94,6 +96,11 @@ func (l *file) replace(ctx context.Context, _ *rand.Rand, f *fault) {
 	reader := l.as(ctx, "VACUUM INTO '"+copied+"'")
 	defer reader.Close() //nolint:errcheck // it has read
 	must.Nil(os.Rename(copied, l.path))
+	for _, left := range []string{"-wal", "-shm"} { // who starts before others have noticed would take them for those of the copy
+		if err := os.Remove(l.path + left); !errors.Is(err, fs.ErrNotExist) {
+			must.Nil(err)
+		}
+	}
 	l.open()
 	wait(ctx, 2*time.Second)
 	f.end = time.Now()
