@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // attemptsToChange is how often a change is tried when the job moves on
@@ -64,8 +66,20 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return Change{To: Waiting, Note: "waits again, as asked for; attempts count from 1"}, nil
+		return Change{To: Waiting, Note: "waits again, as asked for; attempts count from 1; it had ended: " + end(job)}, nil
 	})
+}
+
+// end tells in the log how a job had ended, which its row does not tell any more.
+func end(job Job) string {
+	said := string(job.State) + ", at " + job.Finished.UTC().Format(time.DateTime) + " UTC"
+	if !job.Started.IsZero() {
+		said = fmt.Sprintf("%s, attempt %d, which took %s", said, job.Retries+1, text.Text(job.Finished.Sub(job.Started)))
+	}
+	if job.Result != "" {
+		said += ": " + text.Clean(job.Result, 1000)
+	}
+	return said
 }
 
 // change reads a job, decides and writes, and begins again if the job has moved
