@@ -21,7 +21,7 @@ type Invoice struct {
 }
 
 // A program that writes an invoice, submits the job that sends it, and schedules
-// reminders, in one transaction on its own connection. The README shows it.
+// reminders, in one transaction on its own connection. The tutorial shows it.
 func Example_transaction() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)

@@ -56,7 +56,11 @@ func declared(t *testing.T, file *ast.File) (list []string) {
 		case *ast.FuncDecl:
 			name := d.Name.Name
 			if d.Recv != nil {
-				name = "(" + text(t, d.Recv.List[0].Type) + ") " + name
+				of := text(t, d.Recv.List[0].Type)
+				if !ast.IsExported(strings.TrimLeft(of, "*")) {
+					continue
+				}
+				name = "(" + of + ") " + name
 			}
 			list = append(list, "func "+name+strings.TrimPrefix(text(t, d.Type), "func"))
 		case *ast.GenDecl:

@@ -29,7 +29,7 @@ const (
 )
 
 // jump finds pages, tasks and jobs by a part of their names or ids, and runs by a task and a time: as JSON for the script of the page, otherwise
-// it leads to the only one, or to the list of tasks.
+// it leads to the only one, or to the list of tasks that may be meant.
 func (s *server) jump(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
@@ -49,7 +49,11 @@ func (s *server) jump(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := frame.Path(s.prefix, "tasks", "q", q)
-	if found || len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q) {
+	switch {
+	case found && len(list) > 1: // which of these tasks?
+		name, _, _ := strings.Cut(q, " ")
+		to = frame.Path(s.prefix, "tasks", "q", name)
+	case len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q):
 		to = list[0].Link
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // it is a path of the dashboard

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -198,6 +199,19 @@ func TestTimesInWords(t *testing.T) {
 			want = strings.NewReplacer("DAY", day.Format("Mon 2 Jan 2006"), "ten", clock(-2), "none", clock(0), "noon", clock(14)).Replace(want)
 			if got := fmt.Sprint(places); got != want {
 				s.Errorf("%q: %s, want %s", q, got, want)
+			}
+		}
+	})
+}
+
+// Without a script a name that several tasks have leads to these tasks.
+func TestJumpToOneOfSeveral(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.task("report", "report-daily", "report-weekly")
+		for q, want := range map[string]string{"report- 2026-01-01": "/tasks?q=report-", "report-daily 2026-01-01": "/run?at=2026-01-01T00%3A00%3A00Z&id=report-daily"} {
+			_, header, _ := s.ask(s.request(http.MethodGet, "/jump?zone=UTC&q="+url.QueryEscape(q), nil))
+			if to := header.Get("Location"); to != want {
+				s.Errorf("%q leads to %s, want %s", q, to, want)
 			}
 		}
 	})

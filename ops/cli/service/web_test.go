@@ -187,7 +187,7 @@ func TestSlowPagesHoldUpNothing(t *testing.T) {
 	d.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', 'yearly', '2026-01-01 00:00:00')`)
 	b.WaitFor("job submitted", "report")
 	storetest.Eventually(t, "a page has said that the database is slow", func() bool { waiting(); return len(said) > 0 })
-	if body := <-said; !strings.Contains(body, "the database did not answer within 2 s") {
+	if body := <-said; !strings.Contains(body, "it took longer than 2 s to read this page") {
 		t.Errorf("the page says %s", body)
 	}
 	close(stop)

@@ -73,8 +73,8 @@ func checkConn(ctx context.Context, conn *sql.Conn) (file string, err error) {
 		(SELECT journal_mode FROM pragma_journal_mode), (SELECT foreign_keys FROM pragma_foreign_keys),
 		(SELECT timeout FROM pragma_busy_timeout)`).Scan(&file, &mode, &foreignKeys, &timeout)
 	const remedy = "; set it for every connection, in the DSN: with go-sqlite3 " +
-		"?_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000, with modernc.org/sqlite " +
-		"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
+		"?_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000&_txlock=immediate, with modernc.org/sqlite " +
+		"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	switch {
 	case err != nil:
 		return "", err

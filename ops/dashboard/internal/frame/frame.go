@@ -202,7 +202,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout, f.form(r)}
 	if errors.Is(err, context.DeadlineExceeded) {
-		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", text.Text(pageTimeout))
+		shown.Error = fmt.Sprintf("it took longer than %s to read this page: the database or the machine is busy; try again", text.Text(pageTimeout))
 	}
 	if r.URL.Query().Get("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
