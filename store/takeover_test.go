@@ -110,7 +110,7 @@ func TestJobOfAKilledExecutorRunsAgain(t *testing.T) {
 		killedAt := time.Now()
 		select {
 		case jid := <-begun:
-			if took := time.Since(killedAt); jid != "job" || took > 12*time.Second {
+			if took := time.Since(killedAt); jid != "job" || took > 20*time.Second { // 12 s, and what a busy machine takes
 				t.Errorf("%s began %s after the kill", jid, took)
 			}
 		case <-time.After(storetest.Patience):

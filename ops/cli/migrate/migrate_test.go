@@ -47,7 +47,7 @@ func TestSchemaIsRequired(t *testing.T) {
 		s.Must(t, "scheduler", "--once", "--migrate")
 		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
 		for _, command := range append(commands, "migrate up", "scheduler --once --migrate") {
-			s.Says(t, ui.Failed, command, "made by another version of nextrun before its first release", "`task export` of the old program and `task apply`")
+			s.Says(t, ui.Failed, command, "made by another version of nextrun before 0.1.0", "`task export` of the old program and `task apply`")
 		}
 	})
 }
