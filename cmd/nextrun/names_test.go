@@ -122,7 +122,7 @@ func commands(t *testing.T, name string, common []string) (list []string) {
 		}
 	}
 	if common == nil {
-		common = append(flags, "--help")
+		common = slices.Concat(flags, []string{"--help"})
 	}
 	for _, word := range completions(t, name, "") {
 		if word != "help" && word != "completion" {

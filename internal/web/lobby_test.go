@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,7 +23,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close() //nolint:errcheck // of a test
+		t.Cleanup(func() { _ = c.Close() })
 		if silent[i] = c; i%2 == 0 {
 			_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nX-Long:"))
 		}
@@ -34,7 +35,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	_ = answer.Body.Close()
 	_ = silent[0].SetReadDeadline(time.Now().Add(serverTimeout / 2)) // less than a header may take
 	_, err = silent[0].Read(make([]byte, 1))
-	if late, is := err.(net.Error); err == nil || is && late.Timeout() {
+	if late := net.Error(nil); err == nil || errors.As(err, &late) && late.Timeout() {
 		t.Errorf("the oldest connection stays open: %v", err)
 	}
 }

@@ -49,8 +49,8 @@ func (s *story) history(found *Findings) history {
 			if !t.Has(c.due) || c.due.After(t.From(c.at.Add(time.Microsecond))) || c.due.Before(changed) {
 				found.Add("a plan does not follow from the timer", s.id, "%s, planned at %s after a change at %s: %s", c.timer, moment(c.at), moment(changed), moment(c.due))
 			}
-			if !set.IsZero() { // what fell due since then is decided along with it
-				open.first = t.From(set.Add(time.Microsecond))
+			if !set.IsZero() { // what fell due since then is decided along with it; what was planned before the edit, it has replaced
+				open.first = t.From(latest(set, changed).Add(time.Microsecond))
 			}
 		case c.due.IsZero() && !c.nextrun.IsZero() && c.nextrun.Year() < never && !c.nextrun.Equal(unplanned):
 			hand = c.nextrun
@@ -61,6 +61,13 @@ func (s *story) history(found *Findings) history {
 		found.Add("the harness", s.id, "its last plan did not end")
 	}
 	return h
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func moment(t time.Time) string { return t.UTC().Format("15:04:05.999999") }

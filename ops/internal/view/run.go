@@ -185,11 +185,12 @@ const lostByOverlap = `('` + string(periodic.CauseOverlap) + `', '` + string(per
 
 // Losing are the tasks that have lost ticks by overlap in the last [LossDays] days, at most so many: those that lost most first.
 func (r Reader) Losing(ctx context.Context, most int) (ids []string, err error) {
-	return ids, r.read(ctx, "find the tasks that lose ticks by overlap", func(ctx context.Context, tx *sqldb.Tx) error {
+	err = r.read(ctx, "find the tasks that lose ticks by overlap", func(ctx context.Context, tx *sqldb.Tx) error {
 		with, ticks, where := batch.TicksSince("$1", tx.SQL().IsSQLite())
 		return tx.Select(ctx, &ids, with+`SELECT k.task_id FROM `+ticks+` WHERE k.cause IN `+lostByOverlap+` AND `+where+`
 			GROUP BY k.task_id ORDER BY count(*) DESC, k.task_id LIMIT $2`, sqldb.Timestamp(tx.Now().AddDate(0, 0, -LossDays)), most)
 	})
+	return ids, err
 }
 
 // Losses counts what each of these tasks has lost by overlap.

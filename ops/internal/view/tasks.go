@@ -84,9 +84,9 @@ func streakOf(runs []Run) (s Streak, whole bool) {
 // readStreaks reads since when tasks have gone wrong, and the newest success of those whose newest runs have none.
 func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
 	ids := of.ids(func(t *Task) bool {
-		ended, whole := t.ended(), false
-		if ended != "" && ended != OK {
-			t.Streak, whole = streakOf(t.Runs)
+		if ended := t.ended(); ended != "" && ended != OK {
+			streak, whole := streakOf(t.Runs)
+			t.Streak = streak
 			return !whole
 		}
 		return t.Success().IsZero() && len(t.Runs) >= Judged

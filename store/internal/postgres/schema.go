@@ -29,7 +29,7 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 	case !exists && o.Create:
 		return createSchema(ctx, pool, schema)
 	case !exists:
-		return noSchema(schema)
+		return noSchemaError(schema)
 	case s.Lent:
 		return fmt.Errorf("the connections of the pool use the schema %q; let their search_path begin with %s, in the DSN or by "+
 			"ALTER ROLE ... SET search_path", current, QuoteSchema(schema))
@@ -39,15 +39,15 @@ func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) er
 		QuoteSchema(schema))
 }
 
-// noSchema is the error of a schema that is not there.
-type noSchema string
+// noSchemaError is the error of a schema that is not there.
+type noSchemaError string
 
-func (s noSchema) Error() string {
+func (s noSchemaError) Error() string {
 	return fmt.Sprintf("there is no schema %s; run: nextrun migrate up --schema %s", QuoteSchema(string(s)), string(s))
 }
 
 // Unwrap says which error it is.
-func (noSchema) Unwrap() error { return sqldb.ErrNoSchema }
+func (noSchemaError) Unwrap() error { return sqldb.ErrNoSchema }
 
 // createSchema creates a schema. Others who create it at once take turns.
 func createSchema(ctx context.Context, pool *sql.DB, schema string) error {
