@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
@@ -72,12 +73,15 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 
 // end tells in the log how a job had ended, which its row does not tell any more.
 func end(job Job) string {
-	said := string(job.State) + ", at " + job.Finished.UTC().Format(time.DateTime) + " UTC"
-	if !job.Started.IsZero() {
-		said = fmt.Sprintf("%s, attempt %d, which took %s", said, job.Retries+1, text.Text(job.Finished.Sub(job.Started)))
+	said := string(job.State)
+	if !job.Finished.IsZero() {
+		said += ", at " + job.Finished.UTC().Format(time.DateTime) + " UTC"
 	}
-	if job.Result != "" {
-		said += ": " + text.Clean(job.Result, 1000)
+	if !job.Started.IsZero() && !job.Finished.IsZero() {
+		said += fmt.Sprintf(", attempt %d, which took %s", job.Attempt(), text.Text(job.Finished.Sub(job.Started)))
+	}
+	if result := strings.Join(strings.Fields(job.Result), " "); result != "" { // a line of the log is one line
+		said += ": " + text.Clean(result, 1000)
 	}
 	return said
 }
