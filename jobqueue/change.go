@@ -78,7 +78,7 @@ func end(job Job) string {
 		said += ", at " + job.Finished.UTC().Format(time.DateTime) + " UTC"
 	}
 	if !job.Started.IsZero() && !job.Finished.IsZero() {
-		said += fmt.Sprintf(", attempt %d, which took %s", job.Attempt(), text.Text(job.Finished.Sub(job.Started)))
+		said += fmt.Sprintf(", attempt %d, which took %s", job.Attempt(), text.Exact(job.Finished.Sub(job.Started)))
 	}
 	if result := strings.Join(strings.Fields(job.Result), " "); result != "" { // a line of the log is one line
 		said += ": " + text.Clean(result, 1000)

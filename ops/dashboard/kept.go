@@ -14,20 +14,25 @@ const (
 // kept is what all visitors see alike, and costs much to read where there are many rows: then it is read once in a while. An action
 // forgets it.
 type kept[T any] struct {
-	mutex sync.Mutex
-	value T
-	until time.Time // it is read anew then
+	mutex     sync.Mutex
+	value     T
+	until     time.Time // it is read anew then
+	forgotten int       // how often
 }
 
-// get returns the value. read also says of how many rows it is.
+// get returns the value. read also says of how many rows it is. Nobody waits for what another one reads, and what was forgotten
+// meanwhile is not kept.
 func (k *kept[T]) get(now time.Time, read func() (T, int, error)) (T, error) {
 	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if now.Before(k.until) {
-		return k.value, nil
+	value, fresh, forgotten := k.value, now.Before(k.until), k.forgotten
+	k.mutex.Unlock()
+	if fresh {
+		return value, nil
 	}
 	value, rows, err := read()
-	if err == nil && rows >= manyRows {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if err == nil && rows >= manyRows && k.forgotten == forgotten {
 		k.value, k.until = value, now.Add(keptFor)
 	}
 	return value, err
@@ -36,5 +41,5 @@ func (k *kept[T]) get(now time.Time, read func() (T, int, error)) (T, error) {
 func (k *kept[T]) forget() {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	k.until = time.Time{}
+	k.until, k.forgotten = time.Time{}, k.forgotten+1
 }
