@@ -47,8 +47,8 @@ func TestDatabaseMayGoAndComeBack(t *testing.T) {
 	if log := q.log(long); len(log) != lines+1 || log[lines] != fmt.Sprint(lines-1) {
 		t.Errorf("%d lines of log", len(log))
 	}
-	short := q.submit(jobqueue.Job{Task: "short"})[0]
-	e.awaitEnd(short, jobqueue.Success)
+	other := newFixture(migrated.Up(storetest.At(t, server.URL()))) // none of its connections is one that was cut
+	e.awaitEnd(other.submit(jobqueue.Job{Task: "short"})[0], jobqueue.Success)
 	if len(runs) != 2 || e.count(kind(executor.EventLost)) != 0 {
 		t.Errorf("%d runs of 2 jobs", len(runs))
 	}

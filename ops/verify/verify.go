@@ -119,7 +119,7 @@ func (r *run) undone(name string, err error) {
 	reason := err.Error()
 	switch {
 	case errors.Is(err, store.ErrContended):
-		reason = "a statement was ended by its timeout; try it when there is less work, or with a longer database.statement_timeout"
+		reason = "a statement was ended by its timeout; try it when there is less work, or with more time (--timeout)"
 	case errors.Is(err, context.DeadlineExceeded):
 		reason = fmt.Sprintf("there was no time for it within %s", r.o.Timeout)
 	}

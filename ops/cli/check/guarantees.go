@@ -19,7 +19,8 @@ func checkGuarantees(ctx context.Context, env *ui.Env, o options) error {
 		return err
 	}
 	settings.Lease = configuration.Scheduler.Lease
-	return env.WithAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
+	// A statement may take all of the time: it reads, and holds up nobody.
+	return env.WithAnyDatabase(ctx, store.Options{StatementTimeout: o.timeout}, func(db *store.DB) error {
 		report, err := verify.Run(ctx, db, settings)
 		if err != nil {
 			return err
