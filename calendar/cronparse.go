@@ -224,6 +224,7 @@ func (p *cronParser) add(f int, i cronItem) {
 	}
 	for v := i.low; v <= i.high; v += i.step {
 		switch {
+		case v < cronFields[f].low: // where a repetition started
 		case f != cronYear:
 			p.sets[f] |= 1 << v
 		case v > elapse.LastYear:

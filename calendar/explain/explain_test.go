@@ -30,6 +30,7 @@ func TestSchedule(t *testing.T) {
 		{"*-*-01/2", "at 00:00 on the 1st, 3rd, ... 31st of every month, UTC"},
 		{"0 0 1,2,15W,L * *", "at 00:00 on the 1st and 2nd, the last day and the workday nearest to the 15th of every month, UTC"},
 		{"0 0 * 6 5L,1#2", "at 00:00 on the 2nd Monday of June and the last Friday of June, UTC"},
+		{"0 0 0/10 0/6 *", "at 00:00 on the 10th, 20th and 30th of June and December, UTC"},
 		{"0 0 13 * 5", "at 00:00 on the 13th of every month and on Fridays, UTC"},
 		{"0 0 1 6 5L", "at 00:00 on the 1st of June and on the last Friday of June, UTC"},
 		{"CRON_TZ=Asia/Tokyo 0 9 * * 1", "at 09:00 on Mondays, Asia/Tokyo time"},

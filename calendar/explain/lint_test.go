@@ -30,6 +30,7 @@ func TestLint(t *testing.T) {
 		{"0 0 12 * * ?", ""},
 		{"0 0 12 * * ? *", ""},
 		{"0 0 1 * 0-6", ""},
+		{"0 0 1 0/6 *", ""},
 		{"Fri *-*-13", ""},
 		{"*/7 * * * *", "uneven: elapses every 7 minutes, but from minute 56 to minute 0 there are 4 minutes"},
 		{"*:05/10", ""},
