@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ type fakeStore struct {
 	ended   []exchange.Transition
 	lines   []string
 	worker  string
+	others  map[string]int64 // who have jobs, and their beats
 }
 
 func (s *fakeStore) note(call string) error {
@@ -70,7 +72,7 @@ func (s *fakeStore) Beat(_ context.Context, who exchange.Service, _ map[string]i
 	s.mu.Lock()
 	s.worker = who.Worker
 	s.mu.Unlock()
-	return nil, s.note("beat")
+	return s.others, s.note("beat")
 }
 
 func (s *fakeStore) Leave(context.Context, string) error { return s.note("leave") }
@@ -81,8 +83,8 @@ func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, s.note("cancel")
 }
 
-func (s *fakeStore) Overdue(context.Context, exchange.OverdueQuery) (exchange.Overdue, error) {
-	return s.overdue, s.note("overdue")
+func (s *fakeStore) Overdue(ctx context.Context, _ exchange.OverdueQuery) (exchange.Overdue, error) {
+	return s.overdue, errors.Join(s.note("overdue"), ctx.Err())
 }
 
 func (s *fakeStore) WatchJobs(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }

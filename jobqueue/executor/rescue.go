@@ -29,7 +29,8 @@ func (l *loop) rescueOverdue(now time.Time) error {
 	case err == nil:
 		l.rescues.trouble.Reset()
 	case l.soft.Err() != nil:
-		return nil //nolint:nilerr // the loop stops: the failure of its last look is none
+		l.agenda.clear(rescueOverdue)
+		return nil //nolint:nilerr // the loop stops, and leaves these jobs to others
 	default:
 		wait = l.rescues.trouble.Next()
 		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})

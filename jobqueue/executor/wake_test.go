@@ -127,6 +127,19 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	})
 }
 
+// The jobs of a worker that dies while this one stops are for others.
+func TestStoppingExecutorRescuesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{overdue: exchange.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "1", Task: "t"}}, others: map[string]int64{"other@000000000009": 1}}
+		_, stop := startFake(t, s, executor.Config{ShutdownGrace: time.Hour}, func(context.Context, *jobqueue.JobContext) error { pass(time.Minute); return nil })
+		pass(5 * time.Second)
+		stop()
+		if n := s.count("overdue"); n < 2 || n > 10 {
+			t.Errorf("%d looks for jobs to rescue, want one each time that the other worker counts as dead", n)
+		}
+	})
+}
+
 // While long jobs run, the executor beats and looks for
 // cancellations, and does nothing else: in a bubble, time passes only while it
 // sleeps.
