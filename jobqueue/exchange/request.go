@@ -33,7 +33,7 @@ type Request struct {
 	Lines       []Line     // for the job log, in order; dropped if the job is gone
 	Progress    []Progress // of running jobs
 	Transitions []Transition
-	Compare     bool     // jobs that run under the worker's id, other than InFlight, go back to waiting
+	Compare     bool     // jobs that run under the worker's id, other than InFlight, go back to waiting, or are cancelled if somebody asked for that
 	InFlight    []string // with Compare: the jobs that the worker has
 	Claim       Claim
 	Brief       bool  // somebody holds a lock: wait for locks for a few milliseconds only

@@ -150,3 +150,18 @@ func TestJobThatTheWorkerDoesNotKnowOfWaitsAgain(t *testing.T) {
 		q.Want("0 0", "SELECT interrupts || ' ' || retries FROM job")
 	})
 }
+
+// Nobody runs a job whose claim was lost and that somebody has cancelled since.
+func TestCancelledJobThatTheWorkerDoesNotKnowOf(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		s, compared := q.comparing()
+		e := q.executorOn(s, executor.Config{}, map[string]jobqueue.Handler{"t": nothing}).hastened().start()
+		q.sql("INSERT INTO job (jid, task, state, worker, cancel) VALUES ('late', 't', 'running', '%s', %s)", e.Worker(), utc(time.Now()))
+		receive(q, compared, "a comparison under way")
+		receive(q, compared, "a comparison")
+		receive(q, compared, "the end of that")
+		if job := q.get("late"); job.State != jobqueue.Cancelled || job.Finished.IsZero() || job.Result == "" {
+			t.Errorf("%+v", job)
+		}
+	})
+}

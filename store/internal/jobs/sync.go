@@ -128,8 +128,8 @@ func (tx workTx) fenced(ctx context.Context, list []exchange.Transition) ([]exch
 	return slices.DeleteFunc(slices.Clone(list), func(t exchange.Transition) bool { return t.Dead && !dead[t.Worker] }), nil
 }
 
-// compare has the jobs wait again that run under the worker's id, and that it does not have: the reply to their claim
-// was lost. It returns the status of those that it has.
+// compare finds the jobs that run under the worker's id, and that it does not have: the reply to their claim was lost. They
+// wait again, or are cancelled if somebody has asked for that. It returns the status of the jobs that the worker has.
 func (tx workTx) compare(ctx context.Context, q exchange.Request) ([]exchange.JobStatus, error) {
 	if !q.Compare {
 		return nil, nil
@@ -138,9 +138,12 @@ func (tx workTx) compare(ctx context.Context, q exchange.Request) ([]exchange.Jo
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL WHERE jid IN (
-			SELECT jid FROM job WHERE `+hasWorker+` AND worker = $2 AND cancel IS NULL
-				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param, q.Worker)
+	_, err = tx.Exec(ctx, `UPDATE job SET state = CASE WHEN cancel IS NULL THEN 'waiting' ELSE 'cancelled' END,
+			worker = CASE WHEN cancel IS NULL THEN NULL ELSE worker END,
+			finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
+			result = CASE WHEN cancel IS NULL THEN result ELSE 'cancelled before it began' END
+		WHERE jid IN (SELECT jid FROM job WHERE `+hasWorker+` AND worker = $2
+			AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().ForUpdate+`)`, r.Param, q.Worker, sqldb.Timestamp(tx.Now()))
 	if err != nil {
 		return nil, err
 	}
