@@ -59,13 +59,15 @@ func (s Store) AskEnds(ctx context.Context, a batch.AskEnds) (found batch.Ends, 
 		return found, wrapEnds(err)
 	}
 	bad, err := apart(ctx, ended, func(part []awaited) error {
-		return s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {
-			list, err := endsTx{tx}.record(ctx, part, a.Hooks)
-			if err == nil {
-				found.Ended = append(found.Ended, list...)
-			}
+		var list []batch.EndedTick
+		err := s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) (err error) {
+			list, err = endsTx{tx}.record(ctx, part, a.Hooks)
 			return err
 		})
+		if err == nil {
+			found.Ended = append(found.Ended, list...)
+		}
+		return err
 	})
 	found.Bad = append(found.Bad, bad...)
 	return found, wrapEnds(err)
