@@ -71,19 +71,16 @@ func (r *Report) Violated() bool {
 }
 
 // Run checks a database. It reads in many short transactions, so it holds up nobody, and
-// does not change anything. It returns an error if the database cannot be read at all, or if its
-// schema is newer than this program.
+// does not change anything. It returns an error if the database cannot be read at all, or has the schema of another
+// version.
 func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	service.SetDefault(&o.Lease, 30*time.Second)
 	service.SetDefault(&o.Timeout, time.Minute)
 	if o.Since.IsZero() {
 		o.Since = time.Now().Add(-30 * 24 * time.Hour)
 	}
-	if err := db.Ping(ctx); err != nil {
-		return nil, err
-	}
-	if err := migrations.Of(db).CheckVersion(ctx); errors.Is(err, migrations.ErrOther) {
-		return nil, err
+	if err := migrations.Of(db).CheckVersion(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", db.URL(), err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

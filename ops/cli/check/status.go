@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,18 +13,23 @@ import (
 	"github.com/nextrun/nextrun/ops/cli/rows"
 	"github.com/nextrun/nextrun/ops/cli/ui"
 	"github.com/nextrun/nextrun/ops/internal/view"
+	"github.com/nextrun/nextrun/ops/internal/why"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
-// mostShown is how many lines each part of the status has.
-const mostShown = 10
+// How many lines each part of the status has, and how many tasks that need attention it compares.
+const (
+	mostShown  = 10
+	mostLooked = 1000
+)
 
 // status is what is wrong, what runs and what comes next.
 type status struct {
 	totals    view.Totals
 	attention int       // tasks that need it
-	wrong     []finding // the first of these tasks, jobs without a handler, and events and hooks that do not get out
+	further   int       // of these, those that are not shown
+	wrong     []finding // the worst of these tasks, jobs without a handler, and events and hooks that do not get out
 	running   []jobqueue.Job
 	next      []view.Task
 }
@@ -41,7 +47,7 @@ the dashboard in a terminal. Exit code 3: something needs attention.`,
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				s, err := readStatus(c.Context(), env, db)
 				if err != nil {
-					return err
+					return why.WithHolders(c.Context(), db, err)
 				}
 				if asJSON {
 					err = env.PrintJSON(s.json())
@@ -64,18 +70,9 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 		return s, err
 	}
 	tasks := periodic.NewTasks(db.Tasks())
-	troubled, err := tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
-	if err != nil {
-		return s, err
-	}
-	s.attention = len(troubled)
-	facts, err := view.Of(db).Tasks(ctx, troubled[:min(len(troubled), mostShown)], view.Judged)
-	if err != nil {
-		return s, err
-	}
 	r := report{env: env, db: db}
-	for i := range facts {
-		r.add(levelError, facts[i].ID, "%s", facts[i].Attention(env.Moment))
+	if err := s.readTroubled(ctx, &r, tasks); err != nil {
+		return s, err
 	}
 	if err := cmp.Or(r.checkQueued(ctx), r.checkEvents(ctx)); err != nil {
 		return s, err
@@ -85,11 +82,39 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	if err != nil {
 		return s, err
 	}
-	next, err := tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostShown})
+	next, err := tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, DueBefore: periodic.Never, Limit: mostShown})
 	if err == nil {
 		s.next, err = view.Of(db).Tasks(ctx, next, view.Judged)
 	}
 	return s, err
+}
+
+// readTroubled reads which tasks need attention, and reports the worst: those that cannot run, then those that are in trouble
+// longest, and last those with a warning.
+func (s *status) readTroubled(ctx context.Context, r *report, tasks *periodic.Tasks) error {
+	found, err := tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+	if err != nil {
+		return err
+	}
+	list, err := view.Of(r.db).Tasks(ctx, found[:min(len(found), mostLooked)], view.Judged)
+	of := map[string]view.Status{}
+	for i := range list {
+		of[list[i].ID] = list[i].Status()
+	}
+	s.attention = len(found) - len(list)
+	list = slices.DeleteFunc(list, func(t view.Task) bool { return of[t.ID].Cause == "" }) // it is well meanwhile
+	s.attention += len(list)
+	slices.SortStableFunc(list, func(a, b view.Task) int {
+		if a, b := of[a.ID].Cause == view.TaskWarning, of[b.ID].Cause == view.TaskWarning; a != b {
+			return map[bool]int{true: 1, false: -1}[a]
+		}
+		return of[a.ID].Since.Compare(of[b.ID].Since)
+	})
+	for i := range list[:min(len(list), mostShown)] {
+		r.add(levelError, list[i].ID, "%s", list[i].Attention(r.env.Moment))
+	}
+	s.further = s.attention - len(r.findings)
+	return err
 }
 
 // summary is how everything is, in two lines.
@@ -116,8 +141,10 @@ func (s *status) summary() string {
 	if s.attention == 1 {
 		need = "needs attention"
 	}
+	if t.Overdue > 0 {
+		need += fmt.Sprintf(" (%d overdue)", min(t.Overdue, s.attention)) // it was counted a moment before
+	}
 	count(s.attention, need)
-	count(t.Overdue, "overdue")
 	count(t.Paused, "paused")
 	count(t.Disabled, "disabled")
 	return fmt.Sprintf("%s: %s\n%s; jobs: %d waiting, %d running\n", ui.Counted(all, "task"),
@@ -147,7 +174,11 @@ func (s *status) print(env *ui.Env) error {
 		if table.Empty() {
 			continue
 		}
-		if err := cmp.Or(env.Printf("\n"), env.PrintTable(table, nil, false)); err != nil {
+		err := cmp.Or(env.Printf("\n"), env.PrintTable(table, nil, false))
+		if table == wrong && s.further > 0 {
+			err = cmp.Or(err, env.Printf("and %d more: nextrun task list --state attention\n", s.further))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -130,6 +131,36 @@ func TestStatus(t *testing.T) {
 		clitest.Decode(t, s.Run(t.Context(), "status", "--json").Stdout, &got)
 		if got.Need != 1 || len(got.Attention) != 1 || got.Attention[0].About != "bad" || len(got.Running) != 1 || got.Running[0].Task != "good" {
 			t.Errorf("as JSON: %+v", got)
+		}
+	})
+}
+
+// The status lists what it counts: rows that cannot run, then what has been wrong longest. What is not shown is counted, and neither
+// paused nor blocked tasks are next.
+func TestStatusListsWhatItCounts(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for i := range 12 {
+			s.Exec(t, fmt.Sprintf(`INSERT INTO periodic_task (id, task, timer) VALUES ('t%02d', 'h', 'yearly')`, i))
+			at := fmt.Sprintf("'2026-01-%02d 00:00:00.000000'", 20-i)
+			s.Exec(t, fmt.Sprintf(`UPDATE periodic_task SET due = %[1]s, nextrun = %[1]s WHERE id = 't%02[2]d'`, at, i))
+			s.Exec(t, fmt.Sprintf(`UPDATE periodic_task SET since = %s WHERE id = 't%02d'`, at, i))
+		}
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, paused) VALUES ('paused', 'h', 'yearly', '2026-01-01 00:00:00')`)
+		s.Exec(t, `UPDATE periodic_task SET problem = 'no such zone' WHERE id = 't00'`)
+		r := s.Says(t, ui.Changes, "status", "13 tasks: 12 need attention (12 overdue), 1 paused", "and 2 more: nextrun task list --state attention", "! paused until")
+		_, list, _ := strings.Cut(r.Stdout, "NEEDS ATTENTION")
+		list, next, _ := strings.Cut(list, "NEXT")
+		at := -1
+		for _, id := range []string{"t00", "t11", "t10", "t03"} {
+			if i := strings.Index(list, id); i < at || i < 0 {
+				t.Errorf("%s is not behind what is worse:\n%s", id, r.Stdout)
+			} else {
+				at = i
+			}
+		}
+		if strings.Contains(list, "t02") || strings.Contains(next, "blocked") || strings.Contains(next, "paused") {
+			t.Errorf("the status has more than it should:\n%s", r.Stdout)
 		}
 	})
 }

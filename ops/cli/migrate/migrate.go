@@ -42,6 +42,13 @@ Before an update it says who runs, and who could not be started again after it.`
 				if err := printMigrations(env, db, "applied", done, err); err != nil {
 					return err
 				}
+				missing, err := migrations.Of(db).Missing(c.Context())
+				if err == nil && len(missing) > 0 { // Up applies migrations, and mends none
+					err = env.Printf("warning: %v\n", &migrations.MissingError{Objects: missing})
+				}
+				if err != nil {
+					return err
+				}
 				creators, err := migrations.Of(db).Creators(c.Context())
 				if err != nil || creators == "" {
 					return err

@@ -44,7 +44,11 @@ func TestSchemaIsRequired(t *testing.T) {
 			s.Says(t, ui.Failed, "task list --schema night", `there is no schema "night"; run: nextrun migrate up --schema night`)
 		}
 		s.Says(t, ui.Failed, "check", "errors: 1")
+		s.Says(t, ui.Failed, "check --guarantees", "nextrun migrate up", "! checks")
 		s.Must(t, "scheduler", "--once", "--migrate")
+		s.Exec(t, `INSERT INTO nextrun_found (name) VALUES ('oldest 2 00002_more.sql')`)
+		s.Says(t, ui.Failed, "check --guarantees", "newer than this program", "! checks")
+		s.Exec(t, `DELETE FROM nextrun_found WHERE name LIKE 'oldest 2%'`)
 		s.Exec(t, `UPDATE nextrun_found SET name = 'made by 0123456789abcdef' WHERE name LIKE 'made by %'`)
 		for _, command := range append(commands, "migrate up", "scheduler --once --migrate") {
 			s.Says(t, ui.Failed, command, "made by another version of nextrun before 0.1.0", "`task export` of the old program and `task apply`")
@@ -86,6 +90,7 @@ func TestIncompleteSchema(t *testing.T) {
 		r := s.Says(t, ui.Changes, "migrate status", "missing: 1")
 		s.Says(t, ui.Changes, "migrate status --json", missing, "nextrun migrate status")
 		s.Says(t, ui.Changes, "check", "errors: 1")
+		s.Says(t, ui.Done, "migrate up", "nothing to do", "warning: missing in the database's schema: "+missing+"; nextrun migrate status prints")
 		s.Must(t, "task", "list")
 		s.Must(t, "scheduler", "--once")
 		_, statement, found := strings.Cut(r.Stdout, "-- "+missing+" is missing:\n")

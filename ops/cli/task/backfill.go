@@ -19,7 +19,7 @@ import (
 )
 
 func backfillCommand(env *ui.Env) *cobra.Command {
-	var from, to ui.TimeFlag
+	from, to := ui.TimeFlag{Past: true}, ui.TimeFlag{Past: true}
 	command := &cobra.Command{
 		Use:   "backfill ID --from TIME [--to TIME]",
 		Short: "Submit jobs for past ticks that never ran",

@@ -16,6 +16,7 @@ func TestTaskBackfill(t *testing.T) {
 		const days = "task backfill a --from 2026-03-01 --to 2026-03-04"
 		s.Says(t, ui.Done, days, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, already had jobs: 0")
 		s.Says(t, ui.Done, days, "submitted: 0, already had jobs: 3")
+		s.Says(t, ui.Done, "task backfill a --from 3d --to 1d", "submitted: ", "already had jobs: 0")
 		s.Says(t, ui.Failed, "task backfill b --from 2026-03-01", "not found")
 		s.Says(t, ui.WrongUsage, "task backfill a", "missing --from")
 		s.Says(t, ui.WrongUsage, "task backfill a --from 2026-03-01 --to 2999-01-01", "future")
@@ -63,7 +64,7 @@ func TestTaskPause(t *testing.T) {
 		s.Says(t, ui.Done, "task pause a b --until 2099-01-01 --reason 'the disk is full'", "paused a until 2099-01-01", "paused b until 2099-01-01")
 		s.Says(t, ui.Done, "task list", "a paused - paused until 2099-01-01", "c not run yet - in ")
 		s.Says(t, ui.Done, "task list --state paused", "hb", "! hc")
-		s.Says(t, ui.Done, "task show a", "state paused", "- It has been paused by ada@", "next run paused until 2099-01-01", "until 2099-01-01 00:00:00 UTC: the disk is full", "! starts")
+		s.Says(t, ui.Done, "task show a", "state paused", "- It has been paused by ada@", "next run paused until 2099-01-01", "until 2099-01-01 00:00:00 UTC. Reason: the disk is full. What falls due meanwhile is skipped.", "! starts")
 		s.Says(t, ui.Done, "why a", "state paused", "- It has been paused by ada@", "the disk is full", "nextrun task resume a")
 		var tasks []struct {
 			Until *string `json:"paused_until"`
@@ -78,6 +79,9 @@ func TestTaskPause(t *testing.T) {
 		s.Says(t, ui.Done, "task list", "! paused")
 		s.Says(t, ui.Done, "task pause --handler hc", "paused c; to end the pause: nextrun task resume c")
 		s.Says(t, ui.Done, "task resume --all", "a was not paused", "resumed c")
+		const none = "note: no run of c falls due before then, so the pause skips none"
+		s.Says(t, ui.Done, "task pause c --until 1s", "paused c until ", none)
+		s.Says(t, ui.Done, "task pause c --until 2099-01-01", "! "+none)
 		s.Says(t, ui.WrongUsage, "task pause", "name either tasks, or --all")
 		s.Says(t, ui.WrongUsage, "task pause a --all", "either")
 		s.Says(t, ui.WrongUsage, "task pause a --until 2020-01-01", "paused_until", "use a time from now on")
@@ -93,7 +97,7 @@ func TestSkip(t *testing.T) {
 		s.Says(t, ui.Done, "task skip t --reason 'server moves'", "t: skips the tick of 2090-01-01 02:00:00 UTC; to undo that: nextrun task skip t 2090-01-01T02:00:00Z --undo")
 		s.Must(t, "task", "skip", "t", "2090-01-02 02:00")
 		for _, command := range []string{"task show t", "why t"} {
-			s.Says(t, ui.Done, command, "Its tick of 2090-01-01 02:00:00 UTC will be left out by hand", ": server moves", "Its tick of 2090-01-02 02:00:00 UTC will be left out by hand")
+			s.Says(t, ui.Done, command, "Its tick of 2090-01-01 02:00:00 UTC will be left out by hand, with the note", `server moves".`, "Its tick of 2090-01-02 02:00:00 UTC will be left out by hand")
 		}
 		var shown struct {
 			Skips []struct{ Due, Reason string }

@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,12 +89,30 @@ paused task all the same. The pause ends at --until, or with "nextrun task resum
 		if !pause.Until.IsZero() {
 			ends = " until " + env.Moment(pause.Until)
 		}
-		return "paused " + ui.Cell(id) + ends, tasks.Pause(ctx, id, pause)
+		err := tasks.Pause(ctx, id, pause)
+		if err == nil && !pause.Until.IsZero() {
+			err = noteIdle(ctx, env, tasks, id, pause.Until)
+		}
+		return "paused " + ui.Cell(id) + ends, err
 	})
 	command.Flags().Var(&until, "until", "when the pause ends by itself (default never)")
 	command.Flags().StringVar(&pause.Reason, "reason", "", "why, for people")
 	command.Flags().StringVar(&pause.By, "by", "", "who, for people (default USER@host)")
 	return command
+}
+
+// noteIdle says of a pause until a time that it skips no run.
+func noteIdle(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string, until time.Time) error {
+	t, err := tasks.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	t.Pause = periodic.Pause{}
+	for range periodic.Preview([]periodic.Task{t}, env.Now(), until) {
+		return nil
+	}
+	env.Complain("note: no run of %s falls due before then, so the pause skips none", ui.Cell(id))
+	return nil
 }
 
 func resumeCommand(env *ui.Env) *cobra.Command {

@@ -79,11 +79,22 @@ var because = map[periodic.Cause]string{
 
 // Because says in words why a tick was decided so, and what somebody said about it.
 func Because(cause periodic.Cause, reason string) string {
-	said := because[cause]
-	if said != "" && reason != "" {
-		said += ": "
+	switch said := because[cause]; {
+	case said == "":
+		return reason
+	case cause == periodic.CausePaused || cause == periodic.CausePerson:
+		return Noted(said, reason)
+	default:
+		return strings.TrimSuffix(said+": "+reason, ": ")
 	}
-	return strings.TrimSpace(said + reason)
+}
+
+// Noted adds to a clause the note of the person who did that, if there is one.
+func Noted(said, note string) string {
+	if note == "" {
+		return said
+	}
+	return said + `, with the note "` + note + `"`
 }
 
 // Why says in words why the tick was decided so; empty: it was submitted at its time.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/internal/view"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -132,7 +133,7 @@ func (s *Story) without() string {
 	case future && !t.Enabled:
 		return "The tick of " + asked + " is to come, but the task is disabled."
 	case future && t.Pause.At(s.Asked):
-		return "The tick of " + asked + " is to come, and will be skipped: the task is " + sentence(strings.TrimSuffix("paused: "+t.Pause.Note(), ": "))
+		return "The tick of " + asked + " is to come, and will be skipped: the task is " + view.Noted("paused", t.Pause.Note()) + "."
 	case future:
 		return "The tick of " + asked + " is to come, " + text.Away(s.Asked, s.now) + "."
 	case s.Asked.Before(t.Created):
