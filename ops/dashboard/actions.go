@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func changeEach(ctx context.Context, ids []string, word, thing string, do func(c
 func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
 	switch action := r.PostForm.Get("action"); action {
 	case "pause":
-		until, err := untilOf(r.PostForm.Get("until"), s.now(), frame.Zone(r))
+		until, err := untilOf(r.PostForm.Get("until"), time.Now(), frame.Zone(r))
 		if err != nil {
 			return nil, "", err
 		}
@@ -150,7 +151,7 @@ func (s *server) changeJobs(ctx context.Context, r *http.Request, _ string) (don
 	default:
 		err = frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
 	}
-	return done, cmp.Or(r.PostForm.Get("back"), "run?job="+queryEscape(ids[0])), err
+	return done, cmp.Or(r.PostForm.Get("back"), "run?job="+url.QueryEscape(ids[0])), err
 }
 
 // retry puts a job back, in nextrun's own queue or in another one.

@@ -1,3 +1,20 @@
+// Package dashboard is a page that answers at a glance: did it run, when does it run
+// next, and why not? A program mounts it:
+//
+//	pages, err := dashboard.Handler(db, dashboard.Options{Prefix: "/schedules"})
+//	mux.Handle("/schedules/", pages)
+//
+// Without more it only reads, and answers to names of this host only. To let people act,
+// say who they are with [Options.Authorize]. Every page is also JSON: add ?format=json.
+//
+// # Safety
+//
+// A page costs the database one short transaction that reads, and is given up after two
+// seconds. Give [Handler] a store with a small pool of its own, so that pages never wait
+// in the way of a scheduler. Requests that change something are POST only, refused from
+// other origins (net/http.CrossOriginProtection), and refused unless Authorize allows
+// them; who did it is recorded in the row. Args and logs are escaped, shortened, and
+// masked by key.
 package dashboard
 
 import (
@@ -7,7 +24,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -78,7 +94,6 @@ type source struct {
 	queues periodic.Submitters
 	prefix string
 	mask   show.Mask
-	now    func() time.Time
 }
 
 // Handler returns the dashboard of a database. It returns an error if an option is not
@@ -95,14 +110,14 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 		o.Logger = slog.Default()
 	}
 	s := &server{
-		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},
+		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask},
 		queue:  jobqueue.NewQueue(db.Jobs()),
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {
 		return nil, err
 	}
-	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
+	if s.frame, err = frame.New(pages, o.Prefix, o.Logger); err != nil {
 		return nil, err
 	}
 	return frame.Gzip(guard(o, below(o.Prefix, s.routes()))), nil

@@ -58,7 +58,7 @@ func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error
 		if l.Unattended() {
 			problem = "no relay has this topic now"
 		}
-		if late := s.now().Sub(l.Retry); !l.Retry.IsZero() && late > time.Minute {
+		if late := time.Now().Sub(l.Retry); !l.Retry.IsZero() && late > time.Minute {
 			problem, l.Retry = problem+"; no relay has tried it again for "+text.Text(late.Truncate(time.Minute))+": start nextrun serve or nextrun relay", time.Time{}
 		}
 		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder, l.Retry, l.Unattended()})
@@ -69,19 +69,15 @@ func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error
 			return nil, err
 		}
 		for _, e := range list {
-			d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, taskOf(&e), string(e.Status), e.Created, e.Attempts,
-				show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
+			row := eventRow{ID: e.ID, Topic: e.Topic, Type: e.Type, Aggregate: e.AggregateID, Status: string(e.Status), Created: e.Created, Attempts: e.Attempts,
+				Problem: show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)}
+			if !e.Due.IsZero() {
+				row.Task = e.AggregateID
+			}
+			d.Events = append(d.Events, row)
 		}
 	}
 	return d, nil
-}
-
-// taskOf is the task whose tick an event is; empty: it is of none.
-func taskOf(e *outbox.Record) string {
-	if e.Due.IsZero() {
-		return ""
-	}
-	return e.AggregateID
 }
 
 func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
@@ -97,5 +93,3 @@ func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (d
 	}
 	return fmt.Sprintf("Events that are sent again: %d.", len(ids)), "system?" + url.Values{"topic": {topic}}.Encode() + "#events", err
 }
-
-func queryEscape(text string) string { return url.QueryEscape(text) }

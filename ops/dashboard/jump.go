@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,33 +27,26 @@ const (
 	jumpTime   = time.Second
 )
 
-// jump finds pages, tasks and jobs by a part of their names or ids, and runs by a task and a time: as JSON for the script of the page, otherwise
-// it leads to the only one, or to the list of tasks that may be meant.
+// jump finds pages, tasks and jobs by a part of their names or ids, and runs by a task and a time. It leads to the only one, or to the
+// list of the tasks that may be meant; else its page lets one choose, and is JSON for the script of the others.
 func (s *server) jump(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
-	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	q, to := strings.TrimSpace(r.URL.Query().Get("q")), ""
 	list, err := s.runsAt(ctx, q, frame.Zone(r))
-	found := len(list) > 0
-	if err == nil && !found {
+	if err == nil && len(list) == 0 {
 		list, err = s.places(ctx, q)
 	}
-	if err != nil {
-		s.frame.Fail(w, r, err)
-		return
-	}
-	if r.URL.Query().Get("format") == "json" {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(list)
-		return
-	}
-	to := frame.Path(s.prefix, "tasks", "q", q)
 	switch {
-	case found && len(list) > 1: // which of these tasks?
-		name, _, _ := strings.Cut(q, " ")
-		to = frame.Path(s.prefix, "tasks", "q", name)
+	case err != nil || r.URL.Query().Get("format") == "json":
 	case len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q):
 		to = list[0].Link
+	case len(list) == 0 || slices.ContainsFunc(list, func(p place) bool { return p.Kind == "task" }):
+		to = frame.Path(s.prefix, "tasks", "q", q)
+	}
+	if to == "" {
+		s.frame.Page("jump", func(context.Context, *http.Request) (any, error) { return list, err })(w, r)
+		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // it is a path of the dashboard
 }
@@ -96,7 +88,7 @@ const timedTasks = 3
 func (s *server) runsAt(ctx context.Context, q string, zone *time.Location) (list []place, err error) {
 	words := strings.Fields(q)
 	for n := 1; n < len(words); n++ {
-		at, isDay, err := momentOf(strings.Join(words[n:], " "), s.now(), zone)
+		at, isDay, err := momentOf(strings.Join(words[n:], " "), time.Now(), zone)
 		if err != nil {
 			continue
 		}
@@ -120,14 +112,11 @@ func (s *server) runsAt(ctx context.Context, q string, zone *time.Location) (lis
 func (s *server) timed(ctx context.Context, task string, at time.Time, isDay bool, zone *time.Location) (place, error) {
 	name := show.Shorten(show.Printable(task), 60)
 	if isDay {
-		runs, err := s.runsOfDay(ctx, task, at, 2, zone)
-		if err != nil || len(runs) > 1 {
-			return place{"runs of " + name + ", " + at.In(zone).Format("Mon 2 Jan 2006"), "runs",
-				frame.Path(s.prefix, "runs", "task", task, "from", at.Format(time.RFC3339), "to", endOfDay(at, zone).Format(time.RFC3339))}, err
+		first, several, err := s.runsOfDay(ctx, task, at, zone)
+		if err != nil || several != "" {
+			return place{"runs of " + name + ", " + at.In(zone).Format("Mon 2 Jan 2006"), "runs", several}, err
 		}
-		if len(runs) == 1 {
-			at = runs[0].Due
-		}
+		at = first
 	}
-	return place{name + ", " + show.Clock(at, s.now(), zone), "run", frame.Path(s.prefix, "run", "id", task, "at", at.Format(time.RFC3339Nano))}, nil
+	return place{name + ", " + show.Clock(at, time.Now(), zone), "run", frame.Path(s.prefix, "run", "id", task, "at", at.Format(time.RFC3339Nano))}, nil
 }

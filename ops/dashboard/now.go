@@ -150,8 +150,14 @@ func (d *nowView) judge() verdict {
 // alone is the sentence when no scheduler runs.
 func (d *nowView) alone() verdict {
 	text := "No scheduler runs, and " + count(d.Totals.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[d.Totals.Overdue == 1]
-	if n := len(d.Troubled); n > 0 {
-		text += "; " + show.Number(n) + map[bool]string{true: " needs attention besides", false: " need attention besides"}[n == 1]
+	switch n := len(d.Troubled); n {
+	case 0:
+	case 1:
+		text += "; 1 has another problem"
+	case troubledTasks:
+		text += "; many have other problems"
+	default:
+		text += "; " + show.Number(n) + " have other problems"
 	}
 	return verdict{"bad", text}
 }

@@ -134,6 +134,10 @@ func TestAProcessIsGone(t *testing.T) {
 		s.task("broken", "fine")
 		s.ran("broken", time.Now().Add(-time.Hour), time.Second, "failed")
 		s.shows("/", "1 of 2 tasks needs attention; no scheduler runs · nextrun")
+		s.Exec(`UPDATE periodic_task SET nextrun = ?`, sqldb.Timestamp(time.Now().Add(-time.Minute)))
+		s.Exec(`UPDATE periodic_task SET since = '2026-01-01 00:00:00'`)
+		s.shows("/", "No scheduler runs, and 2 tasks are due; 1 has another problem · nextrun", "broken Failed at", "!fine Due for")
+		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
 		s.shows("/tasks", "Attention 1", "broken every hour, UTC", "failed last due 1 h ago")
 		s.scheduler()
 		s.shows("/", "1 of 2 tasks needs attention · nextrun")
@@ -187,7 +191,10 @@ func TestProcesses(t *testing.T) {
 			Handlers []string
 		}
 		var d struct{ Processes []process }
-		s.shows("/system", "No process runs")
+		s.shows("/system", "No process runs", "!The newest tick")
+		s.task("report")
+		s.ran("report", time.Now().Add(-time.Hour), time.Second, "success")
+		s.shows("/system", "The newest tick was decided by vm 1 h ago, and vm had its job.")
 		now := time.Now()
 		const insert = `INSERT INTO worker (id, kind, version, started, seen, places, handlers) VALUES `
 		for i, row := range []string{`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, '[{"name": "mail", "attempts": 6}]')`, `('vm@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL)`,

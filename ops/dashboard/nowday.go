@@ -91,7 +91,7 @@ func (d *dayView) draw(zone *time.Location) template.HTML {
 	c := chart.Stacks{Name: "Runs of the last 24 hours, by half hours"}
 	for i, cell := range d.Cells {
 		from := d.From.Add(time.Duration(i) * cellTime)
-		one := chart.Stack{Title: from.In(zone).Format("15:04") + " to " + from.Add(cellTime).In(zone).Format("15:04")}
+		one := chart.Stack{Title: from.In(zone).Format("Mon 15:04") + " to " + from.Add(cellTime).In(zone).Format("15:04")}
 		for _, kind := range dayKinds {
 			if n := cell[kind.Kind]; n > 0 {
 				one.Parts = append(one.Parts, chart.Part{Class: kind.Kind, Value: n})
@@ -126,8 +126,8 @@ func (d *nowView) readRunning(ctx context.Context, s *server, services []view.Se
 	}
 	took, err := s.took(ctx, tasks)
 	for i := range d.Runs {
-		if usual, known := median(took[d.Runs[i].Task]); known {
-			d.Runs[i].Took = round(usual)
+		if normal := usual(took[d.Runs[i].Task]); normal > 0 {
+			d.Runs[i].Took = round(normal)
 		}
 	}
 	return err

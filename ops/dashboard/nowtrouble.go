@@ -51,12 +51,12 @@ func (t troubledRow) Ended() bool {
 const troubledTasks = 20
 
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
-// problem and those of the highest priority are.
+// problem and those of the highest priority are, and where no scheduler runs those that fail.
 const looked = 25
 
 // needAttention are the tasks that need attention.
 func (s *server) needAttention(ctx context.Context, t view.Totals) ([]periodic.Task, error) {
-	return s.troubled.get(s.now(), func() ([]periodic.Task, int, error) {
+	return s.troubled.get(time.Now(), func() ([]periodic.Task, int, error) {
 		tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
 		return tasks, t.Tasks(), err
 	})
@@ -69,8 +69,21 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 		return err
 	}
 	tasks = slices.Clone(tasks)
+	failing := map[string]bool{}
+	if t.NoScheduler() {
+		list, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskFailed, Limit: looked, Slim: true})
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			failing[list[i].ID] = true
+		}
+	}
 	rank := func(t *periodic.Task) int {
-		if t.Blocked() != "" {
+		switch {
+		case t.Blocked() != "":
+			return t.Priority + 2000
+		case failing[t.ID]:
 			return t.Priority + 1000
 		}
 		return t.Priority
@@ -82,12 +95,16 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 	}
 	all := len(tasks)
 	for i := range facts {
-		switch cause := facts[i].Status().Cause; {
-		case cause == "": // meanwhile it is well
+		cause := facts[i].Status().Cause
+		if cause == "" { // meanwhile it is well
 			all--
 			continue
-		case cause == view.TaskOverdue && t.NoScheduler():
-			continue // the page says so once
+		}
+		if cause == view.TaskOverdue && t.NoScheduler() { // the page says so once: what else is wrong, but that no run succeeds?
+			facts[i].Waits = true
+			if cause = facts[i].Status().Cause; cause == "" || cause == view.TaskStale {
+				continue
+			}
 		}
 		d.Troubled = append(d.Troubled, s.trouble(&facts[i], zone))
 	}
@@ -130,8 +147,6 @@ func (t *troubledRow) headline(f *view.Task, zone *time.Location) string {
 		return "Cannot run: its row has a mistake"
 	case view.TaskWarning:
 		return "Runs, with a warning"
-	case view.TaskOverdue:
-		return "Due since " + clock(t.Since) + ", and no scheduler has taken it"
 	case view.TaskPaused:
 		return "Paused itself after failures, " + clock(t.Since)
 	case view.RunFailed:

@@ -42,6 +42,8 @@ type runView struct {
 	Can      []string      `json:"-"` // what may be done with the job
 	Unread   []string      `json:"unread,omitempty"`
 	Event    bool          `json:"-"` // its task makes events
+	Other    bool          `json:"-"` // it is the nearest to the time that was asked for, or the first of a day: nobody is to run it again by mistake
+	Day      string        `json:"-"` // the address of the runs of the day that was asked for, if it has several
 }
 
 type logLine struct {
@@ -54,7 +56,7 @@ func (s *server) runPage(ctx context.Context, r *http.Request) (any, error) {
 	q, zone := r.URL.Query(), frame.Zone(r)
 	d := &runView{Lines: []logLine{}}
 	job, task := q.Get("job"), q.Get("id")
-	at, err := s.asked(ctx, task, q.Get("at"), zone)
+	at, err := d.asked(ctx, s, task, q.Get("at"), zone)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +77,7 @@ func (s *server) runPage(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	d.Other = d.Day != "" || d.Story != nil && job == "" && !d.Due.Equal(d.Asked)
 	if d.Story != nil && d.Run != nil && d.Run.Own() {
 		job = cmp.Or(job, d.Run.JID)
 	}
@@ -120,14 +123,16 @@ func (d *runView) readJob(ctx context.Context, s *server, id string, zone *time.
 		return err
 	}
 	if d.Findings = s.shownFindings(findings); j.State == jobqueue.Success && j.Tracker != "" {
-		if own.Slow, err = s.unusual(ctx, j.Tracker, j.Finished.Sub(j.Started)); err != nil {
+		took, err := s.took(ctx, []string{j.Tracker})
+		if err != nil {
 			return err
 		}
+		own.Slow = slower(j.Finished.Sub(j.Started), usual(took[j.Tracker]))
 	}
-	if j.State.Final() || j.State == jobqueue.Stuck {
+	if !d.Other && (j.State.Final() || j.State == jobqueue.Stuck) {
 		d.Can = append(d.Can, "retry")
 	}
-	if j.Finished.IsZero() {
+	if !d.Other && j.Finished.IsZero() {
 		d.Can = append(d.Can, "cancel")
 	}
 	return d.readLog(ctx, s)
@@ -183,24 +188,30 @@ func endOfDay(day time.Time, zone *time.Location) time.Time {
 }
 
 // asked is the time of the run that somebody wants to see: of a day that of its first one; zero: of the newest one.
-func (s *server) asked(ctx context.Context, task, text string, zone *time.Location) (time.Time, error) {
+func (d *runView) asked(ctx context.Context, s *server, task, text string, zone *time.Location) (time.Time, error) {
 	if strings.TrimSpace(text) == "" {
 		return time.Time{}, nil
 	}
-	at, isDay, err := momentOf(text, s.now(), zone)
+	at, isDay, err := momentOf(text, time.Now(), zone)
 	if err != nil || !isDay {
 		return at, err
 	}
-	runs, err := s.runsOfDay(ctx, task, at, 1, zone)
-	if len(runs) > 0 {
-		at = runs[0].Due
-	}
-	return at, err
+	first, several, err := s.runsOfDay(ctx, task, at, zone)
+	d.Day = several
+	return first, err
 }
 
-// runsOfDay are the first runs of a task on a day.
-func (s *server) runsOfDay(ctx context.Context, task string, day time.Time, most int, zone *time.Location) ([]view.Run, error) {
-	return view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: task, DueFrom: day, DueTo: endOfDay(day, zone), Oldest: true, Limit: most})
+// runsOfDay is when the first run of a task on a day was due, or that day, and the address of the list of its runs if there are several.
+func (s *server) runsOfDay(ctx context.Context, task string, day time.Time, zone *time.Location) (first time.Time, several string, err error) {
+	to := endOfDay(day, zone)
+	runs, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: task, DueFrom: day, DueTo: to, Oldest: true, Limit: 2})
+	if first = day; len(runs) > 0 {
+		first = runs[0].Due
+	}
+	if len(runs) > 1 {
+		several = frame.Path(s.prefix, "runs", "task", task, "from", day.Format(time.RFC3339), "to", to.Format(time.RFC3339))
+	}
+	return first, several, err
 }
 
 // bars places steps between the first and the end of the last one.

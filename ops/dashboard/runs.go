@@ -29,6 +29,7 @@ type runList struct {
 	From    time.Time  `json:"from,omitzero"`
 	To      time.Time  `json:"to,omitzero"`
 	Runs    []shownRun `json:"runs"`
+	Failing []failing  `json:"failing,omitempty"` // the tasks of these runs, if they have failed
 	Chips   []chip     `json:"states"`
 	Page    int        `json:"page"`
 	More    bool       `json:"more"` // there is another one
@@ -37,22 +38,13 @@ type runList struct {
 // mostPages is how far back the list goes: a page costs as much as all before it.
 const mostPages = 50
 
-// lastTime is a time until now.
-type lastTime struct {
-	name string
-	long time.Duration
-}
-
 // lasts are the times until now that the page offers.
-var lasts = []lastTime{{"hour", time.Hour}, {"24 hours", 24 * time.Hour}, {"7 days", 7 * 24 * time.Hour}, {"30 days", 30 * 24 * time.Hour}}
-
-// notRunning selects the ticks that did not run.
-const notRunning = periodic.NotRun
+var lasts = map[string]time.Duration{"hour": time.Hour, "24 hours": 24 * time.Hour, "7 days": 7 * 24 * time.Hour, "30 days": 30 * 24 * time.Hour}
 
 // runStates are what runs can be selected by.
 var runStates = []chip{
 	{"", "All", -1}, {string(jobqueue.Running), "Running", 0}, {string(jobqueue.Waiting), "Waiting", 0}, {"retrying", "Retrying", 0}, {string(jobqueue.Failed), "Failed", -1},
-	{string(jobqueue.Cancelled), "Cancelled", -1}, {string(jobqueue.Success), "Success", -1}, {notRunning, "Did not run", -1},
+	{string(jobqueue.Cancelled), "Cancelled", -1}, {string(jobqueue.Success), "Success", -1}, {periodic.NotRun, "Did not run", -1},
 }
 
 func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
@@ -69,7 +61,7 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 		}
 		return nil, frame.Bad("unknown state %q; use one of %s", show.Printable(d.State), strings.Join(names, " "))
 	}
-	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), s.now(), frame.Zone(r)); err != nil {
+	if err := d.readTime(q.Get("last"), q.Get("from"), q.Get("to"), time.Now(), frame.Zone(r)); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(d.readJobs(ctx, s), d.readTicks(ctx, s)); err != nil {
@@ -86,14 +78,36 @@ func (s *server) runsPage(ctx context.Context, r *http.Request) (any, error) {
 	slices.SortStableFunc(d.Runs, func(a, b shownRun) int { return b.Due.Compare(a.Due) })
 	d.More = len(d.Runs) > d.Page*runsPerPage && d.Page < mostPages
 	d.Runs = d.Runs[min((d.Page-1)*runsPerPage, len(d.Runs)):min(d.Page*runsPerPage, len(d.Runs))]
+	if d.State == string(jobqueue.Failed) && d.Task == "" {
+		d.countTasks()
+	}
 	return &d, err
+}
+
+// failing is a task, and how many of the runs of a page are its.
+type failing struct {
+	Task string `json:"task"`
+	Runs int    `json:"runs"`
+}
+
+// countTasks counts the runs of the page by their tasks, and puts those with most first.
+func (d *runList) countTasks() {
+	runs := map[string]int{}
+	for i := range d.Runs {
+		if task := d.Runs[i].Task; task != "" {
+			runs[task]++
+		}
+	}
+	for task, n := range runs {
+		d.Failing = append(d.Failing, failing{task, n})
+	}
+	slices.SortFunc(d.Failing, func(a, b failing) int { return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Task, b.Task)) })
 }
 
 // readTime finds the time that is asked for: until now, or of the address.
 func (d *runList) readTime(last, from, to string, now time.Time, zone *time.Location) (err error) {
-	i := slices.IndexFunc(lasts, func(one lastTime) bool { return one.name == last })
-	if i >= 0 {
-		d.From, d.Last = now.Add(-lasts[i].long), last
+	if long := lasts[last]; long > 0 {
+		d.From, d.Last = now.Add(-long), last
 	}
 	if from != "" || to != "" {
 		d.Last = ""
@@ -141,7 +155,7 @@ func (d *runList) Can() []string {
 
 // readJobs adds jobs of nextrun's own queue.
 func (d *runList) readJobs(ctx context.Context, s *server) error {
-	if d.State == notRunning {
+	if d.State == periodic.NotRun {
 		return nil
 	}
 	f := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: d.most(), Since: d.From, Until: d.To}
@@ -171,12 +185,18 @@ func (d *runList) readJobs(ctx context.Context, s *server) error {
 
 // readTicks adds ticks that have no job in nextrun's own queue: those that did not run, and of all states those of events and other queues.
 func (d *runList) readTicks(ctx context.Context, s *server) error {
-	if d.State != "" && d.State != notRunning || d.Handler != "" {
+	if d.State != "" && d.State != periodic.NotRun || d.Handler != "" {
 		return nil
 	}
-	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Decision(d.State), DueFrom: d.From, DueTo: d.To, Limit: d.most()})
+	return d.addTicks(ctx, s, periodic.TickFilter{Decision: periodic.Decision(d.State), Limit: d.most()}, func(*view.Run) bool { return true })
+}
+
+// addTicks adds those of a filter, of the task, group and time of the page, that hold: whose job is not one of nextrun's own queue.
+func (d *runList) addTicks(ctx context.Context, s *server, f periodic.TickFilter, holds func(*view.Run) bool) error {
+	f.TaskID, f.Group, f.DueFrom, f.DueTo = d.Task, d.Group, d.From, d.To
+	list, err := view.Of(s.db).List(ctx, s.tasks, f)
 	for i := range list {
-		if r := &list[i]; !r.Own() { // others are there as jobs
+		if r := &list[i]; !r.Own() && holds(r) {
 			d.Runs = append(d.Runs, s.run(r, time.UTC))
 		}
 	}
@@ -188,13 +208,7 @@ func (d *runList) readElsewhere(ctx context.Context, s *server) error {
 	if state := jobqueue.StateOf(d.State); !state.Final() || d.Handler != "" {
 		return nil
 	}
-	list, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{TaskID: d.Task, Group: d.Group, Decision: periodic.Submitted, DueFrom: d.From, DueTo: d.To, Limit: mostElsewhere})
-	for i := range list {
-		if r := &list[i]; !r.Own() && r.State == d.State {
-			d.Runs = append(d.Runs, s.run(r, time.UTC))
-		}
-	}
-	return err
+	return d.addTicks(ctx, s, periodic.TickFilter{Decision: periodic.Submitted, Limit: mostElsewhere}, func(r *view.Run) bool { return r.State == d.State })
 }
 
 // mostElsewhere is among how many ticks those of other queues are looked for.
@@ -211,27 +225,15 @@ func (d *runList) count(t view.Totals) {
 	}
 }
 
-// Lasts are the times until now that the page offers.
-func (d *runList) Lasts() (names []string) {
-	for _, one := range lasts {
-		names = append(names, one.name)
-	}
-	return names
-}
-
 // Link is what leads to the same list with another value of one of its parameters.
 func (d *runList) Link(prefix, name string, value any) string {
-	pairs := map[string]any{"state": d.State, "task": d.Task, "handler": d.Handler, "group": d.Group, "last": d.Last, name: value}
+	pairs := []any{"state", d.State, "task", d.Task, "handler", d.Handler, "group", d.Group, "last", d.Last}
 	if d.Last == "" && name != "last" {
-		for field, at := range map[string]time.Time{"from": d.From, "to": d.To} {
+		for i, at := range []time.Time{d.From, d.To} {
 			if !at.IsZero() {
-				pairs[field] = at.UTC().Format(time.RFC3339)
+				pairs = append(pairs, []string{"from", "to"}[i], at.UTC().Format(time.RFC3339))
 			}
 		}
 	}
-	var list []any
-	for field, value := range pairs {
-		list = append(list, field, value)
-	}
-	return frame.Path(prefix, "runs", list...)
+	return frame.Path(prefix, "runs", append(pairs, name, value)...)
 }

@@ -116,7 +116,8 @@ func TestRunsArePaged(t *testing.T) {
 		}
 		s.shows("/runs", `href="/runs?page=2">older`, "!← newer")
 		s.shows("/runs?page=2", `href="/runs?page=1">← newer`, "!older →")
-		s.shows("/runs?state=failed&task=bad", "!older →", `href="/runs?state=failed&amp;task=bad" aria-current="true"`)
+		s.shows("/runs?state=failed", `<a href="/runs?state=failed&amp;task=worse">worse</a>`, "On this page: worse 45 · bad 20")
+		s.shows("/runs?state=failed&task=bad", "!On this page", "!older →", `href="/runs?state=failed&amp;task=bad" aria-current="true"`)
 	})
 }
 
@@ -186,8 +187,13 @@ func TestTimesInWords(t *testing.T) {
 		s.ran("report", day.Add(14*time.Hour), time.Second, "success")
 		clock := func(hour int) string { return show.Clock(day.Add(time.Duration(hour)*time.Hour), now, zone) }
 		for _, at := range []string{"yesterday", "yesterday+02:00", day.Weekday().String() + "+02:00"} {
-			s.shows("/run?zone=Asia/Tokyo&id=report&at="+at, "The tick of "+clock(2)+" ran and failed")
+			may, day := "", "!"
+			if at == "yesterday" { // which of its runs may run again?
+				may, day = "!", ""
+			}
+			s.shows("/run?zone=Asia/Tokyo&id=report&at="+at, "The tick of "+clock(2)+" ran and failed", may+"You can only read here. In a terminal: nextrun job retry", day+"the first of that day")
 		}
+		s.shows("/run?zone=Asia/Tokyo&id=report&at=yesterday+02:30", "No tick was due at", "!nextrun job retry")
 		s.shows("/task?id=report", `name="at" placeholder="yesterday 14:00, Tuesday"`)
 		for q, want := range map[string]string{
 			"report yesterday": "[{runs of report, DAY runs}]", "report " + now.AddDate(0, 0, -2).Format("2006-01-02"): "[{report, ten run}]",
@@ -204,11 +210,12 @@ func TestTimesInWords(t *testing.T) {
 	})
 }
 
-// Without a script a name that several tasks have leads to these tasks.
+// Without a script a name that several tasks have leads to these tasks. Of several runs one chooses.
 func TestJumpToOneOfSeveral(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.task("report", "report-daily", "report-weekly")
-		for q, want := range map[string]string{"report- 2026-01-01": "/tasks?q=report-", "report-daily 2026-01-01": "/run?at=2026-01-01T00%3A00%3A00Z&id=report-daily"} {
+		s.shows("/jump?zone=UTC&q=report-+2026-01-01", "Which one? run report-daily, Thu 1 Jan, 00:00:00 run report-weekly, Thu 1 Jan, 00:00:00")
+		for q, want := range map[string]string{"report-": "/tasks?q=report-", "report": "/task?id=report", "report-daily 2026-01-01": "/run?at=2026-01-01T00%3A00%3A00Z&id=report-daily"} {
 			_, header, _ := s.ask(s.request(http.MethodGet, "/jump?zone=UTC&q="+url.QueryEscape(q), nil))
 			if to := header.Get("Location"); to != want {
 				s.Errorf("%q leads to %s, want %s", q, to, want)

@@ -29,7 +29,6 @@ type shownRun struct {
 	Silent   string    `json:"silent,omitempty"`     // how long ago that last gave a sign of life, if that is long
 	Hand     string    `json:"by_hand,omitempty"`    // how somebody has asked for it
 	Why      string    `json:"reason,omitempty"`     // why it did not run, or what it said at its end
-	Tick     bool      `json:"-"`                    // Due is that of a tick
 	Own      bool      `json:"-"`                    // the page of that job exists
 	Slow     string    `json:"-"`                    // how its duration differs from the usual one; empty: not much
 	Late     string    `json:"-"`                    // when it began, if that was late
@@ -39,7 +38,7 @@ type shownRun struct {
 // run is a tick and what became of it.
 func (s *source) run(k *view.Run, zone *time.Location) shownRun {
 	r := shownRun{Task: k.TaskID, Due: k.Due, Until: k.Until, Times: k.Missed, State: k.Outcome(), Why: k.Why(), JID: k.JID, Own: k.Own(), Hand: k.Hand(),
-		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Worker: show.Printable(view.NameOf(k.Executor)), Tick: true}
+		Attempts: k.Attempts, Lost: k.Interrupts, Began: k.Started, Took: took(k.Started, k.Finished), Worker: show.Printable(view.NameOf(k.Executor))}
 	if r.Hand == r.Why {
 		r.Why = "" // it is said once
 	}
@@ -66,21 +65,21 @@ func (s *source) run(k *view.Run, zone *time.Location) shownRun {
 // job is a job of nextrun's own queue.
 func (s *source) job(j *jobqueue.Job, services []view.Service) shownRun {
 	r := shownRun{Task: j.Tracker, Handler: j.Task, JID: j.JID, Due: j.Due, State: string(j.State), Began: j.Started, Took: took(j.Started, j.Finished),
-		Lost: j.Interrupts, Worker: show.Printable(view.NameOf(j.Worker)), Own: true, Tick: !j.Due.IsZero()}
+		Lost: j.Interrupts, Worker: show.Printable(view.NameOf(j.Worker)), Own: true}
 	if !j.Started.IsZero() {
 		r.Attempts = j.Retries
 		if j.State != jobqueue.Waiting && j.State != jobqueue.Stuck { // as the view periodic_run counts
 			r.Attempts++
 		}
 	}
-	if !r.Tick {
+	if j.Due.IsZero() {
 		r.Due = j.Submitted
 	}
 	if j.State != jobqueue.Success {
 		r.Why = show.Shorten(show.Printable(s.mask.Line(j.Result)), 300)
 	}
 	if j.State == jobqueue.Running {
-		r.Silent = silent(j.Worker, services, s.now())
+		r.Silent = silent(j.Worker, services, time.Now())
 	}
 	return r
 }
@@ -119,15 +118,6 @@ type whyView struct {
 	Findings []why.Finding `json:"findings"`
 	Job      string        `json:"job,omitempty"`    // that failed last
 	Output   []string      `json:"output,omitempty"` // the end of its log
-}
-
-// kindOf is the shape and colour of a state: what needs attention does not look well.
-func kindOf(state view.State, cause view.Code) string {
-	switch kind := show.Kind(string(state)); {
-	case kind == "bad", kind == "pause", cause == "":
-		return kind
-	}
-	return "warn"
 }
 
 // shownFindings are findings as a page shows them.

@@ -22,6 +22,7 @@ type systemView struct {
 	Clock     string           `json:"-"` // how the database's clock stands
 	Locks     []lockRow        `json:"locks"`
 	Processes []processRow     `json:"processes"` // that run
+	Last      *view.Run        `json:"-"`         // the newest tick, where none runs: who decided it and who ran it ran last
 	Queue     []depthRow       `json:"queue"`
 	Others    []otherQueue     `json:"other_queues,omitempty"`
 	Next      time.Time        `json:"next_due,omitzero"` // the first tick to come of all
@@ -106,12 +107,21 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if len(next) > 0 {
-		d.Next, d.Past = next[0].NextRun, next[0].NextRun.Before(s.now())
+		d.Next, d.Past = next[0].NextRun, next[0].NextRun.Before(time.Now())
 	}
 	if d.Limits, err = s.queue.Limits(ctx); err != nil {
 		return nil, err
 	}
-	d.Processes = s.processes(services)
+	if d.Processes = s.processes(services); len(d.Processes) == 0 {
+		newest, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(newest) > 0 {
+			d.Last = &newest[0]
+			d.Last.Worker, d.Last.Executor = view.NameOf(d.Last.Worker), view.NameOf(d.Last.Executor)
+		}
+	}
 	d.Events, err = s.events(ctx, r)
 	return &d, err
 }
@@ -138,7 +148,7 @@ const (
 func (s *server) processes(services []view.Service) []processRow {
 	list := []processRow{}
 	for _, one := range services {
-		silence, name, hooks := s.now().Sub(one.Seen), view.NameOf(one.Worker), ofHooks(&one)
+		silence, name, hooks := time.Now().Sub(one.Seen), view.NameOf(one.Worker), ofHooks(&one)
 		if !one.Lives && (silence > goneShown || slices.ContainsFunc(services, func(other view.Service) bool {
 			newer := other.Lives || other.Seen.After(one.Seen)
 			return newer && other.Kind == one.Kind && ofHooks(&other) == hooks && view.NameOf(other.Worker) == name

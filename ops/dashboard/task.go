@@ -99,7 +99,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, zone, runs, status := s.now(), frame.Zone(r), facts[0].Runs, facts[0].Status()
+	now, zone, runs, status := time.Now(), frame.Zone(r), facts[0].Runs, facts[0].Status()
 	d := taskView{Row: s.row(&facts[0], zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask),
 		Typed: typedOf(q)}
 	d.Row.Lost = lost[id].String()
@@ -118,7 +118,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		d.Delayed = "its jitter adds " + text.Text(t.NextRun.Sub(t.Due))
 	}
 	d.Can, d.Error, d.Retry = d.actions(now), lastLine(&d.Why), s.failedJob(&d)
-	d.Took = durations(s.prefix, runs, usual(runs), now, zone)
+	d.Took = durations(s.prefix, runs, usual(successes(runs)), now, zone)
 	if q.Has("edit") {
 		d.Edit = s.tryEdit(t, q)
 	}

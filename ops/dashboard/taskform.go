@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
@@ -84,7 +85,7 @@ func (s *source) form(e *edit, t *periodic.Task, isNew bool) *edit {
 		at := max(slices.IndexFunc(e.Parts, func(p formPart) bool { return p.Title == partOf[c.Name] }), 0)
 		e.Parts[at].Fields = append(e.Parts[at].Fields, f)
 	}
-	now := s.now()
+	now := time.Now()
 	if e.Error != "" || t.Timer == "" {
 		return e
 	}
@@ -208,7 +209,7 @@ func (s *server) editTask(ctx context.Context, r *http.Request, _ string) (done,
 		if err := s.fill(&t, form, true); err != nil {
 			return "", "", err
 		}
-		return "The task is added.", "task?id=" + queryEscape(id), s.tasks.Add(ctx, t)
+		return "The task is added.", "task?id=" + url.QueryEscape(id), s.tasks.Add(ctx, t)
 	}
 	err = s.tasks.Update(ctx, id, func(t *periodic.Task) error {
 		if token(t) != form.Get("was") {
@@ -216,5 +217,5 @@ func (s *server) editTask(ctx context.Context, r *http.Request, _ string) (done,
 		}
 		return s.fill(t, form, false)
 	})
-	return "The task is saved.", "task?id=" + queryEscape(id), err
+	return "The task is saved.", "task?id=" + url.QueryEscape(id), err
 }

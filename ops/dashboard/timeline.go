@@ -25,11 +25,13 @@ const (
 	timelineRows  = 40 // on a page
 )
 
-// timelineScales are what a page may show: the name of a time, and how long a cell is.
-var timelineScales = []struct {
-	Name string
+// timelineScale is what a page may show: the name of a time, and how long a cell is.
+type timelineScale struct {
+	name string
 	cell time.Duration
-}{{"1h", 25 * time.Second}, {"6h", 150 * time.Second}, {"36h", 15 * time.Minute}}
+}
+
+var timelineScales = []timelineScale{{"1h", 25 * time.Second}, {"6h", 150 * time.Second}, {"36h", 15 * time.Minute}}
 
 // timelineView is the page of past and planned runs: of each task, or of groups of them.
 type timelineView struct {
@@ -79,7 +81,7 @@ type timelineRow struct {
 // timelinePage loads the page of past and planned runs.
 func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := &timelineView{Group: q.Get("group"), At: q.Get("at"), Page: 1, now: s.now().UTC(), rows: map[string]*timelineRow{}, groups: map[string]string{},
+	d := &timelineView{Group: q.Get("group"), At: q.Get("at"), Page: 1, now: time.Now().UTC(), rows: map[string]*timelineRow{}, groups: map[string]string{},
 		All: &timelineRow{Name: "all at once", Cells: make([]chart.Level, timelineCells)}}
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
 		d.Page = n
@@ -91,7 +93,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 			return nil, frame.Bad("unknown time %q; use a time such as 2026-03-28T14:30:00Z", show.Printable(d.At))
 		}
 	}
-	scale := slices.Index(d.Scales(), q.Get("scale"))
+	scale := slices.IndexFunc(timelineScales, func(one timelineScale) bool { return one.name == q.Get("scale") })
 	d.fits = scale < 0 && d.At == ""
 	if scale < 0 {
 		scale = len(timelineScales) - 1
@@ -106,7 +108,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 
 // place has the page begin at a mark of its axis.
 func (d *timelineView) place(scale int, middle time.Time, where *time.Location) {
-	d.Scale, d.long = timelineScales[scale].Name, timelineScales[scale].cell
+	d.Scale, d.long = timelineScales[scale].name, timelineScales[scale].cell
 	mark := timelineMark * d.long
 	from := d.now.Add(-timelinePast * d.long)
 	if !middle.IsZero() {
@@ -119,7 +121,11 @@ func (d *timelineView) place(scale int, middle time.Time, where *time.Location) 
 	d.Earlier, d.Later = d.From.Format(time.RFC3339), d.To.Format(time.RFC3339)
 	d.Slots, d.Change = nil, ""
 	for at := d.From; at.Before(d.To); at = at.Add(mark) {
-		d.Slots = append(d.Slots, at.In(where).Format("15:04"))
+		layout := "15:04"
+		if here := at.In(where); here.Hour()+here.Minute() == 0 {
+			layout = "Mon" // a day begins
+		}
+		d.Slots = append(d.Slots, at.In(where).Format(layout))
 	}
 	if _, change := d.From.In(where).ZoneBounds(); !change.IsZero() && change.Before(d.To) {
 		d.Change = fmt.Sprintf("The clock of %s changes at %s.", where, show.Moment(change, where))
@@ -141,14 +147,6 @@ func (d *timelineView) fit(tasks []periodic.Task, runs []view.Run, where *time.L
 			return
 		}
 	}
-}
-
-// Scales are the times that a page may show.
-func (d *timelineView) Scales() (names []string) {
-	for _, one := range timelineScales {
-		names = append(names, one.Name)
-	}
-	return names
 }
 
 // choose keeps the rows of a page: first those that failed, then those that ran most, then those that will.
@@ -222,5 +220,6 @@ func (d *timelineView) mostAtOnce() (most int) {
 
 // Words say which time the page shows.
 func (d *timelineView) Words(zone *time.Location) string {
-	return fmt.Sprintf("%s to %s, %s.", show.Clock(d.From, d.now, zone), show.Clock(d.To, d.now, zone), zone)
+	from, to := show.Range(d.From, d.To, d.now, zone)
+	return from + " to " + to + ", " + zone.String() + "."
 }

@@ -31,7 +31,7 @@ func (d *timelineView) fill(ctx context.Context, s *server, zone *time.Location)
 		return err
 	}
 	d.Cut = len(tasks) == timelineTasks
-	_, d.Places = executors(services, s.now())
+	_, d.Places = executors(services, time.Now())
 	var ahead []periodic.Upcoming
 	var computed sync.WaitGroup
 	computed.Go(func() { ahead = d.ahead(tasks) })
@@ -52,8 +52,8 @@ func (d *timelineView) fill(ctx context.Context, s *server, zone *time.Location)
 	}
 	d.plan(ahead, took)
 	for id, list := range took {
-		if median, known := median(list); known && !d.Grouped && d.rows[id] != nil {
-			d.rows[id].Usual = round(median)
+		if normal := usual(list); normal > 0 && !d.Grouped && d.rows[id] != nil {
+			d.rows[id].Usual = round(normal)
 		}
 	}
 	return nil
@@ -136,9 +136,9 @@ func (d *timelineView) ahead(tasks []periodic.Task) (list []periodic.Upcoming) {
 
 // plan adds what will run. A job that still runs is in the way of the next one of its task, as the task says.
 func (d *timelineView) plan(ahead []periodic.Upcoming, took map[string][]time.Duration) {
-	usual, free, from := make(map[string]time.Duration, len(took)), map[string]time.Time{}, later(d.From, d.now)
+	takes, free, from := make(map[string]time.Duration, len(took)), map[string]time.Time{}, later(d.From, d.now)
 	for id, list := range took {
-		usual[id], _ = median(list)
+		takes[id] = median(list)
 	}
 	for n, u := range ahead {
 		switch {
@@ -150,7 +150,7 @@ func (d *timelineView) plan(ahead []periodic.Upcoming, took map[string][]time.Du
 		}
 		row, start := d.row(u.Task.ID), later(u.NextRun, from)
 		row.Planned++
-		long := usual[u.Task.ID]
+		long := takes[u.Task.ID]
 		if before := free[u.Task.ID]; before.After(start) {
 			if u.Task.Overlap == periodic.OverlapSkip || before.Add(-long).After(start) { // another one waits already
 				row.Skipped++

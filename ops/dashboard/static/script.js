@@ -112,13 +112,13 @@ async function jump() {
   if (!field.value.trim()) return found.replaceChildren();
   const answer = await fetch(prefix + '/jump?format=json&q=' + encodeURIComponent(field.value));
   if (!answer.ok || n !== asked) return;
-  found.replaceChildren(...(await answer.json()).map((place, i) => {
+  found.replaceChildren(...(await answer.json()).map((place, i, all) => {
     const row = document.createElement('li'), a = document.createElement('a'), name = document.createElement('span'), kind = document.createElement('span');
     a.href = place.link;
     name.textContent = place.name;
     kind.textContent = place.kind;
     kind.className = 'quiet';
-    a.setAttribute('aria-selected', i === 0);
+    a.setAttribute('aria-selected', all.length === 1 || place.name === field.value.trim());
     a.append(name, kind);
     row.append(a);
     return row;
@@ -129,10 +129,10 @@ field.addEventListener('keydown', e => {
   const rows = [...found.querySelectorAll('a')], at = rows.findIndex(a => a.getAttribute('aria-selected') === 'true');
   if (e.key === 'Escape') field.blur(), field.value = '', found.replaceChildren();
   if (!rows.length) return;
-  if (e.key === 'Enter') e.preventDefault(), location.assign(rows[at].href);
+  if (e.key === 'Enter' && at >= 0) e.preventDefault(), location.assign(rows[at].href); // else the page of the form lets one choose
   if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
     e.preventDefault();
-    const next = (at + (e.key === 'ArrowDown' ? 1 : rows.length - 1)) % rows.length;
+    const next = e.key === 'ArrowDown' ? (at + 1) % rows.length : (at > 0 ? at : rows.length) - 1;
     rows.forEach((a, i) => a.setAttribute('aria-selected', i === next));
   }
 });

@@ -45,7 +45,7 @@ func (b Bars) Draw() string {
 		if bar.Class == "bad" { // a foot, so that nobody needs the colour
 			shape += fmt.Sprintf("M%d 102h8v5h-8z", x)
 		}
-		c.linked(bar.Link, bar.Title, fmt.Sprintf(`class=%q d=%q`, escape(bar.Class), shape))
+		c.linked(bar.Link, bar.Title, fmt.Sprintf(`class=%q d=%q`, escape(bar.Class), shape), false)
 		if b.Top > 0 && bar.Value > b.Top {
 			fmt.Fprintf(&c.text, `<path class="cut" d="M%d 14l10-6"/>`, x-1)
 		}
@@ -73,9 +73,9 @@ func (c *canvas) withAxes(b Bars, places int, below ...string) string {
 		escape(b.Whole), escape(b.Half), 10*places, c.role(), `aria-label="`+escape(b.Name)+`"`, c.text.String(), axis)
 }
 
-// linked is a path with a title. It leads somewhere if there is a link, for the mouse only: what
+// linked is a path with a title. It leads somewhere if there is a link, unless it is loud for the mouse only: what
 // it leads to is also in a table.
-func (c *canvas) linked(link, title, attributes string) {
+func (c *canvas) linked(link, title, attributes string, loud bool) {
 	if title != "" {
 		title = `<title>` + escape(title) + `</title>`
 	}
@@ -83,7 +83,11 @@ func (c *canvas) linked(link, title, attributes string) {
 		c.text.WriteString(`<path ` + attributes + `>` + title + `</path>`)
 		return
 	}
-	c.text.WriteString(`<a href="` + escape(link) + `" tabindex="-1">` + title + `<path ` + attributes + `/></a>`)
+	tab := ` tabindex="-1"`
+	if loud {
+		tab = ""
+	}
+	c.text.WriteString(`<a href="` + escape(link) + `"` + tab + `>` + title + `<path ` + attributes + `/></a>`)
 }
 
 // tops are good ends of an axis of time: they and their halves are round.
@@ -117,17 +121,61 @@ const farOff = 10
 
 // Counts gives bars whose values are numbers an axis with round ones.
 func (b Bars) Counts() Bars {
-	top, most := 4, 0.0
+	most := 0.0
 	for _, bar := range b.Bars {
 		most = max(most, bar.Value)
 	}
-	for tens := 10; float64(top) < most; tens *= 10 {
-		for _, top = range []int{tens, 2 * tens, 4 * tens} {
-			if float64(top) >= most {
-				break
-			}
-		}
+	b.Top = 4
+	for i := 0; b.Top < most; i++ { // 10, 20, 40, 100
+		b.Top *= []float64{2.5, 2, 2}[i%3]
 	}
-	b.Top, b.Whole, b.Half = float64(top), fmt.Sprint(top), fmt.Sprint(top/2)
+	b.Whole, b.Half = fmt.Sprintf("%.0f", b.Top), fmt.Sprintf("%.0f", b.Top/2)
 	return b
+}
+
+// Stacks are numbers beside each other, each made of parts, such as the runs of each half hour by their outcomes.
+type Stacks struct {
+	Name   string
+	Stacks []Stack
+	Axis   []string // what is written below, evenly
+}
+
+// Stack is a number in [Stacks].
+type Stack struct {
+	Title string
+	Parts []Part // from below
+}
+
+// Part is a part of a [Stack].
+type Part struct {
+	Class string
+	Value int
+}
+
+// Draw draws the stacks as wide as the place that a page gives them.
+func (s Stacks) Draw() string {
+	b, c := Bars{Name: s.Name}, &canvas{}
+	for _, stack := range s.Stacks {
+		sum := 0
+		for _, part := range stack.Parts {
+			sum += part.Value
+		}
+		b.Bars = append(b.Bars, Bar{Value: float64(sum)})
+	}
+	b = b.Counts()
+	c.grid(len(s.Stacks))
+	for i, stack := range s.Stacks {
+		if len(stack.Parts) == 0 {
+			continue
+		}
+		fmt.Fprintf(&c.text, `<g><title>%s</title>`, escape(stack.Title))
+		foot := 100.0
+		for _, part := range stack.Parts {
+			height := max(100*float64(part.Value)/b.Top, 1.5) // one of thousands is there, too
+			foot -= height
+			fmt.Fprintf(&c.text, `<path class=%q d="M%d %.1fh8v%.1fh-8z"/>`, escape(part.Class), 10*i+1, foot, height)
+		}
+		c.text.WriteString(`</g>`)
+	}
+	return c.withAxes(b, len(s.Stacks), s.Axis...)
 }

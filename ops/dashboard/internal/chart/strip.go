@@ -1,6 +1,13 @@
+// Package chart draws what happens over time as SVG: strips of cells, lanes of a timeline, and
+// bars. A drawing is a text that stands in a page. Shapes have a class for the state and a title
+// for those who cannot see the colour; texts are escaped.
 package chart
 
-import "fmt"
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+)
 
 // Cell is a stretch of time in a strip, or one of several runs.
 type Cell struct {
@@ -16,7 +23,7 @@ type Cell struct {
 var heights = map[string]int{"bad": 20, "warn": 20, "busy": 13, "wait": 13, "good": 13, "plan": 13, "stop": 13, "off": 5}
 
 // Strip draws cells of equal width beside each other. It is as wide as the place that a page
-// gives it.
+// gives it. One without a name is there for the eye only.
 func Strip(name string, cells []Cell) string {
 	c := &canvas{}
 	for i, cell := range cells {
@@ -31,21 +38,33 @@ func Strip(name string, cells []Cell) string {
 		if cell.Class == "stop" { // a hole
 			more += fmt.Sprintf("M%d 17h4v-%dh-4z", 10*i+3, height-6)
 		}
-		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz%s"`, escape(cell.Class), 10*i+1, height, height, more)
-		if cell.Loud && cell.Link != "" {
-			c.text.WriteString(`<a href="` + escape(cell.Link) + `"><title>` + escape(cell.Title) + `</title><path ` + attributes + `/></a>`)
-		} else {
-			c.linked(cell.Link, cell.Title, attributes)
-		}
+		c.linked(cell.Link, cell.Title, fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz%s"`, escape(cell.Class), 10*i+1, height, height, more), cell.Loud)
 	}
-	return c.strip(len(cells), name)
-}
-
-// strip is the finished strip. One without a name is there for the eye only.
-func (c *canvas) strip(cells int, name string) string {
 	role := `aria-hidden="true"`
 	if name != "" {
 		role = `role="` + c.role() + `" aria-label="` + escape(name) + `"`
 	}
-	return fmt.Sprintf(`<svg class="strip" viewBox="0 0 %d 20" preserveAspectRatio="none" %s>%s</svg>`, 10*cells, role, c.text.String())
+	return fmt.Sprintf(`<svg class="strip" viewBox="0 0 %d 20" preserveAspectRatio="none" %s>%s</svg>`, 10*len(cells), role, c.text.String())
+}
+
+// canvas collects the elements of a drawing.
+type canvas struct{ text strings.Builder }
+
+// role is what screen readers take a drawing for. One that has links is a group: what is in a
+// picture is a part of it for them, and they do not offer its links.
+func (c *canvas) role() string {
+	if strings.Contains(c.text.String(), "<a href") {
+		return "group"
+	}
+	return "img"
+}
+
+// escape makes a text safe in an element and in an attribute.
+func escape(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`<>&"'`, r) }) < 0 {
+		return text // most are, and there are thousands of them on a page
+	}
+	var out strings.Builder
+	_ = xml.EscapeText(&out, []byte(strings.ToValidUTF8(text, "\uFFFD"))) // a Builder does not fail
+	return out.String()
 }

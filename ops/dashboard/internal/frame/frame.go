@@ -1,3 +1,5 @@
+// Package frame has what all pages have in common: it renders templates, answers as HTML,
+// as a part of it or as JSON, and knows who asks.
 package frame
 
 import (
@@ -7,11 +9,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -53,25 +55,19 @@ func (v View) Section() string { return cmp.Or(sections[v.Page], v.Page) }
 // Path is an address of the dashboard: a page and its parameters, in pairs.
 func (v View) Path(page string, pairs ...any) string { return Path(v.Prefix, page, pairs...) }
 
-// Path is an address below a prefix: a page and its parameters, in pairs. It leaves out
+// Path is an address below a prefix: a page and its parameters, in pairs, of which the last one of a name counts. It leaves out
 // those that are empty.
 func Path(prefix, page string, pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if value := fmt.Sprint(pairs[i+1]); value != "" {
-			q.Set(fmt.Sprint(pairs[i]), value)
-		}
+		q.Set(fmt.Sprint(pairs[i]), fmt.Sprint(pairs[i+1]))
 	}
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" })
 	at := prefix + "/" + page
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
 	return at
-}
-
-// titles are the pages of the menu, in order, and those reached from them.
-var titles = map[string]string{
-	"now": "Now", "tasks": "Tasks", "task": "Task", "runs": "Runs", "run": "Run", "timeline": "Timeline", "system": "System", "error": "Error",
 }
 
 // Frame is what all pages have in common: the templates, the answers in the form that is
@@ -80,13 +76,12 @@ type Frame struct {
 	prefix string
 	pages  map[string]*template.Template
 	log    *slog.Logger
-	now    func() time.Time
 }
 
 // New reads the templates of a folder: each page is one, within the same frame.
-func New(folder fs.FS, prefix string, log *slog.Logger, now func() time.Time) (*Frame, error) {
-	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
-	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
+func New(folder fs.FS, prefix string, log *slog.Logger) (*Frame, error) {
+	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log}
+	outer, err := template.New("frame.html").Funcs(functions()).ParseFS(folder, "frame.html", "parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
@@ -154,7 +149,7 @@ func isRefresh(r *http.Request) bool { return r.Header.Get("X-Part") == "main" }
 // second, and the script of the page knows it.
 func (f *Frame) tag(r *http.Request, content []byte) string {
 	v, zone := Who(r.Context()), Zone(r)
-	return `"` + Digest(string(fmt.Appendf(content, "%q %t %s %s", v.User, v.Acts, zone, f.now().In(zone).Format(time.DateOnly)))) + `"`
+	return `"` + Digest(string(fmt.Appendf(content, "%q %t %s %s", v.User, v.Acts, zone, time.Now().In(zone).Format(time.DateOnly)))) + `"`
 }
 
 // Digest is a short text that differs for texts that differ.
@@ -173,8 +168,8 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 	zone, chosen := zoneOf(r)
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
-		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: f.done(w, r), Zone: zone, Chosen: chosen, Data: data,
+		Page: name, Title: strings.ToUpper(name[:1]) + name[1:], Prefix: f.prefix, User: v.User, Acts: v.Acts,
+		Now: time.Now().UTC(), Done: f.done(w, r), Zone: zone, Chosen: chosen, Data: data,
 		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
@@ -190,7 +185,8 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 // failure is the data of the error page.
 type failure struct {
 	Error string `json:"error"`
-	Away  bool   `json:"-"` // the database is
+	Away  bool   `json:"-"` // the database is, or is busy
+	Slow  bool   `json:"-"` // it took too long
 	Form  string `json:"-"` // where the form is that could not be used
 }
 
@@ -200,8 +196,9 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if code >= http.StatusInternalServerError {
 		f.log.Error("dashboard: request failed", "error", err, "path", show.Printable(r.URL.Path))
 	}
-	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout, f.form(r)}
-	if errors.Is(err, context.DeadlineExceeded) {
+	slow := code == http.StatusGatewayTimeout
+	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), slow || code == http.StatusServiceUnavailable, slow, f.form(r)}
+	if slow {
 		shown.Error = fmt.Sprintf("it took longer than %s to read this page: the database or the machine is busy; try again", text.Text(pageTimeout))
 	}
 	if r.URL.Query().Get("format") == "json" {

@@ -39,21 +39,21 @@ func prose(text string, now time.Time, zone *time.Location) template.HTML {
 }
 
 // functions are those of the templates.
-func functions(now func() time.Time) template.FuncMap {
+func functions() template.FuncMap {
 	return template.FuncMap{
-		"moment": show.Moment, "span": text.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
+		"moment": show.Moment, "span": text.Exact, "ago": func(t time.Time) string { return show.Ago(t, time.Now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
-		"lasts": func(since time.Time) string { return text.Text(max(now().Sub(since), 0).Truncate(time.Second)) },
+		"lasts": func(since time.Time) string { return text.Text(max(time.Now().Sub(since), 0).Truncate(time.Second)) },
 		"num":   show.Number,
-		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },
-		"strip": func(kind string) template.HTML {
-			cell := chart.Cell{Class: kind}
-			if kind == "hand" {
-				cell = chart.Cell{Class: "good", Hand: true}
-			}
-			return template.HTML(chart.Strip("", []chart.Cell{cell})) //nolint:gosec // package chart escapes its texts
+		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, time.Now(), zone) },
+		"until": func(from, to time.Time, zone *time.Location) string {
+			a, b := show.Range(from, to, time.Now(), zone)
+			return a + " until " + b
 		},
-		"prose": func(zone *time.Location, text string) template.HTML { return prose(text, now(), zone) },
+		"strip": func(kind string) template.HTML {
+			return template.HTML(chart.Strip("", []chart.Cell{{Class: kind}})) //nolint:gosec // package chart escapes its texts
+		},
+		"prose": func(zone *time.Location, text string) template.HTML { return prose(text, time.Now(), zone) },
 		"label": show.Label, "kind": show.Kind, "word": show.Word, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": show.Never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
 	}

@@ -1,3 +1,5 @@
+// Package show writes values as people read them on a page: times, texts that may come
+// from anywhere, args with what must stay secret masked, and rows as SQL.
 package show
 
 import (
@@ -38,17 +40,30 @@ func Moment(t time.Time, zone *time.Location) string {
 
 // Clock is a time in a zone, to the second: without the day if that is today, and without the year if that is this one.
 func Clock(t, now time.Time, zone *time.Location) string {
-	if Never(t) {
-		return ""
-	}
 	t, now = t.In(zone), now.In(zone)
-	switch {
-	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format("15:04:05")
+	}
+	return clockOfDay(t, now)
+}
+
+func clockOfDay(t, now time.Time) string {
+	switch {
+	case Never(t):
+		return ""
 	case t.Year() == now.Year():
 		return t.Format("Mon 2 Jan, 15:04:05")
 	}
 	return t.Format("2 Jan 2006, 15:04:05")
+}
+
+// Range are two times as [Clock] writes them, but both have their days where one of them is not today.
+func Range(from, to, now time.Time, zone *time.Location) (string, string) {
+	from, to, now = from.In(zone), to.In(zone), now.In(zone)
+	if today := now.Format(time.DateOnly); from.Format(time.DateOnly) == today && to.Format(time.DateOnly) == today {
+		return Clock(from, now, zone), Clock(to, now, zone)
+	}
+	return clockOfDay(from, now), clockOfDay(to, now)
 }
 
 // Ago is how far a time is away: "in 3 h 12 min", "5 s ago". From ten minutes on it
@@ -105,4 +120,44 @@ func Place(err error) string {
 		return ""
 	}
 	return Printable(wrong.Caret())
+}
+
+// Kind is what a state means to whoever looks: good, bad (it failed), warn (it did not run),
+// busy (it runs), wait, stop (somebody ended it), pause, or off (nothing happened, and nothing should have). It names a shape and
+// a colour; docs/internals/dashboard.md shows them.
+func Kind(state string) string {
+	switch state {
+	case "success", "up", "published":
+		return "good"
+	case "failed", "dead", "down", "blocked":
+		return "bad"
+	case "missed", "late", "overdue":
+		return "warn"
+	case "running", "scheduled":
+		return "busy"
+	case "cancelled":
+		return "stop"
+	case "paused":
+		return "pause"
+	case "waiting", "pending", "stuck", "retrying", "submitted": // nobody knows yet, or ever, how what was submitted ended
+		return "wait"
+	}
+	return "off"
+}
+
+// labels are what forms call the columns of a task.
+var labels = map[string]string{
+	"id": "Name", "handler": "Handler", "timer": "Timer", "summary": "What it is for", "enabled": "Enabled", "group": "Group", "args": "Arguments",
+	"subject": "Subject of jobs", "submitter": "Submitter of jobs", "priority": "Priority", "starts": "Not before", "ends": "Not from then on",
+	"exclude_calendars": "Not on days of", "overlap": "If the last job still runs", "catchup": "After an outage, run", "grace": "Catch up if at most this late",
+	"deadline": "Too late after", "catchup_limit": "Catch up at most", "jitter": "Delay by up to", "sink": "Queue", "pause_after": "Pause after failures in a row",
+	"retry_limit": "Retries", "retry_delay": "Wait before the first retry", "timeout": "Stop an attempt after",
+}
+
+// Label is what a form calls a column of a task; one that it does not know has its name.
+func Label(column string) string {
+	if label := labels[column]; label != "" {
+		return label
+	}
+	return column
 }
