@@ -16,9 +16,8 @@ type planned struct {
 	Now   time.Time // of the database, when the row was read
 }
 
-// tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
-// ids are given, it returns only those.
-func (r *run) tasks(ctx context.Context, after string, ids []string, n int) (list []planned, err error) {
+// tasks returns a page of the enabled tasks whose ids come after one, in their order, or only the one with an id.
+func (r *run) tasks(ctx context.Context, after, id string) (list []planned, err error) {
 	var rows []struct {
 		ID      string
 		Timer   sqldb.RowText
@@ -31,13 +30,8 @@ func (r *run) tasks(ctx context.Context, after string, ids []string, n int) (lis
 		Problem sqldb.RowText
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		only, err := tx.Texts(2, ids)
-		if err != nil {
-			return err
-		}
-		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, since, problem FROM periodic_task
-			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
-			after, only.Param, len(ids), n)
+		err := tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, since, problem FROM periodic_task
+			WHERE enabled AND id > $1 AND $2 IN ('', id) ORDER BY id LIMIT $3`, after, id, taskPage)
 		for _, row := range rows {
 			list = append(list, planned{Now: tx.Now(), Since: row.Since.Time(), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),

@@ -25,7 +25,7 @@ func (r *run) timers(ctx context.Context) error {
 	}
 	after := ""
 	for {
-		page, err := r.tasks(ctx, after, nil, taskPage)
+		page, err := r.tasks(ctx, after, "")
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (a *audits) audit(ctx context.Context, p planned, first bool) error {
 		return err
 	}
 	if first && (!follows || len(result.Unrecorded) > 0 || len(result.Strange) > 0) {
-		again, err := a.tasks(ctx, "", []string{p.Task.ID}, 1)
+		again, err := a.tasks(ctx, "", p.Task.ID)
 		if err != nil || len(again) == 0 {
 			return err
 		}
@@ -108,8 +108,7 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 		}
 		from = page[len(page)-1].First.Add(time.Microsecond)
 	}
-	undecided := result.end(p.Now)
-	return result, undecided, nil
+	return result, result.end(p.Now), nil
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999 UTC") }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// How many lines each part of the status has, and how many tasks that need attention it compares.
+// How many lines each part of the status has, and how many tasks it chooses them from.
 const (
 	mostShown  = 10
 	mostLooked = 1000
@@ -82,9 +83,12 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	if err != nil {
 		return s, err
 	}
-	next, err := tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, DueBefore: periodic.Never, Limit: mostShown})
+	next, err := tasks.List(ctx, periodic.TaskFilter{DueBefore: periodic.Never, Limit: mostLooked})
+	next = slices.DeleteFunc(next, func(t periodic.Task) bool {
+		return t.Blocked() != "" || t.Pause.At(env.Now()) && t.Pause.At(t.NextRun)
+	})
 	if err == nil {
-		s.next, err = view.Of(db).Tasks(ctx, next, view.Judged)
+		s.next, err = view.Of(db).Tasks(ctx, next[:min(len(next), mostShown)], view.Judged)
 	}
 	return s, err
 }
@@ -97,19 +101,17 @@ func (s *status) readTroubled(ctx context.Context, r *report, tasks *periodic.Ta
 		return err
 	}
 	list, err := view.Of(r.db).Tasks(ctx, found[:min(len(found), mostLooked)], view.Judged)
-	of := map[string]view.Status{}
-	for i := range list {
-		of[list[i].ID] = list[i].Status()
-	}
-	s.attention = len(found) - len(list)
-	list = slices.DeleteFunc(list, func(t view.Task) bool { return of[t.ID].Cause == "" }) // it is well meanwhile
-	s.attention += len(list)
-	slices.SortStableFunc(list, func(a, b view.Task) int {
-		if a, b := of[a.ID].Cause == view.TaskWarning, of[b.ID].Cause == view.TaskWarning; a != b {
-			return map[bool]int{true: 1, false: -1}[a]
+	s.attention = len(found)
+	since := map[string]time.Time{}
+	list = slices.DeleteFunc(list, func(t view.Task) bool {
+		status := t.Status()
+		if since[t.ID] = status.Since; status.Cause == view.TaskWarning {
+			since[t.ID] = t.Now
 		}
-		return of[a.ID].Since.Compare(of[b.ID].Since)
+		return status.Cause == "" // it is well meanwhile
 	})
+	s.attention += len(list) - min(len(found), mostLooked)
+	slices.SortStableFunc(list, func(a, b view.Task) int { return since[a.ID].Compare(since[b.ID]) })
 	for i := range list[:min(len(list), mostShown)] {
 		r.add(levelError, list[i].ID, "%s", list[i].Attention(r.env.Moment))
 	}

@@ -108,6 +108,7 @@ func TestStatus(t *testing.T) {
 		s.Must(t, "task", "disable", "off")
 		s.Exec(t, `UPDATE periodic_task SET due = '2098-01-01 00:00:00.000000', nextrun = '2098-01-01 00:00:00.000000' WHERE id = 'good'`)
 		s.Exec(t, `UPDATE periodic_task SET problem = 'no such zone' WHERE id = 'bad'`)
+		s.Exec(t, `UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2097-01-01 00:00:00' WHERE id = 'good'`)
 		s.Exec(t, `INSERT INTO job (jid, task, tracker, group_, subject, state, worker, started) VALUES ('0123456789-end', 'h', 'good', 'g', 's', 'running', 'w', '2026-01-01 00:00:00')`)
 		s.Says(t, ui.Done, "task list --state problem", "bad blocked ", "no such zone", "! good")
 		r := s.Says(t, ui.Changes, "status")

@@ -120,9 +120,10 @@ the exit code is 3 if there are any, or if a migration is not applied.`,
 				if err != nil {
 					return err
 				}
+				applied := map[bool]string{true: "yes", false: "no"}
 				t, objects := ui.NewTable("VERSION", "MIGRATION", "APPLIED"), make([]ui.Object, len(list))
 				for i, s := range list {
-					t.Add(s.Version, s.Name, ui.YesNo(s.Done))
+					t.Add(s.Version, s.Name, applied[s.Done])
 					objects[i] = ui.Object{{"version", s.Version}, {"name", s.Name}, {"applied", s.Done}}
 				}
 				if err := env.PrintTable(t, objects, asJSON); err != nil {

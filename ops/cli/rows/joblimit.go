@@ -69,18 +69,17 @@ func changeLimit(ctx context.Context, env *ui.Env, args []string) error {
 	})
 }
 
-func setLimit(ctx context.Context, env *ui.Env, db *store.DB, s jobqueue.Scope, most int) error {
-	var err error
+func setLimit(ctx context.Context, env *ui.Env, db *store.DB, s jobqueue.Scope, most int) (err error) {
 	if s.Kind == jobqueue.ScopeTask {
 		s.Name, err = FindTask(ctx, periodic.NewTasks(db.Tasks()), s.Name)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = jobqueue.NewQueue(db.Jobs()).SetLimit(ctx, s.Kind, s.Name, most)
 	}
-	if err := jobqueue.NewQueue(db.Jobs()).SetLimit(ctx, s.Kind, s.Name, most); err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if most == 0 {
+	case most == 0:
 		return env.Printf("paused %s %s: none of its jobs begins\n", s.Kind, ui.Cell(s.Name))
 	}
 	return env.Printf("limited %s %s: %s at once\n", s.Kind, ui.Cell(s.Name), ui.Counted(most, "job"))

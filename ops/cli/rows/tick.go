@@ -48,7 +48,7 @@ for skipped, late and missed.`,
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
 	flags.StringVar(&filter.Group, "group", "", "only those of tasks of this group")
-	flags.Var(&decision, "decision", "only ticks with this `decision`")
+	flags.Var(&decision, "decision", "only ticks with this `decision`: "+strings.Join(decision.Allowed, ", "))
 	return command
 }
 

@@ -41,7 +41,7 @@ func (f *serviceFlags) register(command *cobra.Command) {
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.StringVar(&f.health, "health", "",
 		"loopback `address`, such as 127.0.0.1:8321, where GET /healthz reports the health of this process (NEXTRUN_HEALTH)")
-	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables")
+	flags.BoolVar(&f.migrate, "migrate", false, "first create or update the tables")
 	f.web.register(command)
 	if f.kind.schedules {
 		f.mode.Allowed = modes

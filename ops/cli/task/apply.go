@@ -23,8 +23,8 @@ func applyCommand(env *ui.Env) *cobra.Command {
 		Long: `Make the table match a file of tasks, such as task export writes, in one
 transaction. A task keeps its plan unless its timer, starts, ends or jitter change.
 A calendar that the file names has the file's days afterwards; others stay.
---prune disables or deletes the tasks that the file does not name, except
-nextrun's own and those of other origins.
+--prune disables or deletes the tasks that the file does not name, except those of
+other origins.
 
 --origin NAME writes into the tasks that this file declares them. Then --prune touches
 only tasks that it has declared, another file or program cannot declare them, and a

@@ -44,7 +44,7 @@ func on(env *ui.Env, command *cobra.Command, do action) *cobra.Command {
 		})
 	}
 	flags := command.Flags()
-	flags.BoolVar(&all, "all", false, "all tasks but nextrun's own")
+	flags.BoolVar(&all, "all", false, "all tasks")
 	flags.StringVar(&filter.Group, "group", "", "all tasks of this group")
 	flags.StringVar(&filter.Task, "handler", "", "all tasks whose jobs this handler runs")
 	return command

@@ -16,10 +16,9 @@ func runCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run ID...",
 		Short: "Run tasks now, in addition to their timers",
-		Long: `Run tasks now: the command submits a job for each itself, also for tasks that are
-disabled or paused, and the timers continue as before. A task that must not overlap is
-not run while a job of it has not ended. For tasks of other queues the command needs
-the configuration of these.`,
+		Long: `Submit a job for each of these tasks now, also if a task is disabled or paused. The
+timers go on. A task that must not overlap is not run while a job of it has not
+ended. For a task of another queue, name the configuration of that queue.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return env.Submitting(c.Context(), func(_ *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {

@@ -115,14 +115,6 @@ func (env *Env) PrintFields(pairs [][2]string) error {
 	return nil
 }
 
-// YesNo writes a bool for people.
-func YesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
 // Shorten keeps what is long from filling the screen.
 func Shorten(text string) string {
 	const most = 1000

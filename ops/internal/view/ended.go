@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -43,7 +44,7 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 		for _, row := range jobs {
 			if at, ok := row.at(); ok {
 				list = append(list, Ending{At: at, Outcome: string(row.Outcome), Runs: row.Runs})
-				n, oldest = n+row.Runs, earliest(oldest, at)
+				n, oldest = n+row.Runs, slices.MinFunc([]time.Time{oldest, at}, time.Time.Compare)
 			}
 		}
 		if n >= mostEnded {
@@ -66,13 +67,6 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (list []Ending, k
 func (r endedRow) at() (at time.Time, ok bool) {
 	at, err := time.Parse("2006-01-02 15:04", r.At+"0")
 	return at, err == nil
-}
-
-func earliest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // spread puts ticks that were missed together at even distances, and leaves those of a time.
