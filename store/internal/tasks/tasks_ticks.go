@@ -61,7 +61,11 @@ func ticksQuery(f periodic.TickFilter, words *sqldb.Words) string {
 	if f.Group == "" {
 		where += " AND $8 = ''"
 	} else {
-		where += " AND k.task_id IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $8)"
+		id := "k.task_id"
+		if with != "" {
+			id = "t.id" // SQLite passes by the ticks of other tasks
+		}
+		where += " AND " + id + " IN (SELECT g.id FROM periodic_task AS g WHERE g.group_ = $8)"
 	}
 	if f.JID == "" {
 		where += " AND $9 = ''"
