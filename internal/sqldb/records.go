@@ -1,6 +1,9 @@
 package sqldb
 
-import "fmt"
+import (
+	"database/sql/driver"
+	"fmt"
+)
 
 // Records are rows handed to the database as one parameter, so that a
 // statement has the same text and the same number of parameters whatever the
@@ -8,22 +11,29 @@ import "fmt"
 // placeholder it was made for.
 type Records struct {
 	SQL   string
-	Param string
+	Param any
 }
 
 // Records makes the records of n rows; row i has the values that values(i)
 // returns, in the order of the columns: texts, times, integers, truth values.
-// Zero times and nil are NULL.
-func (db *DB) Records(placeholder int, columns []Field, n int, values func(i int) []any) (Records, error) {
+// Zero times and nil are NULL. With a value of another type, the statement fails.
+func (db *DB) Records(placeholder int, columns []Field, n int, values func(i int) []any) Records {
+	r := Records{SQL: db.dialect.Table(placeholder, columns)}
 	param, err := db.dialect.Encode(columns, n, values)
-	if err != nil {
-		return Records{}, fmt.Errorf("encode rows: %w", err)
+	if r.Param = param; err != nil {
+		r.Param = unencodable{err}
 	}
-	return Records{SQL: db.dialect.Table(placeholder, columns), Param: param}, nil
+	return r
 }
 
+// unencodable is a parameter with which no statement can run.
+type unencodable struct{ err error }
+
+// Value implements [driver.Valuer].
+func (u unencodable) Value() (driver.Value, error) { return nil, fmt.Errorf("encode rows: %w", u.err) }
+
 // Texts makes records of one column, value, of texts.
-func (db *DB) Texts(placeholder int, values []string) (Records, error) {
+func (db *DB) Texts(placeholder int, values []string) Records {
 	return db.Records(placeholder, []Field{Text("value")}, len(values), func(i int) []any { return []any{values[i]} })
 }
 

@@ -184,7 +184,7 @@ func (tx *Tx) DBTX() DBTX { return tx.tx }
 func (tx *Tx) SQL() *Words { return &tx.db.words }
 
 // Texts makes records of one column, value, of texts.
-func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
+func (tx *Tx) Texts(placeholder int, values []string) Records {
 	return tx.db.Texts(placeholder, values)
 }
 

@@ -194,10 +194,7 @@ func (d *nowView) readFailures(ctx context.Context, s *server) error {
 		Said sqldb.RowText
 	}
 	err := sqldb.Of(s.db).View(ctx, func(tx *sqldb.Tx) error {
-		asked, err := tx.Texts(1, jids)
-		if err != nil {
-			return err
-		}
+		asked := tx.Texts(1, jids)
 		return tx.Select(ctx, &rows, `SELECT v.value AS jid, (SELECT substr(l.message, 1, 300) FROM joblog AS l WHERE l.jid = v.value AND trim(l.message) <> ''
 				AND l.message NOT LIKE 'failed%' AND l.message NOT LIKE 'attempt % begins on %'
 			ORDER BY l.counter DESC LIMIT 1) AS said FROM `+asked.SQL+` AS v`, asked.Param)

@@ -64,10 +64,7 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 
 // insertNone runs the insert without a job, and takes back what it did.
 func (q *queue) insertNone(ctx context.Context, tx *sqldb.Tx) error {
-	none, err := q.batch(nil)
-	if err != nil {
-		return err
-	}
+	none := q.batch(nil)
 	s := &submit{queue: q, tx: tx}
 	return takenBack(ctx, tx, func() error {
 		rows, err := s.insert(ctx, none)
@@ -135,11 +132,8 @@ func (q *queue) notifyNone(ctx context.Context, tx *sqldb.Tx) (string, error) {
 	if q.preset.notify.empty() {
 		return "", nil
 	}
-	none, err := q.db.Records(1, queueFields, 0, nil)
-	if err == nil {
-		err = saved(ctx, tx, func() error { _, err := q.query(ctx, tx, q.preset.notify, none); return err })
-	}
-	return q.said("notify", err)
+	none := q.db.Records(1, queueFields, 0, nil)
+	return q.said("notify", saved(ctx, tx, func() error { _, err := q.query(ctx, tx, q.preset.notify, none); return err }))
 }
 
 // said is an error about a statement in words, or else the error.

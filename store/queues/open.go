@@ -91,12 +91,9 @@ func (q *queue) ask(ctx context.Context, outer jobqueue.DBTX, s statement, open 
 
 // over runs a statement over open jobs.
 func (q *queue) over(ctx context.Context, tx *sqldb.Tx, s statement, open []sink.Open, more ...any) (result, error) {
-	r, err := q.db.Records(1, openFields, len(open), func(i int) []any {
+	r := q.db.Records(1, openFields, len(open), func(i int) []any {
 		o := open[i]
 		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}
 	})
-	if err != nil {
-		return result{}, err
-	}
 	return q.query(ctx, tx, s, r, more...)
 }

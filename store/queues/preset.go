@@ -141,7 +141,7 @@ func origin(j jobqueue.Job, object map[string]any) string {
 }
 
 // batch are jobs as records, for the first placeholder.
-func (q *queue) batch(jobs []jobqueue.Job) (sqldb.Records, error) {
+func (q *queue) batch(jobs []jobqueue.Job) sqldb.Records {
 	columns := q.preset.columns
 	fields := make([]sqldb.Field, len(columns))
 	for i, c := range columns {

@@ -80,12 +80,9 @@ func (s *submit) add(ctx context.Context, jobs []jobqueue.Job) error {
 
 // try adds jobs, all or none of them.
 func (s *submit) try(ctx context.Context, jobs []jobqueue.Job) error {
-	r, err := s.batch(jobs)
-	if err != nil {
-		return err
-	}
+	r := s.batch(jobs)
 	var done []sink.Submission
-	err = saved(ctx, s.tx, func() error {
+	err := saved(ctx, s.tx, func() error {
 		rows, err := s.insert(ctx, r)
 		if err == nil {
 			done, err = s.accepted(jobs, rows)
@@ -105,10 +102,7 @@ func (s *submit) insert(ctx context.Context, jobs sqldb.Records) (result, error)
 	if err != nil || s.preset.mapped.empty() {
 		return rows, err
 	}
-	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("ref")}, len(rows.list), func(i int) []any { return []any{rows.list[i].text("ref")} })
-	if err != nil {
-		return result{}, err
-	}
+	r := s.db.Records(1, []sqldb.Field{sqldb.Text("ref")}, len(rows.list), func(i int) []any { return []any{rows.list[i].text("ref")} })
 	return s.query(ctx, s.tx, s.preset.mapped, r)
 }
 
@@ -146,11 +140,8 @@ func (s *submit) notify(ctx context.Context) error {
 		return nil
 	}
 	names := slices.Collect(maps.Keys(s.queues))
-	r, err := s.db.Records(1, queueFields, len(names), func(i int) []any { return []any{names[i]} })
-	if err != nil {
-		return err
-	}
-	_, err = s.query(ctx, s.tx, s.preset.notify, r)
+	r := s.db.Records(1, queueFields, len(names), func(i int) []any { return []any{names[i]} })
+	_, err := s.query(ctx, s.tx, s.preset.notify, r)
 	return err
 }
 

@@ -129,10 +129,7 @@ func newestOf(asked string) string {
 }
 
 func readNewest(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time) ([]Run, error) {
-	asked, err := tx.Texts(1, ids)
-	if err != nil {
-		return nil, err
-	}
+	asked := tx.Texts(1, ids)
 	return selectRuns(ctx, tx, "WITH t AS MATERIALIZED ("+newestOf(asked.SQL)+")", `FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3
 		ORDER BY k.task_id, k.due DESC`, asked.Param, max(n, 1)-1, sqldb.Timestamp(before))
 }
@@ -147,11 +144,11 @@ func (r Reader) Of(ctx context.Context, ticks []periodic.TickKey) (list []Run, e
 }
 
 func readOf(ctx context.Context, tx *sqldb.Tx, ticks []periodic.TickKey) ([]Run, error) {
-	asked, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("n"), sqldb.Text("id"), sqldb.Time("at")}, len(ticks),
-		func(i int) []any { return []any{i, ticks[i].TaskID, ticks[i].Due} })
-	if err != nil || len(ticks) == 0 {
-		return nil, err
+	if len(ticks) == 0 {
+		return nil, nil
 	}
+	asked := tx.DB().Records(1, []sqldb.Field{sqldb.Int("n"), sqldb.Text("id"), sqldb.Time("at")}, len(ticks),
+		func(i int) []any { return []any{i, ticks[i].TaskID, ticks[i].Due} })
 	return selectRuns(ctx, tx, "", `FROM `+asked.SQL+` AS v JOIN periodic_run AS k ON k.task_id = v.id AND k.due = v.at ORDER BY v.n`, asked.Param)
 }
 
@@ -197,15 +194,12 @@ func (r Reader) Losing(ctx context.Context, most int) (ids []string, err error) 
 func (r Reader) Losses(ctx context.Context, ids []string) (map[string]Losses, error) {
 	of := make(map[string]Losses, len(ids))
 	return of, r.read(ctx, "count what tasks lose by overlap", func(ctx context.Context, tx *sqldb.Tx) error {
-		asked, err := tx.Texts(1, ids)
-		if err != nil {
-			return err
-		}
+		asked := tx.Texts(1, ids)
 		var rows []struct {
 			ID        string
 			Lost, All int
 		}
-		err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
+		err := tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`)
 			SELECT k.task_id AS id, count(CASE WHEN k.cause IN `+lostByOverlap+` THEN 1 END) AS lost, count(*) AS "all"
 			FROM t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due >= $4 AND k.due < $3 AND k.decided IS NOT NULL GROUP BY k.task_id`,
 			asked.Param, LossTicks-1, sqldb.Timestamp(periodic.Never), sqldb.Timestamp(tx.Now().AddDate(0, 0, -LossDays)))

@@ -91,17 +91,17 @@ func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
 		}
 		return t.Success().IsZero() && len(t.Runs) >= Judged
 	})
-	asked, err := tx.Texts(1, ids)
-	if err != nil || len(ids) == 0 {
-		return err
+	if len(ids) == 0 {
+		return nil
 	}
+	asked := tx.Texts(1, ids)
 	most := min(max(streakTicks/len(ids), streakLeast), streakMost)
 	var rows []struct {
 		ID                    string
 		Success, Ended, Since sqldb.RowTime
 		Failed, Lost, Ticks   int
 	}
-	err = tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`),
+	err := tx.Select(ctx, &rows, `WITH t AS MATERIALIZED (`+newestOf(asked.SQL)+`),
 			r AS MATERIALIZED (SELECT k.task_id, k.due, k.finished, CASE WHEN k.decision <> 'submitted' THEN k.decision ELSE k.state END AS became
 				FROM t JOIN periodic_run AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3),
 			s AS (SELECT task_id, max(due) AS success FROM r WHERE became = 'success' GROUP BY task_id)
@@ -118,16 +118,13 @@ func (of byID) readStreaks(ctx context.Context, tx *sqldb.Tx) error {
 
 // readDue reads what is due of tasks, and the last runs of those whose newest ticks did not run.
 func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
-	asked, err := tx.Texts(1, of.ids(func(*Task) bool { return true }))
-	if err != nil {
-		return err
-	}
+	asked := tx.Texts(1, of.ids(func(*Task) bool { return true }))
 	var rows []struct {
 		ID               string
 		Waits            int
 		Since, Submitted sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits,
+	err := tx.Select(ctx, &rows, `SELECT t.id, t.since, CASE WHEN `+batch.Waits+` THEN 1 ELSE 0 END AS waits,
 			(SELECT k.due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted' ORDER BY k.due DESC LIMIT 1) AS submitted
 		FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM `+asked.SQL+` AS v)`, asked.Param)
 	var older []periodic.TickKey
@@ -151,10 +148,10 @@ func (of byID) readDue(ctx context.Context, tx *sqldb.Tx) error {
 // readStale reads of which tasks no run has succeeded in time. Of others than those it asks for, all is done that must be.
 func (of byID) readStale(ctx context.Context, tx *sqldb.Tx) error {
 	ids := of.ids(func(t *Task) bool { return len(t.Runs) == 0 || t.Runs[0].State != "success" || t.NextRun.Before(t.Now) })
-	asked, err := tx.Texts(1, ids)
-	if err != nil || len(ids) == 0 {
-		return err
+	if len(ids) == 0 {
+		return nil
 	}
+	asked := tx.Texts(1, ids)
 	among := `IN (SELECT v.value FROM ` + asked.SQL + ` AS v)`
 	if !tx.SQL().IsSQLite() {
 		among = `= ANY (ARRAY(SELECT v.value FROM ` + asked.SQL + ` AS v))` // else PostgreSQL judges all tasks
@@ -163,7 +160,7 @@ func (of byID) readStale(ctx context.Context, tx *sqldb.Tx) error {
 		ID                string
 		Expected, Success sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, `SELECT s.id, s.expected, s.last_success AS success FROM periodic_stale AS s WHERE s.id `+among, asked.Param)
+	err := tx.Select(ctx, &rows, `SELECT s.id, s.expected, s.last_success AS success FROM periodic_stale AS s WHERE s.id `+among, asked.Param)
 	for _, row := range rows {
 		of[row.ID].Stale = &Stale{row.Expected.Time(), row.Success.Time()}
 	}

@@ -86,10 +86,7 @@ func (s Outbox) Show(ctx context.Context, id string) (outbox.Record, error) {
 
 // Resend implements [outbox.Admin].
 func (s Outbox) Resend(ctx context.Context, ids []string) ([]string, error) {
-	r, err := s.db.Texts(1, ids)
-	if err != nil {
-		return nil, fmt.Errorf("send events again: %w", err)
-	}
+	r := s.db.Texts(1, ids)
 	return s.resend(ctx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 }
 

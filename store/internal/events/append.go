@@ -37,14 +37,11 @@ func addEvents(ctx context.Context, tx *sqldb.Tx, events []outbox.Event, rows []
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("topic"), sqldb.Text("type"),
 		sqldb.Text("aggregate_id"), sqldb.Int("aggregate_version"), sqldb.Text("payload"), sqldb.Time("due"),
 		sqldb.Time("created"), sqldb.Text("traceparent")}
-	r, err := tx.DB().Records(1, columns, len(events), func(i int) []any {
+	r := tx.DB().Records(1, columns, len(events), func(i int) []any {
 		e := &events[i]
 		return []any{i, e.ID, e.Topic, e.Type, e.AggregateID, rows[i].version, e.Payload, e.Due, tx.Now(), sqldb.Nullable(e.Traceparent)}
 	})
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO event_store
+	_, err := tx.Exec(ctx, `INSERT INTO event_store
 			(id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent)
 		SELECT id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent
 		FROM `+r.SQL+` AS v ORDER BY ordinal`, r.Param)
@@ -66,16 +63,13 @@ func nextVersions(ctx context.Context, tx *sqldb.Tx, rows []appended) error {
 			ids = append(ids, e.aggregate)
 		}
 	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Int("n")}, len(ids),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Int("n")}, len(ids),
 		func(i int) []any { return []any{ids[i], counts[ids[i]]} })
-	if err != nil {
-		return err
-	}
 	var now []struct {
 		ID      string
 		Version int64
 	}
-	err = tx.Select(ctx, &now, `INSERT INTO event_aggregate AS a (id, version)
+	err := tx.Select(ctx, &now, `INSERT INTO event_aggregate AS a (id, version)
 		SELECT id, n FROM `+r.SQL+` AS v WHERE true ORDER BY id
 		ON CONFLICT (id) DO UPDATE SET version = a.version + excluded.version
 		RETURNING id, version`, r.Param)
@@ -96,12 +90,9 @@ func nextVersions(ctx context.Context, tx *sqldb.Tx, rows []appended) error {
 // addMessages adds the messages of events that were just written, in the order
 // in which they were.
 func addMessages(ctx context.Context, tx *sqldb.Tx, rows []appended) error {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("event_id")}, len(rows),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("event_id")}, len(rows),
 		func(i int) []any { return []any{i, rows[i].id} })
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO outbox_message (event_id, topic, created)
+	_, err := tx.Exec(ctx, `INSERT INTO outbox_message (event_id, topic, created)
 		SELECT e.id, e.topic, e.created FROM `+r.SQL+` AS v JOIN event_store AS e ON e.id = v.event_id
 		ORDER BY v.ordinal`, r.Param)
 	return err

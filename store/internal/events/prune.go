@@ -39,10 +39,7 @@ func (s Outbox) prune(ctx context.Context, table, key, query string, age time.Du
 			return keys, more, err
 		},
 		Delete: func(ctx context.Context, tx *sqldb.Tx, keys []int64) (int64, error) {
-			r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(keys), func(i int) []any { return []any{keys[i]} })
-			if err != nil {
-				return 0, err
-			}
+			r := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(keys), func(i int) []any { return []any{keys[i]} })
 			return tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		},
 	}.Run(ctx, s.db)

@@ -80,11 +80,8 @@ func markPublished(ctx context.Context, tx *sqldb.Tx, items []relay.Item) error 
 	if len(items) == 0 {
 		return nil
 	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(items), func(i int) []any { return []any{items[i].Message} })
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(items), func(i int) []any { return []any{items[i].Message} })
+	_, err := tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
 		WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param, sqldb.Timestamp(tx.Now()))
 	return err
 }

@@ -52,13 +52,10 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 	}
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("task_id"),
 		sqldb.Int("version"), sqldb.Time("due"), sqldb.Time("created")}
-	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
+	r := s.db.Records(1, columns, len(jobs), func(i int) []any {
 		return []any{i, jobs[i].JID, jobs[i].Tracker, rows[i].version, jobs[i].Due, jobs[i].Submitted}
 	})
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO event_store
+	_, err := tx.Exec(ctx, `INSERT INTO event_store
 			(id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent)
 		SELECT v.id, t.group_, t.task, v.task_id, v.version, t.args, v.due, v.created, CAST($2 AS text)
 		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param, sqldb.Nullable(jobs[0].Traceparent))

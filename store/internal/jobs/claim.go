@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
@@ -37,10 +36,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c exchange.Claim, re
 		result.Turn = turn
 		return tx.nothing(ctx, c, result)
 	}
-	jids, err := tx.Texts(1, result.Chosen)
-	if err != nil {
-		return err
-	}
+	jids := tx.Texts(1, result.Chosen)
 	result.Claimed, err = tx.jobs(ctx, allColumns, tx.fill(claimSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
 	slices.SortFunc(result.Claimed, jobqueue.Job.Compare)
 	return err
@@ -68,16 +64,10 @@ func (tx claimTx) candidates(ctx context.Context, c exchange.Claim, result *exch
 		result.Kinds = nil
 	}
 	groups := countGroups(kinds)
-	r, err := tx.kindRecords(kinds)
-	if err != nil {
-		return nil, err
-	}
+	r := tx.kindRecords(kinds)
 	condition, args := "", []any{r.Param, (c.Limit + groups - 1) / groups}
 	if len(c.Except) > 0 {
-		except, err := tx.Texts(3, c.Except)
-		if err != nil {
-			return nil, err
-		}
+		except := tx.Texts(3, c.Except)
 		condition = " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		args = append(args, except.Param)
 	}
@@ -95,11 +85,7 @@ func (tx claimTx) candidates(ctx context.Context, c exchange.Claim, result *exch
 }
 
 func (tx claimTx) onlyThese(ctx context.Context, c exchange.Claim) ([]exchange.Candidate, error) {
-	jids, err1 := tx.Texts(1, c.Only)
-	tasks, err2 := tx.Texts(2, c.Tasks)
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
-	}
+	jids, tasks := tx.Texts(1, c.Only), tx.Texts(2, c.Tasks)
 	return tx.readCandidates(ctx, tx.fill(onlySQL+tx.SQL().ForUpdate, "{jids}", jids.SQL, "{tasks}", tasks.SQL), jids.Param, tasks.Param)
 }
 
@@ -152,15 +138,10 @@ func (r kindRow) kind() exchange.Kind { return exchange.Kind(r) }
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
 // one more group than it may take jobs, if there are.
 func (tx claimTx) kinds(ctx context.Context, c exchange.Claim, limits held) (kinds []exchange.Kind, err error) {
-	tasks, err := tx.Texts(1, c.Tasks)
-	if err != nil {
-		return nil, err
-	}
+	tasks := tx.Texts(1, c.Tasks)
 	statement, args, groups := limits.walk(), []any{tasks.Param, c.WantedGroups(), c.Turn.Group}, sqldb.Records{}
 	if len(c.Groups) > 0 {
-		if groups, err = tx.Texts(2, c.Groups); err != nil {
-			return nil, err
-		}
+		groups = tx.Texts(2, c.Groups)
 		statement, args = groupsSQL, []any{tasks.Param, groups.Param}
 	}
 	var rows []kindRow
@@ -181,7 +162,7 @@ func countGroups(kinds []exchange.Kind) int {
 
 // kindRecords are the records of kinds, each for low and for high priority, as
 // parameter 1.
-func (tx claimTx) kindRecords(kinds []exchange.Kind) (sqldb.Records, error) {
+func (tx claimTx) kindRecords(kinds []exchange.Kind) sqldb.Records {
 	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("handler_max"), sqldb.Int("group_max")}
 	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
 		k := kinds[i/2]

@@ -51,10 +51,7 @@ func (tx jobTx) endsToTell(ctx context.Context, q exchange.Request, done []strin
 	if len(jids) == 0 {
 		return nil, nil
 	}
-	r, err := tx.Texts(1, jids)
-	if err != nil {
-		return nil, err
-	}
+	r := tx.Texts(1, jids)
 	jobs, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v) ORDER BY jid", r.Param)
 	if err != nil {
 		return nil, err
@@ -90,12 +87,9 @@ func (tx jobTx) lastLines(ctx context.Context, told []exchange.Told) error {
 		jids[i] = told[i].Job.JID
 		at[jids[i]] = i
 	}
-	r, err := tx.Texts(1, jids)
-	if err != nil {
-		return err
-	}
+	r := tx.Texts(1, jids)
 	var lines []struct{ JID, Message string }
-	err = tx.Select(ctx, &lines, `SELECT l.jid, substr(l.message, `+tx.SQL().Greatest+`(1, length(l.message) - $3 + 1)) AS message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
+	err := tx.Select(ctx, &lines, `SELECT l.jid, substr(l.message, `+tx.SQL().Greatest+`(1, length(l.message) - $3 + 1)) AS message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
 		WHERE l.counter > (SELECT max(m.counter) FROM joblog AS m WHERE m.jid = v.value) - $2
 		ORDER BY l.jid, l.counter`, r.Param, hookLines, hookWidth)
 	for _, line := range lines {

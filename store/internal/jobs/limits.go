@@ -59,11 +59,8 @@ func (tx claimTx) running(ctx context.Context, candidates []exchange.Candidate) 
 	if len(scopes) == 0 {
 		return nil, nil
 	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("kind"), sqldb.Text("name")}, len(scopes),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("kind"), sqldb.Text("name")}, len(scopes),
 		func(i int) []any { return []any{string(scopes[i].Kind), scopes[i].Name} })
-	if err != nil {
-		return nil, err
-	}
 	// A statement sees what was committed when it began, so the count is a statement
 	// of its own: it sees the jobs of every claim that had the lock before.
 	for _, query := range []string{lockSQL, countSQL} {
@@ -92,10 +89,7 @@ type scopeLoad struct {
 // nothing completes the result of a claim that has found no job: what it may have to
 // wait for.
 func (tx claimTx) nothing(ctx context.Context, c exchange.Claim, result *exchange.Result) error {
-	tasks, err := tx.Texts(1, c.Tasks)
-	if err != nil {
-		return err
-	}
+	tasks := tx.Texts(1, c.Tasks)
 	var found struct {
 		Later   sqldb.RowTime
 		Limited bool

@@ -18,10 +18,7 @@ func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []exchange.Line) ([
 	for i, line := range lines {
 		jids[i] = line.JID
 	}
-	r, err := tx.Texts(1, slices.Compact(jids)) // lines of a job follow each other
-	if err != nil {
-		return nil, err
-	}
+	r := tx.Texts(1, slices.Compact(jids)) // lines of a job follow each other
 	var there []string
 	if err := tx.Select(ctx, &there, "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param); err != nil {
 		return nil, err
@@ -38,14 +35,11 @@ func (tx jobTx) insertLines(ctx context.Context, lines []exchange.Line) error {
 	}
 	columns := []sqldb.Field{sqldb.Text("id"), sqldb.Text("jid"), sqldb.Text("level"), sqldb.Time("created"),
 		sqldb.Text("message"), sqldb.Int("n")}
-	r, err := tx.DB().Records(1, columns, len(lines), func(i int) []any {
+	r := tx.DB().Records(1, columns, len(lines), func(i int) []any {
 		line := lines[i]
 		return []any{line.ID, line.JID, string(line.Level), tx.Now().Add(-line.Age), line.Message, i + 1}
 	})
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO joblog (id, jid, level, created, message, counter)
+	_, err := tx.Exec(ctx, `INSERT INTO joblog (id, jid, level, created, message, counter)
 		SELECT v.id, v.jid, v.level, v.created, v.message,
 			coalesce((SELECT max(l.counter) FROM joblog AS l WHERE l.jid = v.jid), 0) + v.n
 		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n ON CONFLICT (id) DO NOTHING`, r.Param)

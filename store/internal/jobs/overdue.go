@@ -26,12 +26,9 @@ func (s Store) Overdue(ctx context.Context, q exchange.OverdueQuery) (exchange.O
 	if s.db.SQL().ForUpdate != "" { // it locks rows, to find those that nobody has
 		look = s.db.Update
 	}
-	err := look(ctx, func(outer *sqldb.Tx) error {
+	err := look(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := workTx{jobTx{outer}}
-		except, err := tx.Texts(1, q.Except)
-		if err != nil {
-			return err
-		}
+		except := tx.Texts(1, q.Except)
 		others := " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().ForUpdate
 		if overdue.Dead, err = tx.ofDead(ctx, q, rest, except.Param); err != nil {
@@ -55,10 +52,7 @@ func (tx workTx) ofDead(ctx context.Context, q exchange.OverdueQuery, rest strin
 	if len(q.Dead) == 0 {
 		return nil, nil
 	}
-	dead, err := tx.Texts(2, q.Dead)
-	if err != nil {
-		return nil, err
-	}
+	dead := tx.Texts(2, q.Dead)
 	return tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+hasWorker+" AND worker IN (SELECT w.value FROM "+
 		dead.SQL+" AS w)"+strings.ReplaceAll(rest, "%s", "worker"), except, dead.Param, q.Limit)
 }

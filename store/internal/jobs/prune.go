@@ -48,7 +48,7 @@ type pruning struct {
 }
 
 // selected fills in the condition prunable.
-func (p *pruning) selected(tx jobTx) (states sqldb.Records, before sqldb.Timestamp, err error) {
+func (p *pruning) selected(tx jobTx) (states sqldb.Records, before sqldb.Timestamp) {
 	list := p.filter.States
 	if len(list) == 0 {
 		list = []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled}
@@ -57,16 +57,12 @@ func (p *pruning) selected(tx jobTx) (states sqldb.Records, before sqldb.Timesta
 	for i, state := range list {
 		names[i] = string(state)
 	}
-	states, err = tx.Texts(1, names)
-	return states, sqldb.Timestamp(tx.Now().Add(-p.filter.OlderThan)), err
+	return tx.Texts(1, names), sqldb.Timestamp(tx.Now().Add(-p.filter.OlderThan))
 }
 
 // page lists the next jobs, in the order of their ends, and reports whether others may follow.
 func (p *pruning) page(ctx context.Context, tx jobTx) (jids []string, more bool, err error) {
-	states, before, err := p.selected(tx)
-	if err != nil {
-		return nil, false, err
-	}
+	states, before := p.selected(tx)
 	condition, args := "", []any{states.Param, before, sqldb.PruneBatch}
 	from := p.last
 	if from.JID != "" {
@@ -89,24 +85,15 @@ func (p *pruning) page(ctx context.Context, tx jobTx) (jids []string, more bool,
 // delete removes jobs with their logs, all or none but those that the filter does not select any more or that
 // somebody has locked. It returns how many.
 func (p *pruning) delete(ctx context.Context, tx jobTx, jids []string) (deleted int64, err error) {
-	states, before, err := p.selected(tx)
-	if err != nil {
-		return 0, err
-	}
-	asked, err := tx.Texts(3, jids)
-	if err != nil {
-		return 0, err
-	}
+	states, before := p.selected(tx)
+	asked := tx.Texts(3, jids)
 	var free []string
 	err = tx.Select(ctx, &free, tx.fill("SELECT jid FROM job WHERE "+prunable+" AND jid IN (SELECT v.value FROM {jids} AS v)"+tx.SQL().ForUpdate,
 		"{states}", states.SQL, "{jids}", asked.SQL), states.Param, before, asked.Param)
 	if err != nil || len(free) == 0 {
 		return 0, err
 	}
-	r, err := tx.Texts(1, free)
-	if err != nil {
-		return 0, err
-	}
+	r := tx.Texts(1, free)
 	for _, table := range []string{"joblog", "job"} {
 		deleted, err = tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
 		if err != nil {

@@ -110,7 +110,7 @@ func (s Store) Add(ctx context.Context, outer jobqueue.DBTX, now time.Time, jobs
 
 // Insert implements [jobqueue.QueueTx].
 func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, error) {
-	r, err := tx.DB().Records(1, submitFields, len(jobs), func(i int) []any {
+	r := tx.DB().Records(1, submitFields, len(jobs), func(i int) []any {
 		values := make([]any, 0, len(submitFields))
 		for _, c := range submitColumns {
 			v := c.Get(&jobs[i])
@@ -121,11 +121,8 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 		}
 		return append(values, i)
 	})
-	if err != nil {
-		return nil, err
-	}
 	var added []string
-	err = tx.Select(ctx, &added, `INSERT INTO job (submitted, state, retries, progress, `+submitNames+`)
+	err := tx.Select(ctx, &added, `INSERT INTO job (submitted, state, retries, progress, `+submitNames+`)
 		SELECT $2, 'waiting', 0, 0, `+submittedNames+`
 		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n
 		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL

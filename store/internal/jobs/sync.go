@@ -134,11 +134,8 @@ func (tx workTx) compare(ctx context.Context, q exchange.Request) ([]exchange.Jo
 	if !q.Compare {
 		return nil, nil
 	}
-	r, err := tx.Texts(1, q.InFlight)
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.Exec(ctx, `UPDATE job SET state = CASE WHEN cancel IS NULL THEN 'waiting' ELSE 'cancelled' END,
+	r := tx.Texts(1, q.InFlight)
+	_, err := tx.Exec(ctx, `UPDATE job SET state = CASE WHEN cancel IS NULL THEN 'waiting' ELSE 'cancelled' END,
 			worker = CASE WHEN cancel IS NULL THEN NULL ELSE worker END,
 			finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
 			result = CASE WHEN cancel IS NULL THEN result ELSE 'cancelled before it began' END
@@ -154,12 +151,9 @@ func (tx workTx) progress(ctx context.Context, worker string, list []exchange.Pr
 	if len(list) == 0 {
 		return nil
 	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("jid"), sqldb.Int("percent")}, len(list),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("jid"), sqldb.Int("percent")}, len(list),
 		func(i int) []any { return []any{list[i].JID, list[i].Percent} })
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.SQL+` AS r
+	_, err := tx.Exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.SQL+` AS r
 		WHERE job.jid = r.jid AND job.state <> 'scheduled' AND `+heldByWorker, r.Param, worker)
 	return err
 }
@@ -170,12 +164,9 @@ func (tx workTx) status(ctx context.Context, jids []string) ([]exchange.JobStatu
 	if len(jids) == 0 {
 		return nil, nil
 	}
-	r, err := tx.Texts(1, jids)
-	if err != nil {
-		return nil, err
-	}
+	r := tx.Texts(1, jids)
 	var list []exchange.JobStatus
-	err = tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
+	err := tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
 		FROM `+r.SQL+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.Param)
 	return list, err

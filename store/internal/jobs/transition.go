@@ -45,10 +45,7 @@ func (tx workTx) transitions(ctx context.Context, list []exchange.Transition) (d
 	if len(list) == 0 {
 		return nil, nil
 	}
-	r, err := tx.DB().Records(1, transitionFields, len(list), func(i int) []any { return transitionValues(list[i], tx.Now()) })
-	if err != nil {
-		return nil, err
-	}
+	r := tx.DB().Records(1, transitionFields, len(list), func(i int) []any { return transitionValues(list[i], tx.Now()) })
 	most := tx.SQL().Least + "(CAST(job.%s AS integer), 2147483646)"
 	counted := func(column string) string { return strings.ReplaceAll(most, "%s", column) }
 	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result,

@@ -23,10 +23,7 @@ func attachCalendars(ctx context.Context, tx *sqldb.Tx, list []periodic.Task) er
 	if len(names) == 0 {
 		return nil
 	}
-	named, err := tx.Texts(1, names)
-	if err != nil {
-		return err
-	}
+	named := tx.Texts(1, names)
 	rows, err := calendarRows(ctx, tx, ` WHERE name IN (SELECT v.value FROM `+named.SQL+` AS v)`, named.Param)
 	if err != nil {
 		return err

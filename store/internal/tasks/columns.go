@@ -83,11 +83,8 @@ func tasks(ctx context.Context, tx *sqldb.Tx, columns []periodic.Column, query s
 // locked, and no limit of the server ends the session of a process that has stopped in the
 // middle of an answer. One that has stopped between two is idle in its transaction.
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("pos"), sqldb.Text("id")}, len(ids),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Int("pos"), sqldb.Text("id")}, len(ids),
 		func(i int) []any { return []any{i, ids[i]} })
-	if err != nil {
-		return nil, err
-	}
 	size, whole := `octet_length(s.args)`, `w.total <= $2`
 	if tx.SQL().IsSQLite() {
 		size, whole = `length(s.args)`, `true`
@@ -96,7 +93,7 @@ func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map
 		ID, Args string
 		Whole    sqldb.RowBool
 	}
-	err = tx.Select(ctx, &rows, `SELECT t.id, CASE WHEN `+whole+` THEN t.args ELSE '' END AS args, `+whole+` AS whole FROM (
+	err := tx.Select(ctx, &rows, `SELECT t.id, CASE WHEN `+whole+` THEN t.args ELSE '' END AS args, `+whole+` AS whole FROM (
 			SELECT v.pos, v.id, sum(`+size+`) OVER (ORDER BY v.pos) AS total
 			FROM `+r.SQL+` AS v JOIN periodic_task AS s ON s.id = v.id) AS w
 		JOIN periodic_task AS t ON t.id = w.id WHERE w.pos = 0 OR w.total <= $2`, r.Param, maxBytes)

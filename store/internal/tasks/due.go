@@ -16,7 +16,7 @@ import (
 )
 
 // wanted returns the rest of a query behind SELECT, which yields these columns of tasks t, and its parameters.
-func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args []any, err error) {
+func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args []any) {
 	add := func(value any) string {
 		args = append(args, value)
 		return "$" + strconv.Itoa(len(args))
@@ -42,20 +42,14 @@ func (tx schedulerTx) wanted(w batch.Wanted, columns string) (query string, args
 			where += ` AND (nextrun, ` + id + `) > (` + due + `, ` + add(b.TaskID) + `)`
 		}
 	}
-	rest, args, err := tx.within(w.Scope, args)
-	if err != nil {
-		return "", nil, err
-	}
+	rest, args := tx.within(w.Scope, args)
 	where += rest
 	if w.Only != nil {
-		r, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id")}, len(w.Only), func(i int) []any { return []any{w.Only[i].ID} })
-		if err != nil {
-			return "", nil, err
-		}
+		r := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id")}, len(w.Only), func(i int) []any { return []any{w.Only[i].ID} })
 		where, args = where+` AND t.id IN (SELECT v.id FROM `+r.SQL+` AS v)`, append(args, r.Param)
 	}
 	args = append(args, w.Limit)
-	return columns + ` FROM periodic_task AS t WHERE ` + where + ` ORDER BY nextrun, ` + id + ` LIMIT $` + strconv.Itoa(len(args)), args, nil
+	return columns + ` FROM periodic_task AS t WHERE ` + where + ` ORDER BY nextrun, ` + id + ` LIMIT $` + strconv.Itoa(len(args)), args
 }
 
 // qualify names columns of a table by its alias.
@@ -70,10 +64,7 @@ func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Tas
 	if tx.SQL().IsSQLite() {
 		version, rowID = `, since, rev`, `''`
 	}
-	from, args, err := tx.wanted(w, qualify("t", dueColumnNames)+version)
-	if err != nil {
-		return nil, err
-	}
+	from, args := tx.wanted(w, qualify("t", dueColumnNames)+version)
 	list, err := tasks(ctx, tx.Tx, asDue, `SELECT `+dueColumnNames+`, u.since, `+tx.version("u")+` AS version, `+rowID+` AS row_id, `+
 		skips(tx.Tx, "u.id")+` AS skips FROM (SELECT `+from+`) AS u`, args...)
 	if err != nil {
@@ -92,10 +83,7 @@ func (tx schedulerTx) Tasks(ctx context.Context, w batch.Wanted) ([]periodic.Tas
 func (s Store) Rows(ctx context.Context, w batch.Wanted) (rows []batch.Row, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
-		from, args, err := tx.wanted(w, "t.id, "+tx.version("t")+" AS version")
-		if err != nil {
-			return err
-		}
+		from, args := tx.wanted(w, "t.id, "+tx.version("t")+" AS version")
 		return tx.Select(ctx, &rows, `SELECT `+from, args...)
 	})
 	if err != nil {
@@ -105,13 +93,10 @@ func (s Store) Rows(ctx context.Context, w batch.Wanted) (rows []batch.Row, err 
 }
 
 // within returns the condition, beginning with AND, of a scope of tasks t. all is args with its parameters.
-func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, all []any, err error) {
+func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, all []any) {
 	if rows := scope.LeftOut; len(rows) > 0 {
-		r, err := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id"), sqldb.Text("version")}, len(rows),
+		r := tx.DB().Records(len(args)+1, []sqldb.Field{sqldb.Text("id"), sqldb.Text("version")}, len(rows),
 			func(i int) []any { return []any{rows[i].ID, rows[i].Version} })
-		if err != nil {
-			return "", nil, err
-		}
 		condition += ` AND (t.id, ` + tx.version("t") + `) NOT IN (SELECT v.id, v.version FROM ` + r.SQL + ` AS v)`
 		args = append(args, r.Param)
 	}
@@ -119,7 +104,7 @@ func (tx schedulerTx) within(scope batch.Scope, args []any) (condition string, a
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
 		condition += fmt.Sprintf(` AND (t.nextrun <= $%d OR t.sink IN (`, len(args)) + placeholders(&args, scope.Sinks) + `))`
 	}
-	return condition + ` AND t.` + knownOverlap, args, nil
+	return condition + ` AND t.` + knownOverlap, args
 }
 
 // notWaiting is the condition that leaves out tasks that wait for the end of a job; other queues are asked whether it has

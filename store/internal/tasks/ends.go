@@ -151,7 +151,7 @@ var endFields = []sqldb.Field{
 // record writes how jobs ended into their ticks, and returns those that nobody has written
 // before. Several schedulers may have asked about the same job.
 func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks batch.Hooks) (list []batch.EndedTick, err error) {
-	r, err := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
+	r := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
 		j := &jobs[i]
 		at, tries := j.end.Finished, any(nil)
 		if at.IsZero() {
@@ -162,9 +162,6 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks batch.Hooks) 
 		}
 		return []any{string(j.TaskID), j.Due.Time(), string(j.JID), sqldb.Nullable(string(j.end.State)), at, tries, sqldb.Nullable(said(j.end.Error))}
 	})
-	if err != nil {
-		return nil, err
-	}
 	// Another scheduler that has locked a row records that job.
 	var keys []tickKeyRow
 	err = tx.Select(ctx, &keys, `DELETE FROM periodic_open WHERE (task_id, due) IN (SELECT task_id, due FROM periodic_open
@@ -174,11 +171,8 @@ func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks batch.Hooks) 
 		return nil, err
 	}
 	tx.Changes(sqldb.TopicTasks) // ticks may wait for them
-	mine, err := tx.DB().Records(2, []sqldb.Field{sqldb.Text("my_task"), sqldb.Time("my_due")}, len(keys),
+	mine := tx.DB().Records(2, []sqldb.Field{sqldb.Text("my_task"), sqldb.Time("my_due")}, len(keys),
 		func(i int) []any { return []any{keys[i].TaskID, keys[i].Due.Time()} })
-	if err != nil {
-		return nil, err
-	}
 	var rows []tickRow
 	err = tx.Select(ctx, &rows, `UPDATE periodic_tick SET outcome = v.how, finished = v.at, attempts = v.tries, error = v.said
 		FROM `+r.SQL+` AS v

@@ -97,10 +97,7 @@ func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOp
 	if len(taken) == 0 {
 		return nil
 	}
-	r, err := q.db.Records(1, openFields, len(taken), func(i int) []any { return taken[i].values() })
-	if err != nil {
-		return err
-	}
+	r := q.db.Records(1, openFields, len(taken), func(i int) []any { return taken[i].values() })
 	_, tells := q.submitter.(sink.EndTeller)
 	n, err := q.db.In(tx, taken[0].job.Submitted).Exec(ctx, `INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted, look, tells)
 		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted, $3, $4 FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id, v.due

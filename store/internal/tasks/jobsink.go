@@ -33,22 +33,16 @@ func (JobSink) Cancels() bool { return true }
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]sink.Pending, error) {
-	wanted, err := s.db.Texts(1, trackers)
-	if err != nil {
-		return nil, err
-	}
+	wanted := s.db.Texts(1, trackers)
 	var jids []string
 	in := s.db.In(tx, time.Time{})
-	err = in.Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+	err := in.Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
 			WHERE j.tracker = v.value AND j.state IN `+exchange.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`, wanted.Param)
 	if err != nil || len(jids) == 0 {
 		return nil, err
 	}
-	found, err := s.db.Texts(1, jids)
-	if err != nil {
-		return nil, err
-	}
+	found := s.db.Texts(1, jids)
 	var rows []struct {
 		Tracker, JID string
 		State        jobqueue.State
@@ -67,13 +61,10 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 // the same Traceparent, so those of the first are written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
-	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
+	r := s.db.Records(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
 		return []any{j.JID, j.Tracker, j.Due, j.Single}
 	})
-	if err != nil {
-		return nil, err
-	}
 	in := s.db.In(tx, jobs[0].Submitted)
 	added, err := in.Exec(ctx, `INSERT INTO job
 			(jid, submitted, state, retries, progress, tracker, due, single, traceparent, `+jobColumns+`)
@@ -94,12 +85,9 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 
 // Cancel implements [periodic.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
-	r, err := s.db.Texts(1, slices.Collect(maps.Keys(tasks)))
-	if err != nil {
-		return nil, err
-	}
+	r := s.db.Texts(1, slices.Collect(maps.Keys(tasks)))
 	var cancelled []string
-	err = s.db.In(tx, now).Select(ctx, &cancelled, `UPDATE job SET
+	err := s.db.In(tx, now).Select(ctx, &cancelled, `UPDATE job SET
 			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
 			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,

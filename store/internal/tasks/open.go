@@ -52,10 +52,7 @@ type openJob struct {
 
 // of returns the jobs of tasks that are not known to have ended.
 func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (found []openJob, err error) {
-	r, err := o.db.Texts(1, tasks)
-	if err != nil {
-		return nil, err
-	}
+	r := o.db.Texts(1, tasks)
 	var rows []awaited
 	err = o.db.In(tx, time.Time{}).Select(ctx, &rows, `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
 		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value AND o.ended IS NULL`, r.Param)
@@ -145,12 +142,9 @@ func (o openJobs) change(ctx context.Context, tx jobqueue.DBTX, statement string
 	if len(jobs) == 0 {
 		return nil
 	}
-	r, err := o.db.Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job")}, len(jobs),
+	r := o.db.Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job")}, len(jobs),
 		func(i int) []any { return []any{jobs[i].TaskID, jobs[i].Due, jobs[i].JID} })
-	if err != nil {
-		return err
-	}
-	_, err = o.db.In(tx, time.Time{}).Exec(ctx, statement+
+	_, err := o.db.In(tx, time.Time{}).Exec(ctx, statement+
 		` WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`, r.Param, now)
 	return err
 }

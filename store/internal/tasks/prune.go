@@ -64,12 +64,9 @@ func (k tickKeyRow) from() sqldb.Timestamp {
 }
 
 func deleteKeys(ctx context.Context, tx *sqldb.Tx, table string, keys []tickKeyRow) (int64, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
 		return []any{keys[i].TaskID, keys[i].Due.Time()}
 	})
-	if err != nil {
-		return 0, err
-	}
 	return tx.Exec(ctx, "DELETE FROM "+table+" WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM "+r.SQL+" AS k)", r.Param)
 }
 

@@ -9,7 +9,7 @@ import (
 
 // tickRecords are ticks as records for the first placeholder. The worker and the time of the
 // decision are not among them, since all ticks of a batch share these.
-func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
+func tickRecords(db *sqldb.DB, ticks []periodic.Tick) sqldb.Records {
 	columns := []sqldb.Field{
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("cause"), sqldb.Text("reason"),
 		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
@@ -48,10 +48,7 @@ func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick
 }
 
 func (tx schedulerTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
-	r, err := tickRecords(tx.DB(), ticks)
-	if err != nil {
-		return nil, err
-	}
+	r := tickRecords(tx.DB(), ticks)
 	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, cause, reason, missed, until, jid, worker, decided)
 		SELECT task_id, due, decision, cause, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
 		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
@@ -79,12 +76,9 @@ func (tx schedulerTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodi
 }
 
 func (tx schedulerTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
-	r, err := tickRecords(tx.DB(), ticks)
-	if err != nil {
-		return nil, err
-	}
+	r := tickRecords(tx.DB(), ticks)
 	var rows []tickKeyRow
-	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, cause = v.cause, reason = v.reason, jid = v.jid,
+	err := tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, cause = v.cause, reason = v.reason, jid = v.jid,
 			worker = $2, decided = $3
 		FROM (SELECT task_id AS of_task, due AS of_due, decision, cause, reason, jid FROM `+r.SQL+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due

@@ -96,10 +96,7 @@ func (s Store) Poll(ctx context.Context, look batch.Look) (batch.Work, error) {
 }
 
 func (tx schedulerTx) summary(ctx context.Context, l batch.Look) (found workSummary, err error) {
-	rest, args, err := tx.within(l.Scope, []any{sqldb.Timestamp(tx.Now())})
-	if err != nil {
-		return found, err
-	}
+	rest, args := tx.within(l.Scope, []any{sqldb.Timestamp(tx.Now())})
 	due := func(when string) string {
 		return `EXISTS (SELECT 1 FROM periodic_task AS t WHERE ` + canBeDue + ` AND ` + when + rest + notWaiting(l.Scope) + `)`
 	}

@@ -31,13 +31,10 @@ func (tx schedulerTx) SubmitPlain(ctx context.Context, queue periodic.Queue, pla
 	if len(plans) > 0 {
 		worker = plans[0].Ticks[0].Worker
 	}
-	r, err := tx.DB().Records(1, plainColumns, len(plans), func(i int) []any {
+	r := tx.DB().Records(1, plainColumns, len(plans), func(i int) []any {
 		p := &plans[i]
 		return []any{p.Task.ID, p.Task.Version, p.Task.RowID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Ticks[0].JID}
 	})
-	if err != nil {
-		return nil, true, err
-	}
 	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &missing, tx.submitStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker, tx.Now().UnixMicro(), len(plans))
 	if errors.Is(err, sqldb.ErrDuplicate) || err == nil && slices.Contains(missing, "") {
 		return nil, true, errors.Join(batch.ErrInTheWay, err)
@@ -69,7 +66,7 @@ func (tx schedulerTx) submitStatement(rows string) string {
 const manualAgain = periodic.WarningPrefix + "nextrun was set to a time that has a tick already; no second job was submitted"
 
 // planRecords are plans as records for the first placeholder.
-func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
+func planRecords(db *sqldb.DB, plans []periodic.Plan) sqldb.Records {
 	version, row := sqldb.Int("version"), sqldb.Row("row_id")
 	if db.SQL().IsSQLite() {
 		version, row = sqldb.Text("version"), sqldb.Text("row_id")
@@ -91,10 +88,7 @@ const planned = `due = plan.due, nextrun = plan.nextrun,
 
 // Advance implements [batch.Tx].
 func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {
-	r, err := planRecords(tx.DB(), plans)
-	if err != nil {
-		return nil, err
-	}
+	r := planRecords(tx.DB(), plans)
 	with, rows, where := ``, r.SQL, `t.id = plan.task_id AND `+tx.asRead()
 	if tx.SQL().ForNoKeyUpdate != "" {
 		with, rows, where = tx.lockUnchanged(r.SQL), `locked`, `t.ctid = plan.row_ctid`

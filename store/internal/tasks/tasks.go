@@ -136,11 +136,8 @@ func (tx taskTx) SetOrigin(ctx context.Context, ids []string, origin string) err
 	if len(ids) == 0 {
 		return nil
 	}
-	r, err := tx.Texts(2, ids)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "UPDATE periodic_task SET origin = $1 WHERE id IN (SELECT v.value FROM "+r.SQL+" AS v)", sqldb.Nullable(origin), r.Param)
+	r := tx.Texts(2, ids)
+	_, err := tx.Exec(ctx, "UPDATE periodic_task SET origin = $1 WHERE id IN (SELECT v.value FROM "+r.SQL+" AS v)", sqldb.Nullable(origin), r.Param)
 	return err
 }
 

@@ -133,14 +133,11 @@ func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]batch.EndedT
 	for i, r := range ended {
 		ids[i] = string(r.TaskID)
 	}
-	r, err := tx.Texts(1, ids)
-	if err != nil {
-		return nil, err
-	}
+	r := tx.Texts(1, ids)
 	var rows []struct {
 		ID, Task, Group, Subject, Sink sqldb.RowText
 	}
-	err = tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
+	err := tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
 	if err != nil {
 		return nil, err
 	}
@@ -170,15 +167,12 @@ func (tx endsTx) withTurns(ctx context.Context, list []batch.EndedTick) error {
 
 // Ended implements [batch.Tx].
 func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.Time, error) {
-	r, err := tx.Texts(1, ids)
-	if err != nil {
-		return nil, err
-	}
+	r := tx.Texts(1, ids)
 	var rows []struct {
 		TaskID   string `db:"task_id"`
 		Finished sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.finished FROM `+r.SQL+` AS v
+	err := tx.Select(ctx, &rows, `SELECT k.task_id, k.finished FROM `+r.SQL+` AS v
 		JOIN periodic_run AS k ON k.task_id = v.value AND k.due = (SELECT max(l.due) FROM periodic_tick AS l
 			WHERE l.task_id = v.value AND l.decision = 'submitted')`, r.Param)
 	ended := make(map[string]time.Time, len(rows))
@@ -192,18 +186,15 @@ func (tx schedulerTx) Ended(ctx context.Context, ids []string) (map[string]time.
 
 // Ticks implements [batch.Tx]. It reads from the newest row that is not after the tick on, since that one may reach beyond it.
 func (tx schedulerTx) Ticks(ctx context.Context, since []periodic.TickKey) (map[string][]periodic.Range, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
-	if err != nil {
-		return nil, err
-	}
 	var rows []struct {
 		TaskID string `db:"task_id"`
 		Due    sqldb.Timestamp
 		Last   sqldb.Timestamp
 	}
 	const first = `coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since AND decided IS NOT NULL), v.since)`
-	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.SQL+` AS v
+	err := tx.Select(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.SQL+` AS v
 		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+` AND k.decided IS NOT NULL
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+` AND decided IS NOT NULL
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')

@@ -32,13 +32,10 @@ func Of(ctx context.Context, tx *sqldb.Tx, ends []End) (map[string]jobqueue.Turn
 	if len(ends) == 0 {
 		return nil, nil
 	}
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task"), sqldb.Time("due"), sqldb.Text("jid")}, len(ends),
+	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task"), sqldb.Time("due"), sqldb.Text("jid")}, len(ends),
 		func(i int) []any { return []any{ends[i].Task, ends[i].Due, ends[i].JID} })
-	if err != nil {
-		return nil, err
-	}
 	var rows []struct{ JID, Turned string }
-	err = tx.Select(ctx, &rows, strings.ReplaceAll(query, "{ends}", r.SQL), r.Param)
+	err := tx.Select(ctx, &rows, strings.ReplaceAll(query, "{ends}", r.SQL), r.Param)
 	turned := make(map[string]jobqueue.Turned, len(rows))
 	for _, row := range rows {
 		turned[row.JID] = jobqueue.Turned(row.Turned)

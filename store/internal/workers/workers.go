@@ -157,10 +157,7 @@ func Lock(ctx context.Context, tx *sqldb.Tx, beats map[string]int64) (still map[
 	if len(beats) == 0 {
 		return nil, nil
 	}
-	ids, err := tx.Texts(1, slices.Sorted(maps.Keys(beats)))
-	if err != nil {
-		return nil, err
-	}
+	ids := tx.Texts(1, slices.Sorted(maps.Keys(beats)))
 	var rows []row
 	err = tx.Select(ctx, &rows, `SELECT id, beat FROM worker WHERE id IN (SELECT v.value FROM `+ids.SQL+` AS v)`+tx.SQL().ForUpdate, ids.Param)
 	still = make(map[string]bool, len(rows))
