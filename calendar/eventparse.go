@@ -27,7 +27,7 @@ func parseEvent(t text) (Schedule, error) {
 // eventParser reads the parts of a calendar event.
 type eventParser struct{ *scanner }
 
-func newEventParser(t text) *eventParser { return &eventParser{newScanner(t)} }
+func newEventParser(t text) *eventParser { return &eventParser{&scanner{text: t, end: len(t.timer)}} }
 
 // zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter or a
 // sign, and is not the only one.
@@ -41,10 +41,10 @@ func (s *eventParser) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 	s.end = space
 	var z *elapse.Zone
 	var err error
-	if offset {
-		z, err = s.offsetZone(space+1, name)
-	} else {
+	if !offset {
 		z, err = s.zoneAt(space+1, name)
+	} else if z, err = elapse.ZoneOffset(name); err != nil {
+		err = s.failAt(space+1, "%v", err)
 	}
 	if err != nil {
 		return nil, err

@@ -13,8 +13,6 @@ type scanner struct {
 	pos, end int
 }
 
-func newScanner(t text) *scanner { return &scanner{text: t, end: len(t.timer)} }
-
 func (s *scanner) rest() string { return s.timer[s.pos:s.end] }
 func (s *scanner) done() bool   { return s.pos >= s.end }
 

@@ -88,15 +88,6 @@ func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
 	return z, nil
 }
 
-// offsetZone returns the zone of an offset from UTC that stands at an offset of the timer.
-func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
-	z, err := elapse.ZoneOffset(word)
-	if err != nil {
-		return nil, t.failAt(offset, "%v", err)
-	}
-	return z, nil
-}
-
 // suggestZone is the end of a message about an unknown zone: the zone that an abbreviation, or a name that is much
 // like it, stands for.
 func suggestZone(name string) string {

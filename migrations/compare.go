@@ -78,14 +78,14 @@ func mismatch(table string, adds map[string]bool, have []actual) *mismatchError 
 	if adds[table] {
 		return &mismatchError{Table: table, Reason: "it exists already, but not by a migration of nextrun"}
 	}
-	byName, want := map[string]actual{}, expected[table]
+	byName := map[string]actual{}
 	for _, a := range have {
 		if adds[table+"."+a.name] {
 			return &mismatchError{table, a.name, "it exists already, and nextrun would add a column of that name"}
 		}
 		byName[a.name] = a
 	}
-	for _, w := range want {
+	for _, w := range expected[table] {
 		a, exists := byName[w.Name]
 		switch {
 		case w.optional && !exists:
@@ -95,21 +95,19 @@ func mismatch(table string, adds map[string]bool, have []actual) *mismatchError 
 			return &mismatchError{table, w.Name, fmt.Sprintf("its type is %s, expected %s", a.declared, w.kind)}
 		}
 	}
-	return unknownOrNull(table, want, have)
+	return unknownOrNull(table, have)
 }
 
 // unknownOrNull refuses columns that nextrun does not know and an INSERT has to
 // fill, and columns that may be NULL where nextrun, like Docspell, reads a value.
-func unknownOrNull(table string, want []column, have []actual) *mismatchError {
+func unknownOrNull(table string, have []actual) *mismatchError {
 	for _, a := range have {
-		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
-		if i < 0 && a.notNull && !a.hasDefault {
+		if expectedColumn(table, a.name) == nil && a.notNull && !a.hasDefault {
 			return &mismatchError{table, a.name, "nextrun does not know it, and it has neither a default nor may it be NULL"}
 		}
 	}
 	for _, a := range have {
-		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
-		if i >= 0 && !a.notNull && !want[i].null {
+		if w := expectedColumn(table, a.name); w != nil && !a.notNull && !w.null {
 			return &mismatchError{table, a.name, "it may be NULL, and one row in which it is would hold up the others; " +
 				"make it NOT NULL (PostgreSQL: ALTER TABLE " + table + " ALTER COLUMN " + a.name + " SET NOT NULL)"}
 		}

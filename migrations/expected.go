@@ -1,6 +1,9 @@
 package migrations
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // kind is the class of a column's type, as far as nextrun depends on it.
 type kind string
@@ -21,18 +24,21 @@ type column struct {
 	Default  string // set where a column has none (PostgreSQL)
 }
 
+// ofJobs are columns of jobs, and of the tasks from which jobs get them.
+var ofJobs = []column{
+	{Name: "task", kind: text},
+	{Name: "group_", kind: text, Default: "'default'"},
+	{Name: "args", kind: text, Default: "'{}'"},
+	{Name: "subject", kind: text, Default: "''"},
+	{Name: "submitter", kind: text, Default: "'nextrun'"},
+	{Name: "priority", kind: integer, Default: "0"},
+}
+
 // expected are the tables of nextrun's schema that may be there before it, with
 // the columns that it expects in them.
 var expected = map[string][]column{
-	"job": {
-		{Name: "jid", kind: text, Default: "gen_random_uuid()::text"},
-		{Name: "task", kind: text},
-		{Name: "group_", kind: text, Default: "'default'"},
-		{Name: "args", kind: text, Default: "'{}'"},
-		{Name: "subject", kind: text, Default: "''"},
+	"job": slices.Concat([]column{{Name: "jid", kind: text, Default: "gen_random_uuid()::text"}}, ofJobs, []column{
 		{Name: "submitted", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
-		{Name: "submitter", kind: text, Default: "'nextrun'"},
-		{Name: "priority", kind: integer, Default: "0"},
 		{Name: "state", kind: text, Default: "'waiting'"},
 		{Name: "retries", kind: integer, Default: "0"},
 		{Name: "progress", kind: integer, Default: "0"},
@@ -41,7 +47,7 @@ var expected = map[string][]column{
 		{Name: "started", kind: timestamp, null: true},
 		{Name: "startedmillis", kind: integer, null: true},
 		{Name: "finished", kind: timestamp, null: true},
-	},
+	}),
 	"joblog": {
 		{Name: "id", kind: text},
 		{Name: "jid", kind: text},
@@ -54,22 +60,15 @@ var expected = map[string][]column{
 		{Name: "groupid", kind: text},
 		{Name: "workerid", kind: text},
 	},
-	"periodic_task": {
-		{Name: "id", kind: text},
+	"periodic_task": slices.Concat([]column{{Name: "id", kind: text}}, ofJobs, []column{
 		{Name: "enabled", kind: boolean, Default: "true"},
-		{Name: "task", kind: text},
-		{Name: "group_", kind: text, Default: "'default'"},
-		{Name: "args", kind: text, Default: "'{}'"},
-		{Name: "subject", kind: text, Default: "''"},
-		{Name: "submitter", kind: text, Default: "'nextrun'"},
-		{Name: "priority", kind: integer, Default: "0"},
 		{Name: "worker", kind: text, null: true},
 		{Name: "marked", kind: timestamp, null: true},
 		{Name: "timer", kind: text},
 		{Name: "nextrun", kind: timestamp, Default: "'1970-01-01 00:00:00'"},
 		{Name: "created", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
 		{Name: "summary", kind: text, optional: true, null: true},
-	},
+	}),
 	"scheduler_lock": {
 		{Name: "name", kind: text},
 		{Name: "holder", kind: text},

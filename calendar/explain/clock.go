@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -28,7 +29,7 @@ func explainClock(c *elapse.Clock) string {
 	case c.Minutes == 1<<60-1:
 		return seconds + " of every minute" + duringHours(c, true)
 	}
-	return seconds + " of minute" + plural(len(minutes)) + " " + listed(minutes, number) + duringHours(c, false)
+	return seconds + " of minute" + plural(len(minutes)) + " " + listed(minutes, strconv.Itoa) + duringHours(c, false)
 }
 
 // timesOfDay lists every single time.
@@ -68,7 +69,7 @@ func duringHours(c *elapse.Clock, often bool) string {
 	case last-first == len(hours)-1:
 		return fmt.Sprintf(" from %02d:00 to %02d:59", first, last)
 	}
-	return " of hour" + plural(len(hours)) + " " + listed(hours, number)
+	return " of hour" + plural(len(hours)) + " " + listed(hours, strconv.Itoa)
 }
 
 // explainSeconds describes the seconds of the minute; nothing for the full minute. Fractions are as the timer puts them.
@@ -92,7 +93,7 @@ func explainField(set uint64, high int, unit string) string {
 	if step := stepOf(list); list[0] == 0 && step > 0 && (high+1)%step == 0 && list[len(list)-1]+step == high+1 {
 		return fmt.Sprintf("every %d %ss", step, unit)
 	}
-	return "at " + unit + plural(len(list)) + " " + listed(list, number)
+	return "at " + unit + plural(len(list)) + " " + listed(list, strconv.Itoa)
 }
 
 func plural(n int) string {

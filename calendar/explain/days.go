@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func explainDates(r elapse.DateRule) string {
 	}
 	years := ""
 	if r.Years != elapse.EveryYear() {
-		years = " in " + listed(r.Years.Members(), func(y int) string { return fmt.Sprint(y) })
+		years = " in " + listed(r.Years.Members(), strconv.Itoa)
 	}
 	switch {
 	case days == "" && months == "every month" && years == "":

@@ -51,8 +51,6 @@ func joined(items []string) string {
 	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
 
-func number(n int) string { return fmt.Sprint(n) }
-
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10 != 1 {

@@ -69,14 +69,6 @@ const (
 	BriefLockWait = 20 * time.Millisecond
 )
 
-// LockWait is the wait of such an attempt.
-func LockWait(brief bool) time.Duration {
-	if brief {
-		return BriefLockWait
-	}
-	return BatchLockWait
-}
-
 // UpdateWithin is Update for a transaction that waits for each locked row at
 // most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
 // ends with [ErrContended]. Within a context of [Keep], the database plans its statements without regard to their

@@ -40,10 +40,8 @@ const (
 	longest     = 24 * time.Hour // of other durations
 )
 
-type (
-	// Hooks are those of a database, as store.DB.Hooks returns them.
-	Hooks = exchange.Hooks
-)
+// Hooks are those of a database, as store.DB.Hooks returns them.
+type Hooks = exchange.Hooks
 
 // Config are the settings of an [Executor]. Only Name has no default.
 type Config struct {

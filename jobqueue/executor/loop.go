@@ -185,14 +185,10 @@ func (l *loop) planSync(now time.Time) {
 		l.agenda.set(syncReports, now)
 	}
 	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {
-		l.agenda.set(wakeToClaim, later(now, at))
+		if at.Before(now) {
+			at = now
+		}
+		l.agenda.set(wakeToClaim, at)
 	}
 	l.agenda.set(retryAlone, l.aside.next(l.flight.room()))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

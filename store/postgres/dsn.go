@@ -10,21 +10,8 @@ import (
 	server "github.com/nextrun/nextrun/store/internal/postgres"
 )
 
-// dsnOnly is dsn without other schemas than that of the options.
-func dsnOnly(to dburl.URL, options sqldb.Options) string {
-	u := *to.Postgres
-	query := u.Query()
-	if options.Schema != "" {
-		query.Del("search_path")
-		query.Set("search_path", server.QuoteSchema(options.Schema))
-	}
-	u.RawQuery = query.Encode()
-	options.Schema = ""
-	return dsn(dburl.URL{Postgres: &u}, options)
-}
-
-// dsn is the URL with the parameters that nextrun adds.
-func dsn(to dburl.URL, options sqldb.Options) string {
+// dsn is the URL with the parameters that nextrun adds. alone leaves out other schemas than that of the options.
+func dsn(to dburl.URL, options sqldb.Options, alone bool) string {
 	u := *to.Postgres
 	query := u.Query()
 	// Sent with the connection, so no session state is needed that a pooler
@@ -44,7 +31,7 @@ func dsn(to dburl.URL, options sqldb.Options) string {
 	query.Del(schemaParameter)
 	if options.Schema != "" {
 		path := server.QuoteSchema(options.Schema)
-		if others := query.Get("search_path"); others != "" {
+		if others := query.Get("search_path"); others != "" && !alone {
 			path += ", " + others
 		}
 		query.Set("search_path", path)

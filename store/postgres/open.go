@@ -35,7 +35,7 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	at := place{dsn(u, o), u.Scrub}
+	at := place{dsn(u, o, false), u.Scrub}
 	listen := at.listen
 	if o.ListenURL != "" {
 		if listen, err = listenAt(o); err != nil {
@@ -48,7 +48,7 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	}
 	// Migrations may take their time. They see no other schema, so that they never
 	// mistake a table there for nextrun's.
-	slow, err := pq.NewConnector(dsnOnly(u, o))
+	slow, err := pq.NewConnector(dsn(u, o, true))
 	if err != nil {
 		return nil, err
 	}
@@ -79,5 +79,5 @@ func listenAt(o sqldb.Options) (server.Listen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store.Options.ListenURL: %w", err)
 	}
-	return place{dsn(u, o), u.Scrub}.listen, nil
+	return place{dsn(u, o, false), u.Scrub}.listen, nil
 }

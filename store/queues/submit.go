@@ -21,11 +21,11 @@ func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue
 	s := &submit{queue: q, tx: q.db.In(outer, time.Time{}), queues: map[string]bool{}}
 	fit := make([]jobqueue.Job, 0, len(jobs))
 	for _, j := range jobs {
-		if reason := q.unfit(j); reason != "" {
-			s.refuse(j, reason)
-			continue
+		if check := q.preset.check; check != nil && check(j) != "" {
+			s.refuse(j, check(j))
+		} else {
+			fit = append(fit, j)
 		}
-		fit = append(fit, j)
 	}
 	if len(fit) == 0 {
 		return s.done, nil
@@ -34,14 +34,6 @@ func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue
 		return nil, err
 	}
 	return s.done, s.notify(ctx)
-}
-
-// unfit says why the queue cannot take a job; empty: it can.
-func (q *queue) unfit(j jobqueue.Job) string {
-	if q.preset.check == nil {
-		return ""
-	}
-	return q.preset.check(j)
 }
 
 // submit is one call of Submit.

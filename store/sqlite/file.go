@@ -73,7 +73,8 @@ func (f *file) find() error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil // SQLite knows what is wrong
 	}
-	if dir := filepath.Dir(f.path); !isDirectory(dir) {
+	dir := filepath.Dir(f.path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%w, and no directory %s; make the directory first", sqldb.ErrNoDatabase, dir)
 	}
 	if !f.create {
@@ -104,11 +105,6 @@ func (f *file) awaitRelease() {
 		}
 		<-tick.C
 	}
-}
-
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // check returns an error, a [driver.ErrBadConn], if the path does not name the

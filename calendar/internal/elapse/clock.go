@@ -13,9 +13,6 @@ type Clock struct {
 // occurs twice.
 func (c *Clock) EveryHour() bool { return c.Hours == 1<<24-1 }
 
-// Once reports whether there is only one time of day.
-func (c *Clock) Once() bool { return c.first() == c.last() }
-
 // Next returns the earliest time of day that is at least t.
 func (c *Clock) Next(t Wall) (Wall, bool) {
 	h, m := int(t/Hour), int(t%Hour/Minute)

@@ -93,7 +93,7 @@ func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any)
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
-		kindRow
+		exchange.Kind
 		High    bool
 		Tracker sqldb.RowText
 		TaskMax sqldb.RowInt `db:"task_max"`
@@ -105,7 +105,7 @@ func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any)
 	for i, r := range rows {
 		candidates[i] = exchange.Candidate{
 			JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time(),
-			Limits: limitsOfJob(r.kind(), string(r.Tracker), r.TaskMax),
+			Limits: limitsOfJob(r.Kind, string(r.Tracker), r.TaskMax),
 		}
 	}
 	return candidates, nil
@@ -125,16 +125,6 @@ func limitsOfJob(k exchange.Kind, tracker string, task sqldb.RowInt) (limits []j
 	return limits
 }
 
-// kindRow is a kind of jobs, with its limits.
-type kindRow struct {
-	Group      string `db:"group_"`
-	Task       string
-	GroupMax   int `db:"group_max"`
-	HandlerMax int `db:"handler_max"`
-}
-
-func (r kindRow) kind() exchange.Kind { return exchange.Kind(r) }
-
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
 // one more group than it may take jobs, if there are.
 func (tx claimTx) kinds(ctx context.Context, c exchange.Claim, limits held) (kinds []exchange.Kind, err error) {
@@ -144,11 +134,7 @@ func (tx claimTx) kinds(ctx context.Context, c exchange.Claim, limits held) (kin
 		groups = tx.Texts(2, c.Groups)
 		statement, args = groupsSQL, []any{tasks.Param, groups.Param}
 	}
-	var rows []kindRow
-	err = tx.Select(ctx, &rows, tx.fill(statement, "{tasks}", tasks.SQL, "{groups}", groups.SQL), args...)
-	for _, row := range rows {
-		kinds = append(kinds, row.kind())
-	}
+	err = tx.Select(ctx, &kinds, tx.fill(statement, "{tasks}", tasks.SQL, "{groups}", groups.SQL), args...)
 	return kinds, err
 }
 
@@ -163,7 +149,7 @@ func countGroups(kinds []exchange.Kind) int {
 // kindRecords are the records of kinds, each for low and for high priority, as
 // parameter 1.
 func (tx claimTx) kindRecords(kinds []exchange.Kind) sqldb.Records {
-	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("handler_max"), sqldb.Int("group_max")}
+	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("handlermax"), sqldb.Int("groupmax")}
 	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
 		k := kinds[i/2]
 		return []any{k.Group, k.Task, i%2 == 1, k.HandlerMax, k.GroupMax}

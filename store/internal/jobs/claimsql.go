@@ -29,7 +29,7 @@ const walkSQL = `WITH RECURSIVE {own},
 			w.step + 1, w.seen + CASE WHEN w.step = 0{orHeld} THEN 0 ELSE 1 END
 		FROM walk AS w{joinHeld}
 		WHERE w.group_ IS NOT NULL AND w.seen <= $2)
-	SELECT task, group_, {maxOf} FROM walk AS w
+	SELECT task, group_ AS "group", {maxOf} FROM walk AS w
 	WHERE step > 0 AND group_ IS NOT NULL{notHeld}`
 
 // heldSQL says which limits there are. Most often there are none, and then the walk is a
@@ -45,7 +45,7 @@ type held struct {
 
 // walk is walkSQL for a database that has limits of groups and handlers, or none.
 func (h held) walk() string {
-	own, orHeld, joinHeld, maxOf, notHeld := "task (name) AS (SELECT v.value FROM {tasks} AS v)", "", "", "0 AS handler_max, 0 AS group_max", ""
+	own, orHeld, joinHeld, maxOf, notHeld := "task (name) AS (SELECT v.value FROM {tasks} AS v)", "", "", "0 AS handlermax, 0 AS groupmax", ""
 	if h.Kinds {
 		own, maxOf = ownTasks, maxOfKind
 		orHeld, joinHeld = " OR h.name IS NOT NULL", " LEFT JOIN held AS h ON h.name = w.group_"
@@ -58,27 +58,27 @@ func (h held) walk() string {
 // groupsSQL finds which of the given groups have waiting jobs. $1 tasks, $2
 // groups.
 const groupsSQL = `WITH ` + ownTasks + `
-	SELECT task, group_, ` + maxOfKind + `
+	SELECT task, group_ AS "group", ` + maxOfKind + `
 	FROM (SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g) AS w
 	WHERE EXISTS (SELECT 1 FROM job WHERE {claimable} AND {task} = w.task AND {group_} = w.group_)
 		AND NOT EXISTS (SELECT 1 FROM held AS h WHERE h.name = w.group_)`
 
 // candidatesSQL finds the oldest jobs of each kind, of high and of low priority.
 // $1 kinds, $2 how many of each, then jobs to leave out.
-const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.handler_max, w.group_max
+const candidatesSQL = `SELECT c.jid, c.submitted, w.group_ AS "group", w.task, w.high, w.handlermax, w.groupmax
 	FROM {kinds} AS w {first}`
 
 // limitedSQL is the same in a database that has limits of periodic tasks. Together with
 // notFull, it leaves out the jobs of those that are full.
 const limitedSQL = `WITH ` + filledSQL + `
-	SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.handler_max, w.group_max, c.tracker, l.max AS task_max
+	SELECT c.jid, c.submitted, w.group_ AS "group", w.task, w.high, w.handlermax, w.groupmax, c.tracker, l.max AS task_max
 	FROM {kinds} AS w {first} LEFT JOIN job_limit AS l ON l.kind = 'task' AND l.name = c.tracker`
 
 const notFull = " AND (tracker IS NULL OR tracker NOT IN (SELECT f.name FROM filled AS f WHERE f.kind = 'task'))"
 
 // onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
-	SELECT jid, submitted, group_, task, {high} AS high, ` + maxOfKind + `, tracker,
+	SELECT jid, submitted, group_ AS "group", task, {high} AS high, ` + maxOfKind + `, tracker,
 		(SELECT l.max FROM job_limit AS l WHERE l.kind = 'task' AND l.name = w.tracker) AS task_max
 	FROM job AS w WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {claimableByID}
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM held)`
@@ -120,8 +120,8 @@ const filledSQL = `busy (kind, name, n) AS (
 		WHERE l.max <= coalesce(b.n, 0))`
 
 // maxOfKind are the limits of the handler and the group of w.
-const maxOfKind = `coalesce((SELECT l.max FROM job_limit AS l WHERE l.kind = 'handler' AND l.name = w.task), 0) AS handler_max,
-		coalesce((SELECT l.max FROM job_limit AS l WHERE l.kind = 'group' AND l.name = w.group_), 0) AS group_max`
+const maxOfKind = `coalesce((SELECT l.max FROM job_limit AS l WHERE l.kind = 'handler' AND l.name = w.task), 0) AS handlermax,
+		coalesce((SELECT l.max FROM job_limit AS l WHERE l.kind = 'group' AND l.name = w.group_), 0) AS groupmax`
 
 // lockSQL locks the scopes $1, and finds those that another claim has.
 const lockSQL = `SELECT kind, name, 2000000000 AS n FROM (SELECT v.kind, v.name, {lock} AS locked FROM {scopes} AS v) AS s WHERE NOT locked`

@@ -68,22 +68,18 @@ func (tx claimTx) running(ctx context.Context, candidates []exchange.Candidate) 
 		if query == lockSQL && lock == "" {
 			continue
 		}
-		var rows []scopeLoad
+		var rows []struct {
+			jobqueue.Scope
+			N int
+		}
 		if err := tx.Select(ctx, &rows, tx.fill(query, "{scopes}", r.SQL, "{lock}", lock), r.Param); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			running[jobqueue.Scope{Kind: jobqueue.ScopeKind(row.Kind), Name: row.Name}] += row.N
+			running[row.Scope] += row.N
 		}
 	}
 	return running, nil
-}
-
-// scopeLoad is how many jobs of a scope run.
-type scopeLoad struct {
-	Kind string
-	Name string
-	N    int
 }
 
 // nothing completes the result of a claim that has found no job: what it may have to

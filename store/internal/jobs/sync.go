@@ -21,7 +21,11 @@ const keptPlans = 5 * time.Second
 // updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q exchange.Request) (result exchange.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
-	err = s.db.UpdateWithin(ctx, sqldb.LockWait(q.Brief), func(outer *sqldb.Tx) (err error) {
+	wait := sqldb.BatchLockWait
+	if q.Brief {
+		wait = sqldb.BriefLockWait
+	}
+	err = s.db.UpdateWithin(ctx, wait, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {

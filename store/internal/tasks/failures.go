@@ -39,7 +39,7 @@ func (s Store) PauseFailing(ctx context.Context, hooks batch.Hooks) error {
 	var list []failing
 	err := s.db.ViewWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error { return tx.Select(ctx, &list, failingSQL, sqldb.Timestamp(tx.Now())) })
 	for i := 0; i < len(list) && (err == nil || s.Fault(err) != service.FaultDatabase); i++ {
-		err = s.db.UpdateWithin(ctx, sqldb.LockWait(true), func(tx *sqldb.Tx) error { return pause(ctx, tx, list[i], hooks) })
+		err = s.db.UpdateWithin(ctx, sqldb.BriefLockWait, func(tx *sqldb.Tx) error { return pause(ctx, tx, list[i], hooks) })
 	}
 	if err != nil && s.Fault(err) == service.FaultDatabase {
 		return fmt.Errorf("pause tasks that fail: %w", err)

@@ -111,17 +111,12 @@ func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs []openJob, 
 			return nil, err
 		}
 		cancelled = append(cancelled, jids...)
-		if err := o.seeCancelled(ctx, tx, part, jids, now); err != nil {
+		done := slices.DeleteFunc(slices.Clone(part), func(j sink.Open) bool { return !slices.Contains(jids, j.JID) })
+		if err := o.change(ctx, tx, `UPDATE periodic_open SET asked = $2`, done, sqldb.Timestamp(now)); err != nil { // some queues delete them
 			return nil, err
 		}
 	}
 	return cancelled, nil
-}
-
-// seeCancelled notes which jobs are cancelled here: some queues delete them.
-func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []sink.Open, jids []string, now time.Time) error {
-	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j sink.Open) bool { return !slices.Contains(jids, j.JID) })
-	return o.change(ctx, tx, `UPDATE periodic_open SET asked = $2`, jobs, sqldb.Timestamp(now))
 }
 
 // forget notes which jobs have ended, so that nobody asks whether they are pending.
