@@ -74,8 +74,9 @@ func (r *report) checkTask(t *periodic.Task) {
 		r.add(levelError, about, "%v", err)
 		return
 	}
-	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || t.Problem != periodic.NeverElapses(t.Timer)) { // said below
-		r.add(level, about, "%s", text)
+	text, warns := strings.CutPrefix(t.Problem, periodic.WarningPrefix)
+	if text != "" && (!t.Enabled || t.Problem != periodic.NeverElapses(t.Timer)) { // said below
+		r.add(map[bool]string{true: levelWarning, false: levelError}[warns], about, "%s", text)
 	}
 	if r.docspell {
 		for _, text := range docspell.Warnings(t, r.env.Now()) {
@@ -135,12 +136,4 @@ func (r *report) lint(about string, t *periodic.Task) {
 			r.warn(about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
 		}
 	}
-}
-
-// problemLevel says whether the column problem holds a warning or an error.
-func problemLevel(problem string) (level, text string) {
-	if text, warning := strings.CutPrefix(problem, periodic.WarningPrefix); warning {
-		return levelWarning, text
-	}
-	return levelError, problem
 }

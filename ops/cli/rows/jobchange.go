@@ -20,7 +20,7 @@ func cancelJobs(env *ui.Env) *cobra.Command {
 		Short: "Cancel jobs; a running job is asked to end",
 		Long: `Cancel jobs; a running job is asked to end. A part of an id is enough, if no other
 job's has it.`,
-		Args: ui.SeveralArguments("JOB"),
+		Args: ui.Arguments("JOB", "..."),
 		RunE: func(c *cobra.Command, texts []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				queue := jobqueue.NewQueue(db.Jobs())
@@ -48,7 +48,7 @@ func retryJobs(env *ui.Env) *cobra.Command {
 
 A job of River, Graphile Worker or pg-boss that failed or was cancelled is put back into
 its queue: give the id that "nextrun tick list" shows, whole.`,
-		Args: ui.SeveralArguments("JOB"),
+		Args: ui.Arguments("JOB", "..."),
 		RunE: func(c *cobra.Command, texts []string) error {
 			return env.Submitting(c.Context(), func(db *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {
 				defer n.Submitted(periodic.SinkJob) // also what was done before an error

@@ -66,11 +66,9 @@ func jobState(j *jobqueue.Job) string {
 // took is how long a job's last attempt took, or takes so far.
 func took(env *ui.Env, j *jobqueue.Job) string {
 	switch {
-	case j.Started.IsZero():
-		return ""
-	case !j.Finished.IsZero():
+	case !j.Started.IsZero() && !j.Finished.IsZero():
 		return text.Exact(j.Finished.Sub(j.Started))
-	case j.State == jobqueue.Running:
+	case !j.Started.IsZero() && j.State == jobqueue.Running:
 		return text.Exact(env.Now().Sub(j.Started))
 	}
 	return ""

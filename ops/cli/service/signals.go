@@ -54,7 +54,11 @@ func (s *services) withSignals(parent context.Context) (ctx context.Context, sto
 				case got != syscall.SIGHUP: // the end of a session may send several
 					signal.Stop(signals) // a third one does what it does by default
 					s.process.Hurry()
-					exitUnless(over)
+					select {
+					case <-time.After(lastWords):
+						os.Exit(ui.Failed)
+					case <-over:
+					}
 					return
 				}
 			case <-over:
@@ -68,14 +72,5 @@ func (s *services) withSignals(parent context.Context) (ctx context.Context, sto
 		close(over)
 		waiting.Wait()
 		end()
-	}
-}
-
-// exitUnless ends the process unless it has ended in order before.
-func exitUnless(over <-chan struct{}) {
-	select {
-	case <-time.After(lastWords):
-		os.Exit(ui.Failed)
-	case <-over:
 	}
 }

@@ -134,7 +134,7 @@ func removeCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm ID...",
 		Short: "Delete tasks; their jobs and recorded ticks stay",
-		Args:  ui.SeveralArguments("ID"),
+		Args:  ui.Arguments("ID", "..."),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
 				return rows.Each(env, ids, func(id string) (string, error) {

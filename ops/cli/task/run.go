@@ -19,7 +19,7 @@ func runCommand(env *ui.Env) *cobra.Command {
 		Long: `Submit a job for each of these tasks now, also if a task is disabled or paused. The
 timers go on. A task that must not overlap is not run while a job of it has not
 ended. For a task of another queue, name the configuration of that queue.`,
-		Args: ui.SeveralArguments("ID"),
+		Args: ui.Arguments("ID", "..."),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return env.Submitting(c.Context(), func(_ *store.DB, tasks *periodic.Tasks, n *notify.Notifier) error {
 				return taskProblem(rows.Each(env, ids, func(id string) (string, error) { return runTask(c.Context(), env, tasks, n, id) }))

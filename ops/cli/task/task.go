@@ -58,7 +58,8 @@ func taskProblem(err error) error {
 	return err
 }
 
-// withWarnings runs fn with the tasks of the database. Fn calls warn with those that it writes.
+// withWarnings runs fn with the tasks of the database. Fn calls warn with those that it writes: it says what may be wrong with
+// one although its row is good, such as a sink that another program may have.
 func withWarnings(ctx context.Context, env *ui.Env, fn func(tasks *periodic.Tasks, warn func(*periodic.Task)) error) error {
 	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
 		isDocspell, err := docspell.In(db).IsHere(ctx)
@@ -66,26 +67,18 @@ func withWarnings(ctx context.Context, env *ui.Env, fn func(tasks *periodic.Task
 			return err
 		}
 		return fn(periodic.NewTasks(db.Tasks()), func(t *periodic.Task) {
-			for _, text := range warnings(env, t, queues, isDocspell) {
-				env.Complain("warning: task %q: %s", t.ID, text)
+			list := []string{queues.Missing(t.Sink), queues.Ignores(t)}
+			if !json.Valid([]byte(t.Args)) {
+				list = append(list, "args is not JSON")
+			}
+			if isDocspell {
+				list = append(list, docspell.Warnings(t, env.Now())...)
+			}
+			for _, text := range list {
+				if text != "" {
+					env.Complain("warning: task %q: %s", t.ID, text)
+				}
 			}
 		})
 	})
-}
-
-// warnings say what may be wrong with a task although its row is good: args that are not JSON, a sink that none of the
-// queues has, which another program may have, limits that the queue does not take, and what Docspell cannot read or run.
-func warnings(env *ui.Env, t *periodic.Task, queues ui.Queues, isDocspell bool) (list []string) {
-	if !json.Valid([]byte(t.Args)) {
-		list = append(list, "args is not JSON")
-	}
-	for _, text := range []string{queues.Missing(t.Sink), queues.Ignores(t)} {
-		if text != "" {
-			list = append(list, text)
-		}
-	}
-	if isDocspell {
-		list = append(list, docspell.Warnings(t, env.Now())...)
-	}
-	return list
 }

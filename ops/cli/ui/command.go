@@ -2,29 +2,21 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// Arguments checks that a command gets exactly the named arguments.
+// Arguments checks that a command gets exactly the named arguments; "..." stands for any number of further ones.
 func Arguments(names ...string) cobra.PositionalArgs {
+	named := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "..." })
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return Usagef("missing argument %s", strings.Join(names[len(args):], " "))
+		if len(args) < len(named) {
+			return Usagef("missing argument %s", strings.Join(named[len(args):], " "))
 		}
-		if len(args) > len(names) {
-			return Usagef("unexpected argument %q", args[len(names)])
-		}
-		return nil
-	}
-}
-
-// SeveralArguments checks that a command gets one or more arguments.
-func SeveralArguments(name string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return Usagef("missing argument %s", name)
+		if len(args) > len(named) && len(named) == len(names) {
+			return Usagef("unexpected argument %q", args[len(named)])
 		}
 		return nil
 	}
