@@ -41,7 +41,7 @@ func (s *server) jump(w http.ResponseWriter, r *http.Request) {
 	case err != nil || r.URL.Query().Get("format") == "json":
 	case len(list) == 1 || len(list) > 0 && strings.EqualFold(list[0].Name, q):
 		to = list[0].Link
-	case len(list) == 0 || slices.ContainsFunc(list, func(p place) bool { return p.Kind == "task" }):
+	case !slices.ContainsFunc(list, func(p place) bool { return p.Kind != "task" }):
 		to = frame.Path(s.prefix, "tasks", "q", q)
 	}
 	if to == "" {

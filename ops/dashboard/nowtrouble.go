@@ -50,9 +50,35 @@ func (t troubledRow) Ended() bool {
 // troubledTasks is how many tasks that need attention are listed.
 const troubledTasks = 20
 
-// looked is how many troubled tasks are looked at closely; if more need attention, those with a
-// problem and those of the highest priority are, and where no scheduler runs those that fail.
+// looked is how many troubled tasks are looked at closely.
 const looked = 25
+
+// worst are those of tasks that are looked at closely: those with a problem, where no scheduler runs those that fail, and those of the
+// highest priority.
+func (s *server) worst(ctx context.Context, tasks []periodic.Task, alone bool) ([]periodic.Task, error) {
+	failing := map[string]bool{}
+	if alone {
+		list, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskFailed, Limit: looked, Slim: true})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			failing[list[i].ID] = true
+		}
+	}
+	rank := func(t *periodic.Task) int {
+		switch {
+		case t.Blocked() != "":
+			return t.Priority + 2000
+		case failing[t.ID]:
+			return t.Priority + 1000
+		}
+		return t.Priority
+	}
+	worst := slices.Clone(tasks)
+	slices.SortStableFunc(worst, func(a, b periodic.Task) int { return cmp.Compare(rank(&b), rank(&a)) })
+	return worst[:min(len(worst), looked)], nil
+}
 
 // needAttention are the tasks that need attention.
 func (s *server) needAttention(ctx context.Context, t view.Totals) ([]periodic.Task, error) {
@@ -68,28 +94,11 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t view.Totals, zon
 	if err != nil {
 		return err
 	}
-	tasks = slices.Clone(tasks)
-	failing := map[string]bool{}
-	if t.NoScheduler() {
-		list, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskFailed, Limit: looked, Slim: true})
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			failing[list[i].ID] = true
-		}
+	worst, err := s.worst(ctx, tasks, t.NoScheduler())
+	if err != nil {
+		return err
 	}
-	rank := func(t *periodic.Task) int {
-		switch {
-		case t.Blocked() != "":
-			return t.Priority + 2000
-		case failing[t.ID]:
-			return t.Priority + 1000
-		}
-		return t.Priority
-	}
-	slices.SortStableFunc(tasks, func(a, b periodic.Task) int { return cmp.Compare(rank(&b), rank(&a)) })
-	facts, err := view.Of(s.db).Tasks(ctx, tasks[:min(len(tasks), looked)], shownTicks)
+	facts, err := view.Of(s.db).Tasks(ctx, worst, shownTicks)
 	if err != nil {
 		return err
 	}

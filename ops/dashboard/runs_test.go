@@ -215,7 +215,7 @@ func TestJumpToOneOfSeveral(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.task("report", "report-daily", "report-weekly")
 		s.shows("/jump?zone=UTC&q=report-+2026-01-01", "Which one? run report-daily, Thu 1 Jan, 00:00:00 run report-weekly, Thu 1 Jan, 00:00:00")
-		for q, want := range map[string]string{"report-": "/tasks?q=report-", "report": "/task?id=report", "report-daily 2026-01-01": "/run?at=2026-01-01T00%3A00%3A00Z&id=report-daily"} {
+		for q, want := range map[string]string{"report-": "/tasks?q=report-", "nobody": "/tasks?q=nobody", "report": "/task?id=report", "report-daily 2026-01-01": "/run?at=2026-01-01T00%3A00%3A00Z&id=report-daily"} {
 			_, header, _ := s.ask(s.request(http.MethodGet, "/jump?zone=UTC&q="+url.QueryEscape(q), nil))
 			if to := header.Get("Location"); to != want {
 				s.Errorf("%q leads to %s, want %s", q, to, want)

@@ -112,18 +112,20 @@ func (s *server) systemPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Limits, err = s.queue.Limits(ctx); err != nil {
 		return nil, err
 	}
-	if d.Processes = s.processes(services); len(d.Processes) == 0 {
-		newest, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(newest) > 0 {
-			d.Last = &newest[0]
-			d.Last.Worker, d.Last.Executor = view.NameOf(d.Last.Worker), view.NameOf(d.Last.Executor)
-		}
+	d.Processes = s.processes(services)
+	if d.Events, err = s.events(ctx, r); err != nil || len(d.Processes) > 0 {
+		return &d, err
 	}
-	d.Events, err = s.events(ctx, r)
-	return &d, err
+	return &d, d.readLast(ctx, s)
+}
+
+func (d *systemView) readLast(ctx context.Context, s *server) error {
+	newest, err := view.Of(s.db).List(ctx, s.tasks, periodic.TickFilter{Limit: 1})
+	if len(newest) > 0 {
+		d.Last = &newest[0]
+		d.Last.Worker, d.Last.Executor = view.NameOf(d.Last.Worker), view.NameOf(d.Last.Executor)
+	}
+	return err
 }
 
 // clock says in words how far the database's clock is ahead.

@@ -29,7 +29,7 @@ type tickRow struct {
 func (d *taskView) readTicks(ctx context.Context, s *server, runs []view.Run, until string, zone *time.Location) (err error) {
 	normal := usual(successes(runs))
 	if normal > 0 {
-		d.Usual = text.Exact(normal)
+		d.Usual = round(normal)
 	}
 	if until != "" {
 		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {

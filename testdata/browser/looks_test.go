@@ -50,7 +50,7 @@ var states = []struct {
 		s.Exec(`UPDATE job SET started = '2026-01-01 08:00:00', finished = '2026-01-01 08:00:09', result = 'exit status 3: no space left on device'`)
 	}, false, []string{"/", "/tasks", "/task?id=one", "/run?id=one", "/runs", "/system"}},
 	{"the shop", dashboard.Options{Authorize: may}, func(s *site) { furnish(s, strings.TrimPrefix(s.URL, "sqlite:")) }, false,
-		[]string{"/", "/tasks", "/task?id=stock-sync", "/task?id=feed-partner", "/run?id=price-import", "/runs", "/timeline", "/system"}},
+		[]string{"/", "/tasks", "/task?id=stock-sync", "/task?id=feed-partner", "/run?id=price-import", "/runs", "/runs?state=failed", "/jump?q=s", "/timeline", "/system"}},
 	{"many tasks", dashboard.Options{Authorize: may}, func(s *site) { s.fill(1000, 20) }, false, pages},
 }
 
