@@ -43,7 +43,7 @@ var mistakes = map[string]string{
 	"scheduler:\n  retention: 30\n":                         "2: scheduler.retention must be",
 	"relay: {topics: {a: {webhook: {url: 'http://x'},\n refusal_limit: 1001}}}\n": "2: relay.topics.a.refusal_limit must be a whole number from 1 to 1000, or 0",
 	// Handlers.
-	"handlers:\n  a:\n    command: echo hello\n":                   "3: handlers.a.command must be a list of texts such as [echo, hello]; nothing splits a text",
+	"handlers:\n  a:\n    command: echo hello\n":                   "3: handlers.a.command must be a list of texts such as [echo, hello]; a text is not split into words",
 	"handlers: {a: {command: [sleep, 5]}}\n":                       `1: handlers.a.command[1] must be a text; write "5" in quotes`,
 	"handlers: {a: {command: ['']}}\n":                             "1: handlers.a.command must be the program and its arguments",
 	"handlers:\n  a: {comand: [x]}\n":                              `2: handlers.a needs one of command, http, sql; its first key is "comand"`,

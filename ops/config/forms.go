@@ -32,7 +32,7 @@ func (r *reader) text(place string, n *yaml.Node) string {
 
 func (r *reader) texts(place string, n *yaml.Node) (texts []string) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.problem(n, "%s must be a list of texts such as [echo, hello]; nothing splits a text", place)
+		r.problem(n, "%s must be a list of texts such as [echo, hello]; a text is not split into words", place)
 		return nil
 	}
 	for i, item := range n.Content {

@@ -75,6 +75,7 @@ func TestTickList(t *testing.T) {
 		if ticks := list(1, "--decision", "submitted", "--task", "a"); ticks[0].Hand == nil || *ticks[0].Hand != "run by hand" {
 			t.Errorf("the tick that was run by hand is %+v", ticks)
 		}
-		s.Says(t, ui.Done, "tick list", "DUE TASK OUTCOME JOB REASON")
+		s.Exec(t, `UPDATE job SET state = 'failed', finished = submitted, result = 'no disk'`)
+		s.Says(t, ui.Done, "tick list", "DUE TASK OUTCOME JOB REASON", "run by hand; no disk")
 	})
 }

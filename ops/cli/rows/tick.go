@@ -89,5 +89,5 @@ func reason(r *view.Run) string {
 	case said == "":
 		return reason
 	}
-	return said + ": " + reason
+	return reason + "; " + said
 }
