@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Upcoming is a tick to come.
@@ -140,13 +139,4 @@ func (f *forecast) take(line timeline, plan Plan) {
 		f.ready[0].NextRun = t.NextRun
 	}
 	t.Due, t.NextRun = plan.Due, plan.NextRun
-}
-
-// Job returns the job of a tick of the task, to be submitted now.
-func (t *Task) Job(jid string, due, now time.Time) jobqueue.Job {
-	return jobqueue.Job{
-		JID: jid, Task: t.Task, Group: t.Group, Args: t.Args, Subject: t.Subject,
-		Submitted: now, Submitter: t.Submitter, Priority: t.Priority, State: jobqueue.Waiting,
-		Tracker: t.ID, Due: due, Single: !t.Overlapping(),
-	}
 }
