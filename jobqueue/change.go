@@ -43,7 +43,7 @@ func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 	return after, err
 }
 
-// Retry puts a final job back to waiting, with its retries counted anew. It
+// Retry puts a final job back to waiting, with its retries counted from 0. It
 // returns [ErrNotFinal], or an [*OverlapError] that names the job of the same
 // tracker that is pending, where the two must not overlap.
 func (q *Queue) Retry(ctx context.Context, jid string) error {
@@ -71,7 +71,7 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 	})
 }
 
-// end tells in the log how a job had ended, which its row does not tell any more.
+// end describes, for the log, how a job had ended: its row does not say that any more.
 func end(job Job) string {
 	said := string(job.State)
 	if !job.Finished.IsZero() {

@@ -125,7 +125,7 @@ func (c *JobContext) SetResult(message string) {
 // the handler returns nil. What the job logged and nobody has written yet is written after the commit.
 //
 // A transaction on another database than the queue's finds no such job. What the handler does outside
-// the transaction may happen more than once, as ever. A context of [NewJobContext] only records the call.
+// the transaction may happen more than once. A context of [NewJobContext] only records the call.
 func CompleteTx(ctx context.Context, tx DBTX, job *JobContext) error {
 	if job.to == nil {
 		return nil

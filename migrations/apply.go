@@ -52,7 +52,7 @@ func (m *Migrator) remedy(err error) string {
 	return "; have the owner of the schema run nextrun migrate up, or grant this role CREATE on it: see docs/permissions.md"
 }
 
-// run has goose work with the files as they read for this database.
+// run lets goose work with the files as they read for this database.
 func (m *Migrator) run(ctx context.Context, found map[string]bool, work func(*goose.Provider) ([]*goose.MigrationResult, error)) (done []Applied, err error) {
 	p, err := m.provider(ctx, found)
 	if err != nil {

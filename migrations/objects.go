@@ -35,7 +35,7 @@ func (o Object) String() string {
 	return o.Kind + " " + o.Name
 }
 
-// The files are written so that these find all that they create: each column on a line of its own,
+// The files are written so that these find all that they create: each column on its own line,
 // indented by two blanks, with its further lines indented more.
 var (
 	creates = regexp.MustCompile(`(?s)^CREATE (?:UNIQUE |UNLOGGED )?(TABLE|INDEX|TRIGGER|FUNCTION|VIEW) (\w+)`)

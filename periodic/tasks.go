@@ -206,7 +206,7 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 	return about(id, tx.Save(ctx, t))
 }
 
-// Enable enables a task. It is planned anew: there is no catch-up for the time
+// Enable enables a task. It is planned from then on: there is no catch-up for the time
 // while it was disabled.
 func (s *Tasks) Enable(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })

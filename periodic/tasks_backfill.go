@@ -65,7 +65,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due time.Time, line
 			if _, now := tx.Bare(); due.After(now) {
 				return fmt.Errorf("backfill: the tick of %s is to come; let To not be later than now", utc(due))
 			}
-			// What is left of ticks that were missed together begins at the first of them without a record of its own.
+			// What is left of ticks that were missed together begins at the first of them without its own record.
 			rest, known := line.Next(due), true
 			for known && err == nil && !rest.IsZero() {
 				if known, err = isRecorded(ctx, tx, id, rest); known {

@@ -117,8 +117,8 @@ func (a *Apply) elsewhere(queues map[Sink]Queue) (ids []string, err error) {
 	return ids, err
 }
 
-// SubmitNext gives a task a tick of a due time of its own, beside those of its timer,
-// such as after the end of another task's job. If that tick is recorded already, SubmitNext does nothing,
+// SubmitNext gives a task a tick beside those of its timer, such as after the end of
+// another task's job. If that tick is recorded already, SubmitNext does nothing,
 // so it can be repeated.
 //
 // While a job of the task is pending, its policy decides as for any tick: the tick is

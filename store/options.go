@@ -34,7 +34,7 @@ type Options struct {
 	// poll.
 	PollOnly bool `yaml:"poll_only"`
 	// ListenURL is the URL at which watchers listen for notifications (PostgreSQL),
-	// each on a connection of its own, such as the server's where the other
+	// each on its own connection, such as the server's where the other
 	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]
 	// hears of what this process
 	// changes, and else polls.

@@ -14,8 +14,8 @@ type Outage struct {
 	mu     sync.Mutex
 	begun  time.Time     // zero: there is no outage
 	writes bool          // writing failed: that reading succeeds does not end it
-	said   time.Duration // how long it had lasted when the log was last told
-	log    *slog.Logger  // told of the beginning; nil: nobody was
+	said   time.Duration // how long it had lasted at the last line of the log
+	log    *slog.Logger  // has a line about the beginning; nil: none was written
 	ended  time.Time     // the end of the last one
 }
 
@@ -69,7 +69,7 @@ const (
 	outageMost  = 30 * time.Minute
 )
 
-// tell logs at the beginning, then ever more rarely.
+// tell logs at the beginning, and then at growing intervals.
 func (o *Outage) tell(log *slog.Logger, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,8 +95,8 @@ func lasted(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// LogOutage logs an error that an outage causes: at the beginning, then ever more
-// rarely. It reports false, and logs nothing, if no outage causes the error.
+// LogOutage logs an error that an outage causes: at the beginning, and then at growing
+// intervals. It reports false, and logs nothing, if no outage causes the error.
 func LogOutage(log *slog.Logger, err error) bool {
 	var e outageError
 	if !errors.As(err, &e) {

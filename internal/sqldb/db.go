@@ -32,7 +32,7 @@ type Pools struct {
 	Begin func(ctx context.Context, readOnly bool) (Transaction, error)
 	// Closers close what was opened.
 	Closers []func() error
-	// Doubt is told that a connection was found to be silent, so that others may be; nil: nothing follows from that.
+	// Doubt is called when a connection was found to be silent: others may be, too. nil: nothing is to be done.
 	Doubt func()
 	// Lent: the pool is the program's.
 	Lent bool
@@ -63,7 +63,7 @@ func (p Pools) begin(ctx context.Context, readOnly bool) (Transaction, error) {
 	return pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && p.Read == p.Write})
 }
 
-// Suspect says that a connection was found to be silent, so that others may be.
+// Suspect calls Doubt.
 func (p Pools) Suspect() {
 	if p.Doubt != nil {
 		p.Doubt()

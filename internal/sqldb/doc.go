@@ -11,10 +11,6 @@
 //	timestamp.go          columns of times
 //	dialect.go, words.go  the questions in which the databases differ
 //
-// The packages below it answer these questions and make the connections: postgres (the
-// schema, LISTEN) and sqlite (its file, PRAGMA data_version). Package connect,
-// beside it, chooses among them; internal/dburl reads URLs.
-//
-// SQL is written once where both databases can share it. A dialect answers
-// questions and runs no logic.
+// The packages postgres and sqlite of store/internal answer these questions, and connect, beside
+// them, chooses. SQL is written once where both databases can share it.
 package sqldb

@@ -51,5 +51,5 @@ func (l *local) tell(topics []Topic) {
 }
 
 // Changes notes that rows of these topics change, for watchers of this process that the
-// database does not tell. They hear of it after the commit.
+// database does not tell. They are woken after the commit.
 func (tx *Tx) Changes(topics ...Topic) { tx.changes = append(tx.changes, topics...) }

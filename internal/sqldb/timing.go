@@ -26,7 +26,7 @@ func (t timing) begin(ctx context.Context, tx DBTX, opening *Opening) (time.Time
 	return t.now(now), err
 }
 
-// again returns the time of a transaction anew.
+// again asks for the time once more.
 func (t timing) again(ctx context.Context, tx DBTX) (now time.Time, err error) {
 	if now = time.Now(); t.words.Now != "" {
 		err = tx.QueryRowContext(ctx, t.words.Now).Scan(&now)

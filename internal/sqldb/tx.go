@@ -30,7 +30,7 @@ type Tx struct {
 // microseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Asked is the time by the host's clock before and after the database told Now.
+// Asked returns the host's time before the database was asked for Now, and after it had answered.
 func (tx *Tx) Asked() (asked, answered time.Time) { return tx.asked, tx.answered }
 
 // RefreshNow asks for the time again.
@@ -162,8 +162,7 @@ func (db *DB) Join(ctx context.Context, outer DBTX) (*Tx, error) {
 	return &Tx{tx: outer, db: db, now: now}, nil
 }
 
-// In returns somebody's transaction with its now as one of ours, or one of ours
-// whose statements take a way of the caller's.
+// In returns the caller's transaction, with a now that the caller knows, as one of ours.
 func (db *DB) In(tx DBTX, now time.Time) *Tx { return &Tx{tx: tx, db: db, now: now} }
 
 // DB is the database of the transaction.

@@ -10,8 +10,8 @@ import (
 // mostConns is how many connections a server keeps. Each takes up to 200 KB until its request has come.
 const mostConns = 500
 
-// lobby knows the connections of a server, and since when those wait that have no request. If there are too many, the one
-// that has waited longest is closed: whoever opens connections and says nothing keeps nobody out.
+// lobby limits the connections of a server. When there are too many, it closes the one that has waited longest without a
+// request, so that clients who open connections and send nothing keep nobody out.
 type lobby struct {
 	mu      sync.Mutex
 	open    int

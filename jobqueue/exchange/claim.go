@@ -47,7 +47,7 @@ type Candidate struct {
 	Limits    []jobqueue.Limit // that the job must keep
 }
 
-// lap is 0 for groups whose turn comes before the order begins anew.
+// lap is 0 for groups whose turn comes before the order starts again.
 func (t Turn) lap(group string) int {
 	if group > t.Group {
 		return 0
@@ -86,7 +86,7 @@ func (c Claim) FirstGroups(kinds []Kind) (first []Kind, more bool) {
 // Groups take turns in the order of their bytes, beginning after the one served
 // last and wrapping around. Each group goes through the counting scheme turn by
 // turn: in a turn that prefers jobs of a priority of which there are none, the
-// other kind goes. The phase counts how often the order began anew.
+// other kind goes. The phase counts how often the order started again.
 func (c Claim) Choose(candidates []Candidate, running map[jobqueue.Scope]int) (jids []string, next Turn) {
 	next = c.Turn
 	busy := load{}

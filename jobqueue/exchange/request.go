@@ -52,8 +52,8 @@ type Progress struct {
 }
 
 // Transition moves a job from scheduled, running or stuck to another state, or ends
-// the wait of a waiting job for its time. A
-// job that somebody asked to cancel does not go to waiting or stuck.
+// the wait of a waiting job for its time. A job that somebody asked to cancel does not go
+// to waiting or stuck.
 type Transition struct {
 	JID    string
 	From   jobqueue.State // scheduled, running, stuck, or waiting with a time of retry
@@ -120,7 +120,7 @@ type Hooks interface {
 	// Hears reports whether anybody wants to hear that a job has come to a state, and that
 	// this turned the task. With empty names it may be any job, which may have turned it.
 	Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool
-	// Tell writes what is to be told of jobs that have come to their states. It must not
+	// Tell writes the notices of jobs that have come to their states. It must not
 	// commit, roll back or keep the transaction. An error rolls it back; the executor
 	// then finds out whether single jobs are to blame.
 	Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []Told) error

@@ -11,7 +11,7 @@ type duty int
 const (
 	fetchLogs      duty = iota // take what handlers have logged
 	cancelRunning              // cancel the handlers that still run at a shutdown
-	unclaimWaiting             // have jobs wait in the queue again that have no place in the pool
+	unclaimWaiting             // send jobs that have no place in the pool back to the queue
 	giveUp                     // end although ends are not recorded
 	compareJobs                // compare the jobs in flight with those that the database says are ours
 	lookForCancels             // look for requests to cancel them

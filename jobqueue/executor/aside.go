@@ -62,7 +62,7 @@ func (s aside) add(it item, locked bool, now time.Time) (name bool) {
 	return name
 }
 
-// release has a job go with others again.
+// release lets a job go with others again.
 func (s aside) release(jid string) { delete(s, jid) }
 
 func (s aside) hasReport(jid string) bool { return s[jid] != nil && s[jid].doing == reporting }
@@ -95,7 +95,7 @@ func (s aside) next(room int) time.Time {
 	return time.Time{}
 }
 
-// hurry has all tried again at once: there is little time left.
+// hurry makes all of them due: there is little time left.
 func (s aside) hurry(now time.Time) {
 	for _, f := range s {
 		f.again = now

@@ -15,7 +15,7 @@ import (
 )
 
 // attempt is a job in flight, from its claim until its end is recorded. Its fields belong to the loop,
-// but until the inbox has told that the handler has returned, its goroutine reads job, limits and the
+// but until the inbox reports that the handler has returned, its goroutine reads job, limits and the
 // context, and writes began. The log, admission and calledComplete are safe for both.
 type attempt struct {
 	job     jobqueue.Job

@@ -34,8 +34,8 @@ type deathWatch struct {
 	looks map[string]int   // at how many looks in a row the beat was that
 }
 
-// look takes what a look found, and returns the workers that are dead. Their count begins anew: whoever is not taken
-// over now, since somebody holds its row, is looked at as often again.
+// look takes the beats that a look found, and returns the workers that are dead. Their count starts again: one that is not
+// taken over now, because somebody holds its row, needs as many looks again.
 func (w *deathWatch) look(at time.Time, beats map[string]int64) (dead map[string]int64) {
 	if at.Sub(w.at) > maxGap {
 		w.forget()
@@ -55,7 +55,7 @@ func (w *deathWatch) look(at time.Time, beats map[string]int64) (dead map[string
 	return dead
 }
 
-// forget has the next look be the first one.
+// forget makes the next look the first one.
 func (w *deathWatch) forget() { w.beats, w.looks = nil, nil }
 
 // keepBeating says that the executor lives until ctx ends, and tells the loop who has died.
@@ -105,7 +105,7 @@ func (e *Executor) rhythm(others map[string]int64) time.Duration {
 	return idleBeat
 }
 
-// stir has the executor beat soon: jobs may run now.
+// stir makes the executor beat soon: jobs may run now.
 func (e *Executor) stir() {
 	select {
 	case e.stirred <- struct{}{}:

@@ -40,5 +40,5 @@
 //
 // A constraint, a trigger or a lock may stop the executor from changing a job. The executor
 // then finds that job, reports it once, and processes the other jobs without it. It
-// retries the job alone: soon after the queue changes, otherwise ever more rarely.
+// retries the job alone: soon after the queue changes, otherwise at growing intervals.
 package executor

@@ -55,7 +55,7 @@ func (as *attempts) withdraw(since time.Time, cause error) {
 	}
 }
 
-// unclaimWaiting has jobs wait in the queue again that have waited here too long.
+// unclaimWaiting sends jobs back to the queue that have waited here too long.
 func (f *flight) unclaimWaiting(now time.Time) {
 	f.agenda.clear(unclaimWaiting)
 	f.withdraw(now.Add(-placePatience), errPoolBusy)

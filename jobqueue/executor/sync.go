@@ -87,8 +87,8 @@ func (l *loop) planCompare(now time.Time) error {
 	return nil
 }
 
-// compare has the jobs that run under our id, and that we do not have, wait again, and gives up those that somebody
-// else has. If it fails because of one of these jobs, the next comparison tries it again.
+// compare sends jobs back to the queue that run under our id and are not in flight here, and gives up those in flight
+// that another worker has. If it fails because of one of these jobs, the next comparison tries it again.
 func (l *loop) compare() error {
 	if !l.claims.compare {
 		return nil

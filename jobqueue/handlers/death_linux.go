@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// endsWithExecutor has the program killed when this process dies without having
+// endsWithExecutor makes the kernel kill the program when this process dies without having
 // ended it, as by SIGKILL: its job is given to another executor then. The kernel
 // looks at the thread that started the program (prctl(2), PR_SET_PDEATHSIG), so
 // this goroutine keeps its thread until release is called, after the program's

@@ -15,7 +15,7 @@ import (
 // maxSubject is the length of the column.
 const maxSubject = 254
 
-// heard says as what hooks of a kind hear of an event; empty: they do not.
+// heard is an event as hooks of a kind receive it; empty: they do not.
 func (k Kind) heard(e Event) Event {
 	switch {
 	case e == "":

@@ -116,7 +116,7 @@ const MaxEarly = 20 * time.Millisecond
 // database's clock.
 type EarlyError struct {
 	By    time.Duration
-	Asked time.Time // by the host's clock: about when the database told the time
+	Asked time.Time // by the host's clock: about when the database gave the time
 }
 
 func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }

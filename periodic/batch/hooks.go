@@ -15,16 +15,16 @@ import (
 type Hooks interface {
 	// HearsMissed reports whether anybody wants to hear of the ticks of a task.
 	HearsMissed(t *periodic.Task) bool
-	// TellMissed writes what is to be told of ticks that were missed, were too late, or
+	// TellMissed writes the notices of ticks that were missed, were too late, or
 	// were refused for good by the queue of their task. It must not commit, roll back or
 	// keep the transaction. An error rolls it back.
 	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
-	// TellPaused writes what is to be told of a task that is paused because its jobs fail, as TellMissed does.
+	// TellPaused writes the notice of a task that is paused because its jobs fail, as TellMissed does.
 	TellPaused(ctx context.Context, tx jobqueue.DBTX, now time.Time, t PausedTask) error
 	// HearsEnd reports whether anybody wants to hear that the job of a tick in a queue that is
 	// not nextrun's own ended so, and that this turned its task.
 	HearsEnd(t *periodic.Task, k periodic.Tick) bool
-	// TellEnds writes what is to be told of such jobs, as TellMissed does.
+	// TellEnds writes the notices of such jobs, as TellMissed does.
 	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
 }
 

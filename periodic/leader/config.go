@@ -79,7 +79,7 @@ type Config struct {
 	// this process before it was restarted; by convention worker name@boot id.
 	// 1 to 254 bytes without control characters.
 	Holder string
-	// Exclusive has Start fail if somebody else holds the lock, and ends the
+	// Exclusive makes Start fail if somebody else holds the lock, and ends the
 	// elector if somebody else takes it.
 	Exclusive bool
 	// Works, if not nil, reports whether the holder makes progress; it must return at once. While it does not, the lock

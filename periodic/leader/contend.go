@@ -158,7 +158,7 @@ func (e contender) standBack(ctx context.Context, t *Term) {
 	e.mu.Unlock()
 	t.End()
 	wait := time.After(e.cfg.Heartbeat + e.cfg.Heartbeat/10)
-	err := e.giveBack(ctx) // first: who is told of it may be what the holder waits for
+	err := e.giveBack(ctx) // before the event, whose observer may keep this goroutine waiting
 	e.observe(Event{Kind: EventLost, Lock: e.Seen(), Err: context.Cause(t.Context())})
 	if err != nil {
 		e.fail("release the lock", err)

@@ -94,7 +94,7 @@ func TestTransactionsWaitForARenewalInHand(t *testing.T) {
 			t.Fatalf("Enter = %v, want nil", err)
 		}
 		a.link.set(func(l *link) { l.slow = 5 * time.Second })
-		pass(heartbeat + time.Second) // a renewal is in hand
+		pass(heartbeat + time.Second) // a renewal is under way
 		begun := time.Now()
 		over, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -80,7 +80,7 @@ func (t *Term) end(why error) {
 	t.cancel(why)
 }
 
-// extend has the term trusted until a later time, unless it has ended.
+// extend moves the end of trust to a later time, unless the term has ended.
 func (t *Term) extend(until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -117,7 +117,7 @@ func TestDocspellTakesTheJobs(t *testing.T) {
 	f.guarantees()
 }
 
-// An edit of Docspell wins over a batch in hand, and its next time counts.
+// An edit of Docspell wins over a batch in flight, and its next time counts.
 func TestDocspellEdits(t *testing.T) {
 	t.Parallel()
 	f := newDocspellFixture(t)
@@ -136,7 +136,7 @@ func TestDocspellEdits(t *testing.T) {
 	f.want(`{"edited":2}`, "SELECT args FROM job WHERE tracker = ? AND due = ?", docspellMail, at)
 	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND extract(minute FROM due) = 30 AND nextrun = due", docspellMail)
 
-	// Stored once more as it is, while it is in hand: the mark is lost, the tick is not.
+	// Stored once more as it is, while its batch is in flight: the mark is lost, the tick is not.
 	f.exec("UPDATE job SET state = 'success'")
 	due := f.due(docspellMail, time.Second)
 	f.between(func() { f.exec(docspellUpdate, true, `{"edited":2}`, "*"+utc(due)[4:], utc(due)) })

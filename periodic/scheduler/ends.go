@@ -21,7 +21,7 @@ const (
 	endsTimeout = 10 * time.Second
 )
 
-// ends asks the queues that are not nextrun's own how their jobs ended. Each has a goroutine of its own, since one may take
+// ends asks the queues that are not nextrun's own how their jobs ended. Each has its own goroutine, since one may take
 // long to answer, or fail. The loop says when it is time.
 type ends struct {
 	role   role
@@ -87,7 +87,7 @@ type asker struct {
 	bad     map[string]bool // the jobs whose end could not be recorded, by id: each is named once
 }
 
-// within has the queue asked after a time, or sooner if that is planned. Only the loop calls it.
+// within plans to ask the queue after a time, unless it is planned sooner. Only the loop calls it.
 func (a *asker) within(wait time.Duration) {
 	at := time.Now().Add(wait)
 	select {

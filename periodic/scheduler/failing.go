@@ -14,7 +14,7 @@ import (
 
 // A statement that writes many rows fails for all of them when one cannot be written: a constraint refuses it,
 // a trigger raises, somebody else holds a lock that it needs. The rows are then written in parts, and one by one
-// where a part fails (split.go). A row that fails alone is left out, and tried again alone, ever more rarely; so are
+// where a part fails (split.go). A row that fails alone is left out, and tried again alone, at growing intervals; so are
 // the tasks of a queue that cannot be used.
 
 // failures are the tasks that fail alone, by their ids, or the queues that cannot be used. The loop owns them.

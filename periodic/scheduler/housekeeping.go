@@ -17,7 +17,7 @@ const (
 	pruneAgain   = time.Hour
 )
 
-// housekeeping deletes what is old, in a goroutine of its own.
+// housekeeping deletes what is old, in its own goroutine.
 type housekeeping struct {
 	cfg   *Config
 	store Store

@@ -36,7 +36,7 @@ func TestStartAndStop(t *testing.T) {
 	})
 }
 
-// Stop finishes the batch in hand.
+// Stop finishes the batch in flight.
 func TestStopFinishesTheBatch(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "report", "yearly")

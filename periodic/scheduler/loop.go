@@ -201,7 +201,7 @@ func earlier(a, b time.Time) time.Time {
 // isDue reports whether a time has come.
 func isDue(at time.Time) bool { return !at.IsZero() && !at.After(time.Now()) }
 
-// pollWithin has the loop poll after a while at the latest.
+// pollWithin makes the loop poll after a while at the latest.
 func (l *loop) pollWithin(wait time.Duration) { l.pollAt = earlier(l.pollAt, time.Now().Add(wait)) }
 
 // step does the first duty that is due. It reports whether there was one.

@@ -135,14 +135,14 @@ func (l *loop) clearMarks(soft, _ context.Context) (pollIn time.Duration, err er
 	return pollIn, nil
 }
 
-// watermark is up to when nothing of what fell due is left, as far as this scheduler was told. It saves
+// watermark is the time up to which no task is due any more, as far as this scheduler knows. It saves
 // reading the entries that an old snapshot, such as that of pg_dump, keeps in the index of due tasks.
 type watermark struct {
 	drainedUpTo time.Time // by the database's clock; zero: not known
 	fullPollAt  time.Time // by the host's clock: when the scheduler has polled for all
 }
 
-// fullPollEvery is how often the scheduler polls for all that is due, at least: it may not have been told.
+// fullPollEvery is how often the scheduler polls for all that is due, at least: notifications can be lost.
 const fullPollEvery = 10 * time.Second
 
 // lowerBound is [batch.Look.DrainedUpTo].
@@ -163,7 +163,7 @@ func (d *watermark) advance(p *batch.Work, now, since time.Time, err error) {
 	}
 }
 
-// reset has the next poll find all: something was changed, or is left out no more.
+// reset makes the next poll look at all: something was changed, or is left out no more.
 func (d *watermark) reset() { d.drainedUpTo = time.Time{} }
 
 // clockSlack is the least time to sleep: clocks advance by no finer steps.

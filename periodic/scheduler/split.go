@@ -97,7 +97,7 @@ func (l *loop) leaveOut(hard context.Context, row batch.Row, doing string, cause
 		least, most = leastRetry, mostRetry
 	}
 	if l.failing.add(row.ID, row.Version, cause, least, most) != nil {
-		return nil //nolint:nilerr // the row is set aside already, and its cause was told
+		return nil //nolint:nilerr // the row is set aside already, and its cause was logged
 	}
 	l.observe(Event{Kind: EventAside, ID: row.ID, Doing: doing, Err: cause})
 	if !locked { // which is no problem of the task
@@ -154,7 +154,7 @@ func (l *loop) suspectSink(hard context.Context, cause error) (broke bool, err e
 	return broke, nil
 }
 
-// probe checks whether a sink takes jobs at all. It has the tasks of one wait that does not, or ends that.
+// probe checks whether a sink takes jobs at all. While it does not, its tasks wait.
 func (l *loop) probe(hard context.Context, sink periodic.Sink) (broken bool, err error) {
 	err = l.batches.Update(hard, aloneWait, func(tx batch.Tx) error { return l.batches.Queues[sink].Probe(hard, tx.DBTX()) })
 	switch {

@@ -170,7 +170,7 @@ func (l *loop) note(done *batch.Outcome) {
 		}
 	}
 	for _, t := range done.Ticks {
-		l.pulse.Goes() // who is told may take its time
+		l.pulse.Goes() // observers may take their time
 		of := done.Plans[t.TaskID].Task
 		l.ends.added(of.Sink, t)
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t})

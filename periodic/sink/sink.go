@@ -1,4 +1,4 @@
-// Package sink is what a program implements to let tasks feed a queue of its own: a [Submitter], and
+// Package sink is what a program implements to let tasks feed its own queue: a [Submitter], and
 // what only some queues can do besides. It is the one import of nextrun that such a queue needs.
 //
 // An example of package periodic/scheduler has one of 30 lines; package ops/nextruntest checks whether it

@@ -57,7 +57,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	return c.Conn.ExecContext(ctx, query, c.mode(args))
 }
 
-// mode has pgx send a statement without a name, where names would stay in somebody else's session.
+// mode makes pgx send a statement without a name, where names would stay in somebody else's session.
 func (c *conn) mode(args []driver.NamedValue) []driver.NamedValue {
 	if !c.shared {
 		return args

@@ -16,8 +16,8 @@ import (
 )
 
 // Tx returns a transaction of pgx, on the same database, as one that In of [jobqueue.Queue]
-// and of periodic.Tasks takes, and all else that takes a [jobqueue.DBTX]. It needs no end of
-// its own: commit or roll back the transaction as ever. Use both by one goroutine.
+// and of periodic.Tasks takes, and all else that takes a [jobqueue.DBTX]. Commit or
+// roll back the transaction of pgx; what Tx returns needs no end. Use both by one goroutine.
 //
 // What the transaction changes wakes the services when it commits, by a notification.
 //
@@ -25,7 +25,7 @@ import (
 func Tx(tx pgx.Tx) jobqueue.DBTX { return bridge{tx} }
 
 // bridge is a transaction of pgx for database/sql, which alone can make its rows. Each
-// statement gets a connection of its own, which stands for the transaction.
+// statement gets its own connection, which stands for the transaction.
 type bridge struct{ tx pgx.Tx }
 
 type bridgeKey struct{}

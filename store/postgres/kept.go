@@ -151,8 +151,8 @@ func (c *conn) row(ctx context.Context, query string) ([]driver.Value, error) {
 	return values, errors.Join(rows.Next(values), rows.Close())
 }
 
-// begun is a transaction. Its end is watched as a statement is: the driver only watches
-// those that it has begun, and must not be told of the end of others.
+// begun is a transaction. Its end is sent as a statement: the driver commits and rolls
+// back only transactions that it has begun itself.
 type begun struct {
 	*conn
 	ctx context.Context
@@ -268,7 +268,7 @@ func (c *conn) prepared(ctx context.Context, query string) (driver.Stmt, error) 
 	return made, nil
 }
 
-// outcome has the pool drop the connection after an error for which a kept statement may be to
+// outcome makes the pool drop the connection after an error for which a kept statement may be to
 // blame, such as after a change of the tables. What a row, a lock or the time is to blame for is none.
 func (c *conn) outcome(err error) {
 	if err == nil {

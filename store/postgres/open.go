@@ -3,7 +3,7 @@
 //
 //	import _ "github.com/nextrun/nextrun/store/postgres"
 //
-// It has no names. A program that has a pool of its own needs it only for
+// It has no names. A program with its own pool needs it only for
 // store.Options.ListenURL; see [store.New].
 //
 // [store.Open]: https://pkg.go.dev/github.com/nextrun/nextrun/store#Open
@@ -70,7 +70,7 @@ func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	}, o)
 }
 
-// listenAt has the watchers listen where the options say.
+// listenAt makes the watchers listen where the options say.
 func listenAt(o sqldb.Options) (server.Listen, error) {
 	u, err := dburl.Parse(o.ListenURL)
 	if err == nil && u.Postgres == nil {

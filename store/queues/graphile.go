@@ -74,7 +74,7 @@ func (k GraphileWorker) preset(sqlite bool) (preset, error) {
 	words := strings.NewReplacer(
 		"{schema}", qualified("", schema), "{task}", joinTask, "{attempts}", attempts(cmp.Or(k.MaxAttempts, 25), "least"),
 		// The id alone does not tell that a job is ours: its table may be in another schema than before, or have been
-		// emptied and its numbers begun anew.
+		// emptied, and its numbers start again.
 		"{ours}", `j.id = v.ref::bigint AND j.key LIKE 'nextrun:%:' || v.jid`,
 		// Those, too, whose key somebody else has taken away. A remove_job or add_jobs with the key of a running job
 		// does so, and sets its attempts to their maximum.

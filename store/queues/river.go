@@ -132,7 +132,7 @@ func (k River) preset(sqlite bool) (preset, error) {
 }
 
 // What is alike on both databases: how a job j ended, whether it waits, and whether it is ours. The id alone does not
-// tell: the table may have been emptied and its numbers begun anew.
+// tell: the table may have been emptied, and its numbers start again.
 var riverWords = []string{
 	"{outcome}", `CASE j.state WHEN 'completed' THEN 'success' WHEN 'discarded' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome`,
 	"{state}", `CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state`,

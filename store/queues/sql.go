@@ -87,8 +87,8 @@ const (
 	sqlQueues = `nextrun_queues AS {kept}(SELECT v.queue FROM {batch} AS v)`
 )
 
-// preset makes the statements. SQLite would unpack the rows again for each row that a user
-// joins with them, if it were not told to keep them.
+// preset makes the statements. MATERIALIZED keeps SQLite from unpacking the rows again for each
+// row that a user joins with them.
 func (k SQL) preset(sqlite bool) (preset, error) { //nolint:unparam // as the other kinds
 	now, kept, limits := "$2::timestamp", "", ""
 	if sqlite {

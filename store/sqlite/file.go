@@ -235,5 +235,5 @@ type goneError struct{ text string }
 
 func (e *goneError) Error() string { return e.text }
 
-// Unwrap has database/sql throw the connection away.
+// Unwrap makes database/sql throw the connection away.
 func (*goneError) Unwrap() []error { return []error{driver.ErrBadConn, sqldb.ErrUnavailable} }

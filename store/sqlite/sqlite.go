@@ -4,7 +4,7 @@
 //	import _ "github.com/nextrun/nextrun/store/sqlite"
 //
 // It has no names. Without cgo, or with the tag nosqlite, it brings no driver, and
-// [store.Open] says so. A program that has a pool of its own does not need it; see
+// [store.Open] says so. A program with its own pool does not need it; see
 // [store.New].
 //
 // [store.Open]: https://pkg.go.dev/github.com/nextrun/nextrun/store#Open

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A statement that needs none of the args runs whatever they are; one that does is told what is wrong with them.
+// Args that are no JSON object matter only to a statement with parameters. Its error says what is wrong.
 func TestArgsThatAreNoObject(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"null", "[1]", "7", "--full", `{"day": 1`, ""} {

@@ -93,7 +93,7 @@ func (r runner) begin(ctx context.Context, tx *sqldb.Tx) (before settings, err e
 	return before, setRole(ctx, tx, r.Role)
 }
 
-// restore has the end of the job written with the role and in the schema that were there before.
+// restore brings back the role and the schema of before, for the end of the job.
 func (r runner) restore(ctx context.Context, tx *sqldb.Tx, before settings) error {
 	if r.sqlite {
 		return nil
@@ -129,7 +129,7 @@ func (r runner) read(ctx context.Context, tx *sqldb.Tx, text string, args []any)
 	return count, rows.Err()
 }
 
-// others has it that a column is missing which is none of nextrun's.
+// others keeps an error about a table or a column of somebody else's from reading as if nextrun's were missing.
 func (r runner) others(ctx context.Context, err error) error {
 	if errors.Is(r.db.Classify(ctx, err), sqldb.ErrNoSchema) {
 		return errors.New(err.Error())

@@ -31,8 +31,8 @@ type Work struct {
 // longest is the greatest Timeout.
 const longest = 1000 * time.Hour
 
-// Validate returns an error that says what is wrong with the statements, as far as that can be
-// told without a database: what begins or ends a transaction, cannot run in one, or changes the
+// Validate returns an error that says what is wrong with the statements, as far as that
+// shows without a database: what begins or ends a transaction, cannot run in one, or changes the
 // connection is refused.
 func (w Work) Validate() error {
 	p := &service.Check{Config: "statement.Work"}

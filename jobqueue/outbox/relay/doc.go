@@ -19,6 +19,6 @@
 //
 // A row that cannot be read, that the database refuses to change, or that another session has locked, holds up its own
 // topic only: each topic is leased and settled in transactions of its own. A topic that cannot be leased, or of which a
-// batch cannot be recorded, is tried again ever more rarely, one event at a time and only if its message can be written, so that few
+// batch cannot be recorded, is tried again at growing intervals, one event at a time and only if its message can be written, so that few
 // events of it come twice. A [Notice] names it once.
 package relay

@@ -36,7 +36,7 @@ type loop struct {
 	held       map[string]hold // topics that cannot go on
 }
 
-// said is that a worker is done with its topic, or why that cannot go on.
+// said reports that a worker is done with its topic, or why the topic cannot go on.
 type said struct {
 	topic string
 	err   error
@@ -87,7 +87,7 @@ func (l *loop) sleep(wait time.Duration) {
 	}
 }
 
-// note has a topic that cannot go on wait, and names it once.
+// note makes a topic wait that cannot go on, and names it once.
 func (l *loop) note(s said) {
 	delete(l.working, s.topic)
 	h := l.held[s.topic]

@@ -88,8 +88,8 @@ const (
 	refusedAlike = 500 // it is dead after so many refusals in any case: some hours, with the default RetryMax
 )
 
-// blame has an event dead that was refused for the last time if the receiver accepts one of those behind it. Else it may
-// refuse all events, which is no fault of this one, and the topic waits.
+// blame leaves an event dead that was refused too often only if the receiver accepts one of those behind it. Otherwise the
+// receiver may refuse all events, which is no fault of this one, and the topic waits.
 func (w *worker) blame(ctx context.Context, s *Settlement, to outbox.Publisher, behind []outbox.Event, items []Item) {
 	for i := range min(len(behind), triedBehind) {
 		accepted, err := w.deliver(ctx, to, behind[i:])

@@ -61,8 +61,8 @@ func TestHealthIsForThisHostOnly(t *testing.T) {
 	s.Says(t, ui.WrongUsage, "health", "missing --health")
 }
 
-// A database that takes connections and never answers holds nobody up for long: a probe gets its answer, and names the
-// database; a command ends when it is told to, and so does an idle process.
+// A database that takes connections and never answers holds nobody up for long: a probe gets an answer, which names the
+// database, and a command and an idle process end when somebody stops them.
 func TestDatabaseThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	d := migrated.New(t, storetest.Postgres)

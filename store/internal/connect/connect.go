@@ -105,7 +105,7 @@ func adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error
 	return nil, fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
 }
 
-// listenBeside has the server of a program's pool listen, if the pool's driver or the options
+// listenBeside makes the server of a program's pool listen, if the pool's driver or the options
 // say how.
 func listenBeside(s *postgres.Server, pool *sql.DB, o sqldb.Options) (err error) {
 	if lender, ok := pool.Driver().(postgres.Lender); ok {

@@ -61,8 +61,8 @@ func (tx claimTx) running(ctx context.Context, candidates []exchange.Candidate) 
 	}
 	r := tx.DB().Records(1, []sqldb.Field{sqldb.Text("kind"), sqldb.Text("name")}, len(scopes),
 		func(i int) []any { return []any{string(scopes[i].Kind), scopes[i].Name} })
-	// A statement sees what was committed when it began, so the count is a statement
-	// of its own: it sees the jobs of every claim that had the lock before.
+	// A statement sees what was committed when it began, so the count is another
+	// statement: it sees the jobs of every claim that had the lock before.
 	for _, query := range []string{lockSQL, countSQL} {
 		lock := tx.SQL().TryLock("v.kind || ' ' || v.name")
 		if query == lockSQL && lock == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// inWork are the jobs that have not ended, each part by an index of its own.
+// inWork are the jobs that have not ended, each part by its own index.
 const inWork = `SELECT * FROM job WHERE ` + claimable + ` UNION ALL SELECT * FROM job WHERE ` + waitsForTime + `
 	UNION ALL SELECT * FROM job WHERE ` + hasWorker
 

@@ -26,7 +26,7 @@ const (
 
 var errSilent = errors.New("listen for changes: the network fell silent, listening again on a new connection")
 
-// Listen listens on a connection of its own until ctx ends. When the connection is lost,
+// Listen listens on its own connection until ctx ends. When the connection is lost,
 // it makes another one.
 type Listen func(ctx context.Context, l Listener)
 

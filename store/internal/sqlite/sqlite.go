@@ -149,8 +149,7 @@ func (d *dialect) Class(err error) error {
 	return nil
 }
 
-// textClass is the class of an error that has no code of its own: only its
-// text says what it is.
+// textClass is the class of an error whose code stands for many: only its text says what it is.
 func textClass(text string) error {
 	for prefix, class := range map[string]error{
 		"no such table": sqldb.ErrNoSchema, "no such column": sqldb.ErrNoSchema,

@@ -71,7 +71,7 @@ func userValues(t *periodic.Task) (values []any) {
 func tasks(ctx context.Context, tx *sqldb.Tx, columns []periodic.Column, query string, args ...any) ([]periodic.Task, error) {
 	list, err := sqldb.Rows(ctx, tx, columns, query, args...)
 	for i := range list {
-		// Only a scheduler writes due, and never such a time: plan the task anew.
+		// Only a scheduler writes due, and never such a time: plan the task again.
 		if t := &list[i]; !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
 			t.Due, t.NextRun = time.Time{}, periodic.Unplanned
 		}

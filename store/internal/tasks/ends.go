@@ -32,9 +32,9 @@ func (j *awaited) open() sink.Open {
 	return sink.Open{TaskID: string(j.TaskID), JID: string(j.JID), Ref: string(j.Ref), Due: j.Due.Time(), Submitted: j.Submitted.Time()}
 }
 
-// AskEnds implements scheduler.Store. Jobs are taken first, in a transaction of its own: their
-// next turn is then some time away, so that several schedulers ask about different ones, and an
-// error is not repeated at once. The answer has a transaction that only reads.
+// AskEnds implements scheduler.Store. A first transaction takes the jobs and moves
+// their next turn, so that several schedulers ask about different ones, and an error is not repeated at once. A second one,
+// which only reads, asks the queue.
 func (s Store) AskEnds(ctx context.Context, a batch.AskEnds) (found batch.Ends, err error) {
 	var jobs []awaited
 	err = s.db.UpdateWithin(ctx, sqldb.BatchLockWait, func(tx *sqldb.Tx) error {

@@ -24,7 +24,7 @@ func (tx taskTx) Reopen(ctx context.Context, tick periodic.Tick) error {
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }
 
 func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
-	// Who has marked the task has to decide anew: it does not know of this tick.
+	// Who has marked the task does not know of this tick, and has to decide again.
 	if _, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
 		WHERE id = $1 AND worker IS NOT NULL`, tick.TaskID); err != nil {
 		return false, err

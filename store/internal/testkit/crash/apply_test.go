@@ -87,7 +87,7 @@ func (d *declarations) cutShort(at crash.Place, states []string) {
 	p, after := d.start(1, at), 0
 	storetest.Eventually(d, "the step of the process, or its end", func() bool { return p.Ended() || stopped(p) })
 	if !p.Ended() {
-		if d.start(2, crash.Place{}).End() == 0 { // otherwise it waited for the other one in vain
+		if d.start(2, crash.Place{}).End() == 0 { // otherwise the first one kept it waiting for too long
 			after = 1
 		}
 		p.Signal(syscall.SIGCONT)

@@ -159,7 +159,7 @@ func (w *world) crash(at crash.Place) *program.Process {
 			w.t.Error("a process has started while another one held the database")
 		}
 		b = w.serve("b", crash.Place{})
-	case w.stopped: // what it has in hand goes to the other one
+	case w.stopped: // the other one takes over its work
 		w.ticksSince(after)
 		w.none("SELECT count(*) FROM job WHERE state IN ('scheduled', 'running') AND worker LIKE 'a@%'")
 		w.none("SELECT count(*) FROM scheduler_lock WHERE holder LIKE 'a@%'")
