@@ -90,6 +90,7 @@ func readStatus(ctx context.Context, env *ui.Env, db *store.DB) (s status, err e
 	if err == nil {
 		s.next, err = view.Of(db).Tasks(ctx, next[:min(len(next), mostShown)], view.Judged)
 	}
+	slices.SortStableFunc(s.next, func(a, b view.Task) int { return a.Status().Next.Compare(b.Status().Next) })
 	return s, err
 }
 

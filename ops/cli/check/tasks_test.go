@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/testkit/clitest"
 	"github.com/nextrun/nextrun/internal/testkit/migrated"
@@ -110,14 +111,20 @@ func TestStatus(t *testing.T) {
 		s.Exec(t, `UPDATE periodic_task SET due = '2098-01-01 00:00:00.000000', nextrun = '2098-01-01 00:00:00.000000' WHERE id = 'good'`)
 		s.Exec(t, `UPDATE periodic_task SET problem = 'no such zone' WHERE id = 'bad'`)
 		s.Exec(t, `UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2097-01-01 00:00:00' WHERE id = 'good'`)
+		day := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		for id, at := range map[string]time.Time{"skips": day, "noon": day.Add(12 * time.Hour)} {
+			s.Must(t, "task", "add", id, "--handler", "h", "--timer", "daily")
+			s.Exec(t, fmt.Sprintf(`UPDATE periodic_task SET due = '%[1]s', nextrun = '%[1]s' WHERE id = '%[2]s'`, at.Format("2006-01-02 15:04:05.000000"), id))
+		}
+		s.Must(t, "task", "skip", "skips")
 		s.Exec(t, `INSERT INTO job (jid, task, tracker, group_, subject, state, worker, started) VALUES ('0123456789-end', 'h', 'good', 'g', 's', 'running', 'w', '2026-01-01 00:00:00')`)
 		s.Says(t, ui.Done, "task list --state problem", "bad blocked ", "no such zone", "! good")
 		r := s.Says(t, ui.Changes, "status")
 		out := strings.Join(strings.Fields(r.Stdout), " ")
 		at := 0
 		for _, want := range []string{
-			"3 tasks: 1 needs attention, ", "1 disabled no scheduler runs; jobs: 0 waiting, 1 running", "NEEDS ATTENTION WHY bad ", "no such zone",
-			"RUNNING JOB SINCE WORKER good 0123456789-end ", "NEXT IN AT HANDLER ", "good in 71 y",
+			"5 tasks: 1 needs attention, ", "1 disabled no scheduler runs; jobs: 0 waiting, 1 running", "NEEDS ATTENTION WHY bad ", "no such zone",
+			"RUNNING JOB SINCE WORKER good 0123456789-end ", "NEXT IN AT HANDLER noon ", "skips ", "good in 71 y",
 		} {
 			next := strings.Index(out[at:], want)
 			if next < 0 {

@@ -46,7 +46,7 @@ starts, ends or jitter change.`,
 				}
 				if drops(&before, &changed) {
 					env.Complain("the tick of %s was due and not submitted yet; it is dropped, because the new timer plans from now on. To run the task now: nextrun task run %s",
-						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), text.Word(args[0]))
+						env.Moment(before.NextRun), text.Word(args[0]))
 				}
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])
 			})

@@ -121,6 +121,18 @@ func (s *Story) tries() (said string) {
 	return said
 }
 
+// leftOut says that a person or a calendar leaves out the tick to come; empty: nobody does.
+func (s *Story) leftOut() string {
+	if skip := s.task.SkipAt(s.Asked); skip != nil {
+		return view.Because(periodic.CausePerson, skip.Reason)
+	}
+	next, err := s.task.Upcoming(s.Asked.Add(-time.Microsecond), 1)
+	if err != nil || len(next) == 0 || next[0].LeftOut == "" {
+		return ""
+	}
+	return view.Because(periodic.CauseCalendar, next[0].LeftOut)
+}
+
 // without says why there is no record of a tick.
 func (s *Story) without() string {
 	t, asked, next := &s.task, s.at(s.Asked), ""
@@ -134,6 +146,8 @@ func (s *Story) without() string {
 		return "The tick of " + asked + " is to come, but the task is disabled."
 	case future && t.Pause.At(s.Asked):
 		return "The tick of " + asked + " is to come, and will be skipped: the task is " + view.Noted("paused", t.Pause.Note()) + "."
+	case future && s.leftOut() != "":
+		return "The tick of " + asked + " is to come, and will be " + s.leftOut() + "."
 	case future:
 		return "The tick of " + asked + " is to come, " + text.Away(s.Asked, s.now) + "."
 	case s.Asked.Before(t.Created):
