@@ -40,7 +40,7 @@ var errHasJob = errors.New("the tick has its job already")
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
 // now. It returns a [*PendingError] if a job of the task is pending, and
-// errHasJob if the tick is recorded already.
+// errHasJob if the tick is recorded already. An error with a jid comes after the record of the tick.
 func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (jid string, err error) {
 	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
@@ -137,15 +137,16 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 			return do(tx, t, now)
 		})
 	}
-	err := unlessKnown(func(tx TaskTx, t Task, now time.Time) error {
+	jid := ""
+	err := unlessKnown(func(tx TaskTx, t Task, now time.Time) (err error) {
 		if closed := t.closed(now); closed != "" {
 			return skipNow(ctx, tx, tick, closed)
 		}
-		_, err := s.submitTick(ctx, tx, t, tick)
+		jid, err = s.submitTick(ctx, tx, t, tick)
 		return err
 	})
-	var pending *PendingError
-	if !errors.As(err, &pending) {
+	_, inside := s.store.(inTx)
+	if pending := new(PendingError); !errors.As(err, &pending) || inside && jid != "" { // only the caller can undo the record
 		return err
 	}
 	return unlessKnown(func(tx TaskTx, t Task, now time.Time) error { // what the transaction has written is undone

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -71,6 +74,41 @@ func TestTasksInTransactionsOfOthers(t *testing.T) {
 			t.Errorf("after the commit: %v (%v), want one task", list, err)
 		}
 	})
+}
+
+// In a transaction of the caller, a tick whose job the queue refuses, since another one came first, is an error: it is recorded
+// there with a job that does not exist, unless the caller rolls that back.
+func TestSubmitNextInATransactionWhoseJobIsRefused(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		if err := env.tasks.Add(t.Context(), periodic.NewTask("a", "echo", "daily")); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := env.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		inside, pending := env.tasks.In(tx).Traced(rivals{t, tx}), new(periodic.PendingError)
+		if err := inside.SubmitNext(t.Context(), "a", time.Now().Add(-time.Minute), "after another one"); !errors.As(err, &pending) {
+			t.Errorf("%v, want the error that names the other job", err)
+		}
+	})
+}
+
+// rivals submit another job of the same task before each job.
+type rivals struct {
+	t  *testing.T
+	tx *sql.Tx
+}
+
+func (r rivals) Send(ctx context.Context, _ string, jobs []jobqueue.Job) (string, func(error)) {
+	_, err := r.tx.ExecContext(ctx, "INSERT INTO job (jid, task, tracker, single) VALUES ('rival', 'echo', '"+jobs[0].Tracker+"', true)")
+	return "", func(refused error) {
+		if refused == nil || err != nil {
+			r.t.Errorf("the job was not refused (%v)", err)
+		}
+	}
 }
 
 // The newest ticks of a time are the first of all of it, however many are asked for.
