@@ -10,7 +10,7 @@ import (
 )
 
 // When a scheduler deletes what is old: some minutes after its start, when it has caught up, and then once a
-// day; what failed an hour later.
+// day; what failed, or fell due while it stood by, an hour later.
 const (
 	firstPruning = 5 * time.Minute
 	nextPruning  = 24 * time.Hour
@@ -40,7 +40,7 @@ func (h housekeeping) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		wait := nextPruning
-		if h.role.schedules() && !h.prune(ctx) {
+		if !h.role.schedules() || !h.prune(ctx) {
 			wait = pruneAgain
 		}
 		timer.Reset(wait)

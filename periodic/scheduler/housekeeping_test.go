@@ -59,15 +59,17 @@ func TestHousekeepingOnceADay(t *testing.T) {
 	})
 }
 
-// Who stands by deletes nothing, and a retention that is too short is refused.
+// Who stands by deletes nothing until it schedules, and then within an hour; and a retention that is too short is refused.
 func TestHousekeepingOfAStandbyAndItsBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &prunes{}
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Hour)
 		defer cancel()
-		newHousekeeping(store, &Config{}, standby{}).run(ctx)
-		if len(store.at) > 0 {
-			t.Errorf("it deleted at %s", store.at)
+		const since = 30 * time.Hour
+		cfg := Config{Name: "s"}.withDefaults()
+		newHousekeeping(store, &cfg, standby{until: time.Now().Add(since)}).run(ctx)
+		if len(store.at) != 1 || store.at[0] < since || store.at[0] > since+time.Hour {
+			t.Errorf("it deleted at %s, want once, within an hour after %s", store.at, since)
 		}
 	})
 	for _, keep := range []Retention{{Ticks: time.Minute}, {Jobs: -2}, {Events: time.Hour}, {Ticks: 200 * 365 * 24 * time.Hour}} {
@@ -77,9 +79,13 @@ func TestHousekeepingOfAStandbyAndItsBounds(t *testing.T) {
 	}
 }
 
-type standby struct{ shared }
+type standby struct {
+	shared
 
-func (standby) schedules() bool { return false }
+	until time.Time
+}
+
+func (s standby) schedules() bool { return !time.Now().Before(s.until) }
 
 // Who has lost the lock while jobs of another queue were open asks about them no more, and waits quietly.
 func TestNobodyAsksAboutEndsWhileStandingBy(t *testing.T) {
