@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -31,16 +32,6 @@ type Options struct {
 	LogLost func() int64
 }
 
-func (o Options) withDefaults() Options {
-	if o.Tasks == 0 {
-		o.Tasks = 1000
-	}
-	if o.Cache <= 0 {
-		o.Cache = 10 * time.Second
-	}
-	return o
-}
-
 // Metrics counts what the services of a process do, and reads a database. It
 // implements [prometheus.Collector] and is safe for concurrent use.
 type Metrics struct {
@@ -56,7 +47,8 @@ type Metrics struct {
 
 // New returns metrics that have counted nothing.
 func New(options Options) *Metrics {
-	options = options.withDefaults()
+	service.SetDefault(&options.Tasks, 1000)
+	service.SetDefault(&options.Cache, 10*time.Second)
 	m := &Metrics{options: options, schedule: newSchedule(options), jobs: newJobs(), events: newEvents(),
 		build: gauges("build_info", "1; the labels say what runs.", "version", "revision", "goversion")}
 	set(m.build, 1, options.Version, options.Revision, runtime.Version())

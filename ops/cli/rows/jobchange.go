@@ -94,7 +94,7 @@ func pruneJobs(env *ui.Env) *cobra.Command {
 			case ended.Value.IsZero():
 				return ui.Usagef("give an age: --older-than 30d, or --older-than 0 for all that have ended")
 			case ended.Value.After(env.Now()):
-				return ui.Usagef("--older-than %s is to come; use a time that has passed", &ended)
+				return ui.Usagef("--older-than %s is in the future; use a time that has passed", &ended)
 			}
 			filter := jobqueue.PruneFilter{OlderThan: env.Now().Sub(ended.Value)}
 			if states.Value != nil {
