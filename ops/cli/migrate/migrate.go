@@ -69,6 +69,9 @@ before stay, without the columns that nextrun added.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				if version, err := migrations.Of(db).Version(c.Context()); err != nil || version == 0 {
+					return printMigrations(env, db, "removed", nil, err)
+				}
 				text, err := removes(c.Context(), migrations.Of(db))
 				if err != nil {
 					return err

@@ -26,6 +26,7 @@ func TestMigrate(t *testing.T) {
 		s.Says(t, ui.WrongUsage, "migrate down", "all tasks, jobs", "--yes")
 		s.Says(t, ui.Done, "task list", "echo")
 		s.Says(t, ui.Done, "migrate down --yes", "removed 00001_schema.sql", "with all tasks, jobs")
+		s.Says(t, ui.Done, "migrate down", "nothing to do")
 		s.Says(t, ui.Changes, "migrate status --json", `"applied": false`, "run: nextrun migrate up")
 	})
 }
