@@ -105,11 +105,7 @@ func planned(e scheduler.Event) time.Time {
 
 func (s *schedule) lock(e scheduler.Event) {
 	name := e.Lock.Name
-	held := 0.0
-	if e.Kind == scheduler.EventLeading {
-		held = 1
-	}
-	set(s.leading, held, name)
+	set(s.leading, truth(e.Kind == scheduler.EventLeading), name)
 	for _, kind := range []scheduler.EventKind{scheduler.EventLeading, scheduler.EventLost, scheduler.EventReleased} {
 		add(s.wonLost, 0, name, string(kind))
 	}

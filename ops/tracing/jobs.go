@@ -25,11 +25,9 @@ const (
 // Send implements [jobqueue.SendTracer]. The span is a child of that in the context, if
 // there is one.
 func (t *Tracer) Send(ctx context.Context, queue string, jobs []jobqueue.Job) (string, func(error)) {
-	var more []attribute.KeyValue
+	more := []attribute.KeyValue{semconv.MessagingBatchMessageCount(len(jobs))}
 	if len(jobs) == 1 {
 		more = ofJob(&jobs[0])
-	} else {
-		more = []attribute.KeyValue{semconv.MessagingBatchMessageCount(len(jobs))}
 	}
 	ctx, span := t.tracer.Start(ctx, "send "+clean(queue), trace.WithSpanKind(trace.SpanKindProducer),
 		about("send", queue, semconv.MessagingOperationTypeSend, more...))

@@ -43,11 +43,11 @@ func (r *report) addVersion(ctx context.Context, m *migrations.Migrator) error {
 	if err != nil {
 		return err
 	}
+	what := "of this version, and complete"
 	if last := list[len(list)-1]; last.Newer {
-		r.add(levelOK, "schema", "of a newer version, up to %s; this version works on it, too", last.Name)
-		return nil
+		what = "of a newer version, up to " + last.Name + "; this version works on it, too"
 	}
-	r.add(levelOK, "schema", "of this version, and complete")
+	r.add(levelOK, "schema", "%s", what)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -54,15 +55,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 
 // ended is when a run ended or began, or else was submitted.
 func ended(r *view.Run) time.Time {
-	switch {
-	case r == nil:
+	if r == nil {
 		return time.Time{}
-	case !r.Finished.IsZero():
-		return r.Finished
-	case !r.Started.IsZero():
-		return r.Started
 	}
-	return r.Decided
+	return cmp.Or(r.Finished, r.Started, r.Decided)
 }
 
 // taskJSON is the JSON form of a task: its columns, and how it is doing.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/text"
@@ -50,19 +51,12 @@ func (env *Env) Person() string {
 // userinfo finds the password in a URL, wherever it was typed.
 var userinfo = regexp.MustCompile(`(://[^:/@\s]*:)[^@\s]*@`)
 
-// sampleUserinfo stands in messages that say how to write a URL.
-const sampleUserinfo = "://USER:PASSWORD@"
-
 // Complain writes a line to standard error, without the passwords of URLs and
 // what would disturb a terminal.
 func (env *Env) Complain(format string, args ...any) {
-	line := userinfo.ReplaceAllStringFunc(fmt.Sprintf(format, args...), func(found string) string {
-		if found == sampleUserinfo {
-			return found
-		}
-		return userinfo.ReplaceAllString(found, "${1}xxxxx@")
-	})
-	_, _ = fmt.Fprintln(env.Stderr, Printable(line)) // nobody is left to report it to
+	line := userinfo.ReplaceAllString(fmt.Sprintf(format, args...), "${1}xxxxx@")
+	line = strings.ReplaceAll(line, "://USER:xxxxx@", "://USER:PASSWORD@") // in messages that say how to write a URL
+	_, _ = fmt.Fprintln(env.Stderr, Printable(line))                       // nobody is left to report it to
 }
 
 // Printf writes a result for people to standard output, without what would

@@ -126,15 +126,11 @@ func Shorten(text string) string {
 
 // ColumnChanges writes the columns that change of a task, on one line.
 func ColumnChanges(c periodic.TaskChange) string {
-	var b strings.Builder
-	for i, column := range c.Columns {
-		separator := ", "
-		if i == 0 {
-			separator = "  "
-		}
-		fmt.Fprintf(&b, "%s%s: %q -> %q", separator, column.Column, Shorten(column.From), Shorten(column.To))
+	var list []string
+	for _, column := range c.Columns {
+		list = append(list, fmt.Sprintf("%s: %q -> %q", column.Column, Shorten(column.From), Shorten(column.To)))
 	}
-	return b.String()
+	return strings.Repeat("  ", min(len(list), 1)) + strings.Join(list, ", ")
 }
 
 // Counted says how many there are of something: 1 job, 2 jobs.
