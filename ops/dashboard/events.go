@@ -58,7 +58,7 @@ func (s *server) events(ctx context.Context, r *http.Request) (*eventList, error
 		if l.Unattended() {
 			problem = "no relay has this topic now"
 		}
-		if late := time.Now().Sub(l.Retry); !l.Retry.IsZero() && late > time.Minute {
+		if late := time.Since(l.Retry); !l.Retry.IsZero() && late > time.Minute {
 			problem, l.Retry = problem+"; no relay has tried it again for "+text.Text(late.Truncate(time.Minute))+": start nextrun serve or nextrun relay", time.Time{}
 		}
 		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder, l.Retry, l.Unattended()})

@@ -150,7 +150,7 @@ const (
 func (s *server) processes(services []view.Service) []processRow {
 	list := []processRow{}
 	for _, one := range services {
-		silence, name, hooks := time.Now().Sub(one.Seen), view.NameOf(one.Worker), ofHooks(&one)
+		silence, name, hooks := time.Since(one.Seen), view.NameOf(one.Worker), ofHooks(&one)
 		if !one.Lives && (silence > goneShown || slices.ContainsFunc(services, func(other view.Service) bool {
 			newer := other.Lives || other.Seen.After(one.Seen)
 			return newer && other.Kind == one.Kind && ofHooks(&other) == hooks && view.NameOf(other.Worker) == name

@@ -108,7 +108,8 @@ func (a *audits) compare(ctx context.Context, p planned) (result *audit, follows
 		}
 		from = page[len(page)-1].First.Add(time.Microsecond)
 	}
-	return result, result.end(p.Now), nil
+	follows = result.end(p.Now)
+	return result, follows, nil
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999 UTC") }

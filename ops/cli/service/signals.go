@@ -53,12 +53,7 @@ func (s *services) withSignals(parent context.Context) (ctx context.Context, sto
 					end()
 				case got != syscall.SIGHUP: // the end of a session may send several
 					signal.Stop(signals) // a third one does what it does by default
-					s.process.Hurry()
-					select {
-					case <-time.After(lastWords):
-						os.Exit(ui.Failed)
-					case <-over:
-					}
+					s.hurry(over)
 					return
 				}
 			case <-over:
@@ -72,5 +67,15 @@ func (s *services) withSignals(parent context.Context) (ctx context.Context, sto
 		close(over)
 		waiting.Wait()
 		end()
+	}
+}
+
+// hurry ends the process, unless over is closed in time.
+func (s *services) hurry(over <-chan struct{}) {
+	s.process.Hurry()
+	select {
+	case <-time.After(lastWords):
+		os.Exit(ui.Failed)
+	case <-over:
 	}
 }

@@ -43,7 +43,7 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"moment": show.Moment, "span": text.Exact, "ago": func(t time.Time) string { return show.Ago(t, time.Now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
-		"lasts": func(since time.Time) string { return text.Text(max(time.Now().Sub(since), 0).Truncate(time.Second)) },
+		"lasts": func(since time.Time) string { return text.Text(max(time.Since(since), 0).Truncate(time.Second)) },
 		"num":   show.Number,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, time.Now(), zone) },
 		"until": func(from, to time.Time, zone *time.Location) string {
