@@ -212,6 +212,9 @@ func (d *decider) submit(due time.Time) {
 	}
 	tick := d.record(due, Submitted, cause, "")
 	tick.JID = d.newID(due)
+	if most := d.task.Deadline; most != nil && d.plan.until.IsZero() { // the first tick of a plan is the oldest
+		d.plan.until = d.Now.Add(*most - d.age(due))
+	}
 	if !d.task.Overlapping() {
 		d.Pending = &sink.Pending{JID: tick.JID, State: jobqueue.Waiting, Due: due}
 	}

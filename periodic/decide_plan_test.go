@@ -28,6 +28,22 @@ func TestPlansGrowOld(t *testing.T) {
 	}
 }
 
+// However long a plan may be used, the deadline of a tick that it submits counts: a process that stands still while it reads
+// looks like a slow database.
+func TestPlanLastsUntilADeadline(t *testing.T) {
+	timer, err := calendar.Parse("*:0/10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := 15 * time.Second
+	task := Task{ID: "task", Enabled: true, Due: noon, NextRun: noon, Timer: "*:0/10", Overlap: OverlapSkip, Catchup: CatchupOne, Deadline: &deadline}
+	made := noon.Add(10 * time.Second)
+	p := task.Decide(timer, Facts{Now: made, Worker: "me"}, func(time.Time) string { return "jid" })
+	if !p.Lasts(made, noon.Add(deadline), 30*time.Second) || p.Lasts(made, noon.Add(deadline+time.Microsecond), 30*time.Second) {
+		t.Errorf("it does not last until %s: %+v", noon.Add(deadline), p)
+	}
+}
+
 // A plan that was made for the time of its tick is plain only if nothing else decides,
 // and it lasts just as long as deciding again gives the same.
 func TestPlanMadeAhead(t *testing.T) {

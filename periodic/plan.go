@@ -31,6 +31,8 @@ type Plan struct {
 	Cancel  string    // id of a pending job to cancel (OverlapReplace)
 	Held    bool      // the task stays due until a job has ended; nothing is written but Cancel
 	Manual  time.Time // the tick that a user set and that is decided here; zero: none
+
+	until time.Time // when the first of the ticks that it submits becomes late; zero: never
 }
 
 // Unplannable is the plan of a task whose timer cannot be read: never, until the
@@ -66,10 +68,12 @@ func (p *Plan) MayBeMadeAhead() bool { return p.Plain() && p.Task.PauseAfter == 
 // decide anew.
 func (p *Plan) Lasts(made, now time.Time, validFor time.Duration) bool {
 	t := p.Task
+	if !p.until.IsZero() && now.After(p.until) {
+		return false
+	}
 	if t.NextRun.After(made) {
 		age := now.Sub(t.NextRun)
-		return age >= 0 && age < validFor && now.Before(p.NextRun) && (t.Deadline == nil || age <= *t.Deadline) &&
-			(t.Catchup != CatchupNone || age <= t.Grace)
+		return age >= 0 && age < validFor && now.Before(p.NextRun) && (t.Catchup != CatchupNone || age <= t.Grace)
 	}
 	age := now.Sub(made) // negative: the clock was set back
 	return age >= 0 && age < validFor

@@ -119,6 +119,9 @@ func (c *chaos) settle(ctx context.Context) {
 	open := "SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck')"
 	recovered("tasks are overdue", "SELECT count(*) FROM periodic_health WHERE overdue IS NOT NULL")
 	recovered("jobs of a minute ago have not ended", open+" AND submitted < "+stamp(time.Now().Add(-time.Minute)))
+	if c.database == "postgres" {
+		recovered("connections are not given back", "SELECT count(*) / 70 FROM pg_stat_activity WHERE usename = 'nextrun'") // 80 may be
+	}
 	for _, program := range c.fleet.programs {
 		if err := c.fleet.once(ctx, program, "check", "--guarantees", "--timeout", "5m"); err != nil {
 			c.found.Add("nextrun check --guarantees", "", "%v", err)

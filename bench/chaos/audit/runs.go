@@ -10,7 +10,7 @@ var final = []string{"success", "failed", "cancelled", "done", "event"}
 
 // auditRuns compares what ran with the jobs.
 func (f *Facts) auditRuns(found *Findings) {
-	done, ran := map[string]bool{}, map[string]bool{}
+	done, ran, doubtful := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	byTask := map[string][]Run{}
 	for _, r := range f.outside.Runs {
 		found.Counts["runs that handlers saw"]++
@@ -18,6 +18,7 @@ func (f *Facts) auditRuns(found *Findings) {
 			found.Counts["runs again, after a failure or the loss of the worker"]++
 		}
 		ran[r.Job], done[r.Job] = true, done[r.Job] || r.Succeeded
+		doubtful[r.Job] = doubtful[r.Job] || f.outside.adrift(r)
 		if f.outside.Lost[r.Job] {
 			found.Counts["runs of jobs that a failover has lost"]++
 			continue
@@ -29,6 +30,7 @@ func (f *Facts) auditRuns(found *Findings) {
 			switch {
 			case !slices.Contains(final, j.state):
 				found.Add("a job did not end", s.id, "%s is %s", jid, j.state)
+			case j.handler == parcel && doubtful[jid]: // River may have completed the job of this number that a failover has lost
 			case (j.state == "success" || j.state == "done") && !done[jid] && j.handler != "book":
 				found.Add("a job succeeded that did not run", s.id, "%s", jid)
 			}
