@@ -74,9 +74,13 @@ func (r *report) checkTask(t *periodic.Task) {
 		r.add(levelError, about, "%v", err)
 		return
 	}
+	level := levelError
 	text, warns := strings.CutPrefix(t.Problem, periodic.WarningPrefix)
+	if warns {
+		level = levelWarning
+	}
 	if text != "" && (!t.Enabled || t.Problem != periodic.NeverElapses(t.Timer)) { // said below
-		r.add(map[bool]string{true: levelWarning, false: levelError}[warns], about, "%s", text)
+		r.add(level, about, "%s", text)
 	}
 	if r.docspell {
 		for _, text := range docspell.Warnings(t, r.env.Now()) {
